@@ -1,0 +1,44 @@
+# The commands of the project. `make run` and `make test` install what they need by themselves.
+Q ?= What is LangGraph and how do I use it?
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help setup run test test-full check fix lock bench docs clean
+
+help:  ## Show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+.venv/installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: .venv/installed  ## Make .venv with the command spadework, all extras and the developers' tools
+
+run: setup  ## Ask a question: make run Q="…"
+	$(BIN)/spadework ask "$(Q)"
+
+test: setup  ## Run the tests (under 10 minutes)
+	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -m slow
+
+test-full: setup  ## Run the tests and the long ones
+	$(BIN)/pytest
+
+check: setup  ## Lint, types, import directions, generated docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: setup  ## Mend what the linter can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:  ## Renew requirements.lock (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev --no-header --no-annotate --no-emit-package spadework \
+	  pyproject.toml -o requirements.lock
+
+clean:  ## Remove what was built
+	rm -rf .venv build *.egg-info src/*.egg-info .mypy_cache .ruff_cache .pytest_cache

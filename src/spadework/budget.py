@@ -1,0 +1,131 @@
+"""One deadline and one purse for a run.
+
+Every wait that leaves the process takes its time limit from here, and every model call, search and page is charged before it starts.
+Running out raises BudgetSpent, which means: write with what there is.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from spadework.errors import BudgetSpent, SettingsError
+from spadework.settings import Settings
+from spadework.values import Usage
+
+Phase = Literal["plan", "search", "read", "assess", "write"]
+Purse = Literal["calls", "searches", "pages", "tokens", "money"]
+
+#: Shares of the whole time (S10). What a phase does not use passes on to those after it.
+SHARES: dict[Phase, float] = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
+
+#: Below this share of the time (or these seconds, whichever is less) the run narrows: (share, most seconds).
+WRITE_NOW = (0.20, 120.0)
+ACCELERATE = (0.40, 240.0)
+BEST_ONLY = (0.50, 300.0)
+
+#: Seconds kept at the very end for composing, verifying and saving by code alone.
+CLOSING_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The ceilings of a run; see the settings of the same names."""
+
+    minutes: float = 10
+    iterations: int = 3
+    calls: int = 110
+    searches: int = 120
+    pages: int = 60
+    tokens: int = 1_000_000
+    money: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value < 0 or (name == "minutes" and value == 0):
+                raise SettingsError(f"{name} cannot be {value}: it must be {'more than 0' if name == 'minutes' else '0 or more'}.")
+
+
+class Budget:
+    """The deadline and the purse of one run. `started` is on the clock of `time.monotonic`."""
+
+    def __init__(
+        self,
+        minutes: float = 10,
+        *,
+        iterations: int = 3,
+        calls: int = 110,
+        searches: int = 120,
+        pages: int = 60,
+        tokens: int = 1_000_000,
+        money: float = 5.0,
+    ) -> None:
+        self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
+        self.started = time.monotonic()
+        self.used = Usage()
+
+    @classmethod
+    def of(cls, settings: Settings) -> Budget:
+        """The budget that the settings state, its clock started now."""
+        s = settings
+        return cls(s.minutes, iterations=s.iterations, calls=s.calls, searches=s.searches, pages=s.pages, tokens=s.tokens, money=s.money)
+
+    @property
+    def seconds(self) -> float:
+        """The whole time, in seconds."""
+        return self.limits.minutes * 60
+
+    def start(self, at: float, used: Usage | None = None) -> None:
+        """Set the clock back to `at` (time.monotonic) and the purse to what was `used` before, as on a resume."""
+        self.started = at
+        self.used = used or self.used
+
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    def left(self) -> float:
+        """Seconds until the deadline, never below 0."""
+        return max(0.0, self.seconds - self.elapsed())
+
+    def until_closing(self) -> float:
+        """Seconds until only closing by code has time."""
+        return max(0.0, self.left() - min(CLOSING_SECONDS, 0.1 * self.seconds))
+
+    def phase(self, *phases: Phase) -> float:
+        """Seconds that the given phases together may take from now on, the later ones keeping their shares."""
+        order = list(SHARES)
+        coming = sum(SHARES[name] for name in order[order.index(phases[0]) :])
+        return self.until_closing() * sum(SHARES[name] for name in phases) / coming
+
+    def under(self, mark: tuple[float, float]) -> bool:
+        """True when less time is left than `mark` = (share of the whole, most seconds)."""
+        share, most = mark
+        return self.left() < min(share * self.seconds, most)
+
+    def charge(self, purse: Purse, amount: float = 1) -> None:
+        """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then takes nothing."""
+        if self.spent(purse) + amount > getattr(self.limits, purse):
+            raise BudgetSpent(purse)
+        self.add(**{_FIELD[purse]: int(amount)})
+
+    def add(self, **amounts: float) -> None:
+        """Record what was used, by the field names of Usage."""
+        self.used = self.used.model_copy(update={name: getattr(self.used, name) + amount for name, amount in amounts.items()})
+
+    def spent(self, purse: Purse) -> float:
+        """What was taken from a purse so far."""
+        if purse == "tokens":
+            return self.used.tokens_in + self.used.tokens_out
+        return float(getattr(self.used, _FIELD[purse]) or 0)
+
+    def ended_by(self) -> str:
+        """The ceiling that is reached ("time", "calls", …), or "" while there is something left."""
+        if self.until_closing() <= 0:
+            return "time"
+        return next((p for p in _PURSES if self.spent(p) >= getattr(self.limits, p) > 0), "")
+
+
+_FIELD: dict[Purse, str] = {"calls": "model_calls", "searches": "searches", "pages": "pages", "tokens": "tokens_in", "money": "money"}
+_PURSES: tuple[Purse, ...] = ("calls", "searches", "pages", "tokens", "money")

@@ -1,0 +1,110 @@
+"""Every error spadework raises on purpose.
+
+    SpadeworkError              `.hint` says the mend
+      SettingsError             a missing or wrong setting or argument (exit code 2)
+      SearchError               a search provider failed; another one goes on
+        QuotaSpent              it answered that the quota is used up
+      FetchError                a page could not be had; the next candidate is tried
+        Blocked                 the server refused it (status, robots.txt, block page)
+        TooLarge                over a size limit
+        Unreadable              no text could be taken from it
+        NotAllowed              the address guard refused it
+        TooSlow                 its deadline passed
+        Unreachable             no connection, a broken answer or a server error
+      ModelError                a model failed; retry, repair, then the extractive role
+        BadReply                the answer does not have the asked shape
+        TooLong                 the request does not fit the model
+      SessionError
+        SessionNotFound
+        SessionBusy             another process works on it
+    BudgetSpent                 not a failure: the signal to write with what there is
+"""
+
+from __future__ import annotations
+
+
+class SpadeworkError(Exception):
+    """Something spadework refuses or could not do. `str(error)` is one sentence; `hint` says the mend."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class SettingsError(SpadeworkError):
+    """A setting or an argument is missing or wrong."""
+
+
+class SearchError(SpadeworkError):
+    """A search provider failed."""
+
+
+class QuotaSpent(SearchError):
+    """The provider answered that the quota is used up or the rate is too high."""
+
+
+class FetchError(SpadeworkError):
+    """A page could not be had."""
+
+    #: True when asking again would give the same answer, so that a resumed run need not ask.
+    final = True
+
+
+class Blocked(FetchError):
+    """The server refused the page."""
+
+
+class TooLarge(FetchError):
+    """The page is over a size limit."""
+
+
+class Unreadable(FetchError):
+    """The page came, but no text could be taken from it."""
+
+
+class NotAllowed(FetchError):
+    """The guard refused the address."""
+
+
+class TooSlow(FetchError):
+    """The page did not come before its deadline."""
+
+    final = False
+
+
+class Unreachable(FetchError):
+    """No connection, a broken answer, or a server error."""
+
+    final = False
+
+
+class ModelError(SpadeworkError):
+    """A model failed to answer."""
+
+
+class BadReply(ModelError):
+    """The model answered, but not in the asked shape."""
+
+
+class TooLong(ModelError):
+    """The request does not fit the model's context."""
+
+
+class SessionError(SpadeworkError):
+    """A session cannot be used."""
+
+
+class SessionNotFound(SessionError):
+    """There is no such session."""
+
+
+class SessionBusy(SessionError):
+    """Another process works on this session."""
+
+
+class BudgetSpent(Exception):
+    """A ceiling is reached: not a failure, but the signal to write with what there is. `what` names the ceiling."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the budget of {what} is spent")
+        self.what = what

@@ -1,0 +1,112 @@
+"""What happens in a run, as it happens: a tagged union that every front door words in its own way.
+
+The graph writes events to LangGraph's custom stream as JSON objects; `parse_event` gives them back typed.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from spadework.values import Coverage, Plan, Problem, Result, Usage, Value
+
+
+class Started(Value):
+    """A session began or was taken up again."""
+
+    type: Literal["started"] = "started"
+    session_id: str
+    question: str
+    mode: str
+    searching: tuple[str, ...] = ()
+    resumed: bool = False
+
+
+class Notice(Value):
+    """Something the user should know, such as that the web cannot be reached."""
+
+    type: Literal["notice"] = "notice"
+    text: str
+
+
+class Planned(Value):
+    """The plan is made."""
+
+    type: Literal["planned"] = "planned"
+    plan: Plan
+
+
+class Searched(Value):
+    """One query was answered by one provider."""
+
+    type: Literal["searched"] = "searched"
+    topic: str
+    query: str
+    provider: str
+    hits: int
+
+
+class Reading(Value):
+    """A page is being fetched."""
+
+    type: Literal["reading"] = "reading"
+    topic: str
+    url: str
+    title: str = ""
+
+
+class Read(Value):
+    """A page was read, or could not be (`reason`)."""
+
+    type: Literal["read"] = "read"
+    topic: str
+    url: str
+    title: str = ""
+    chars: int = 0
+    reason: str = ""
+
+
+class Assessed(Value):
+    """A round was judged on the ledger."""
+
+    type: Literal["assessed"] = "assessed"
+    round: int
+    coverage: tuple[Coverage, ...]
+    evidence: int
+    usage: Usage
+
+
+class Troubled(Value):
+    """Something could not be done; the run goes on."""
+
+    type: Literal["problem"] = "problem"
+    problem: Problem
+
+
+class Wrote(Value):
+    """The report as far as it stands; `final` when it is verified."""
+
+    type: Literal["report"] = "report"
+    markdown: str
+    final: bool = False
+
+
+class Finished(Value):
+    """The run is over."""
+
+    type: Literal["finished"] = "finished"
+    result: Result
+
+
+Event = Annotated[
+    Started | Notice | Planned | Searched | Reading | Read | Assessed | Troubled | Wrote | Finished,
+    Field(discriminator="type"),
+]
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def parse_event(data: dict[str, Any]) -> Event:
+    """The typed event of a JSON object."""
+    return _EVENT.validate_python(data)

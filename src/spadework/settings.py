@@ -1,0 +1,146 @@
+"""Every number and name of spadework that can be set: one frozen class, read from the environment or from keywords.
+
+A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; the variables of the providers (`OPENAI_API_KEY`,
+`SEARXNG_URL`, …) count as well. The descriptions and bounds below are the reference in `docs/settings.md` and the form of Studio.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from spadework.errors import SettingsError
+
+Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
+Words = Annotated[tuple[str, ...], NoDecode]
+
+DEFAULT_MODEL = "openai:gpt-5-mini"
+DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
+
+
+def _env(name: str) -> AliasChoices:
+    """A provider's own variable, and the same with our prefix."""
+    return AliasChoices(f"SPADEWORK_{name}", name)
+
+
+class Settings(BaseSettings):
+    """What a run may use and how much. Frozen: make a changed copy with `settings.with_(minutes=5)`."""
+
+    model_config = SettingsConfigDict(env_prefix="SPADEWORK_", frozen=True, extra="forbid", populate_by_name=True)
+
+    # Models
+    model: str = Field("", description="Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or none.")
+    lead_model: str = Field("", description="Model of the lead, who plans. Empty: `model`.")
+    assessor_model: str = Field("", description="Model of the assessor, who judges coverage. Empty: `model`.")
+    judge_model: str = Field("", description="Model of the judge of pages, small and cheap. Empty: `model`.")
+    cleaner_model: str = Field("", description="Model of the cleaner of pages, small and cheap. Empty: `model`.")
+    writer_model: str = Field("", description="Model of the writer. Empty: `model`.")
+    verifier_model: str = Field("", description="Model of the verifier. Empty: `model`.")
+    openai_api_key: SecretStr | None = Field(None, validation_alias=_env("OPENAI_API_KEY"), description="Key of the OpenAI-compatible endpoint.")
+    openai_base_url: str = Field("", validation_alias=_env("OPENAI_BASE_URL"), description="Any OpenAI-compatible server. Empty: OpenAI.")
+    structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = Field(
+        "auto", description="How answers get their shape. auto: JSON schema, then function calling, then JSON mode."
+    )
+    request_tokens: int = Field(50_000, ge=1_000, le=1_000_000, description="Most tokens in one model request.")
+    reply_tokens: int = Field(4_000, ge=100, le=100_000, description="Most tokens in one model answer.")
+    model_seconds: float = Field(120, gt=0, le=3_600, description="Longest wait for one model answer, in seconds.")
+    model_parallel: int = Field(16, ge=1, le=256, description="Model calls at once per endpoint.")
+    prices: dict[str, tuple[float, float]] = Field(
+        default_factory=lambda: {"gpt-5-mini": (0.25, 2.0), "gpt-5-nano": (0.05, 0.4), "gpt-5": (1.25, 10.0)},
+        description="US dollars for a million tokens in and out, by model name. A model not listed has an unknown price.",
+    )
+
+    # Budgets
+    minutes: float = Field(10, gt=0, le=1_440, description="Minutes for the whole run, from the start of the process.")
+    iterations: int = Field(3, ge=1, le=12, description="Most rounds of searching.")
+    completeness: float = Field(0.8, ge=0, le=1, description="Coverage score at which a topic counts as covered.")
+    calls: int = Field(110, ge=0, le=100_000, description="Most model calls.")
+    searches: int = Field(120, ge=0, le=100_000, description="Most searches.")
+    pages: int = Field(60, ge=0, le=10_000, description="Most pages read.")
+    tokens: int = Field(1_000_000, ge=0, description="Most tokens in and out, all model calls together.")
+    money: float = Field(5.0, ge=0, description="Most US dollars for model calls, where the price is known.")
+    marginal_utility: float = Field(0.1, ge=0, le=1, description="A round that adds a smaller share of new evidence is the last.")
+    effort: Literal["normal", "deep"] = Field("normal", description="deep adds checks by a model and reads more.")
+
+    # Search
+    search: str = Field("auto", description="Providers, separated by commas: auto, searxng, duckduckgo, library.")
+    library: Annotated[tuple[Path, ...], NoDecode] = Field((), description="Files and folders to search. Empty: the documentation installed with Python.")
+    searxng_url: str = Field("", validation_alias=_env("SEARXNG_URL"), description="Address of a SearXNG server with the JSON format enabled.")
+    search_results: int = Field(15, ge=1, le=100, description="Results asked for each query.")
+    search_seconds: float = Field(30, gt=0, le=600, description="Longest wait for one search, in seconds.")
+    probe_seconds: float = Field(2.0, gt=0, le=30, description="Longest wait to find out whether the web can be reached, in seconds.")
+
+    # Ranking
+    preset: Literal["default", "precise", "balanced", "recall"] = Field("default", description="How many hits are read, and from which relevance on.")
+    rrf_k: int = Field(60, ge=1, le=1_000, description="The constant k of reciprocal rank fusion.")
+    original_weight: float = Field(2.0, ge=0, le=10, description="Weight of the original query against its variants in fusion.")
+    pages_per_domain: int = Field(3, ge=1, le=100, description="Most pages of one domain in a topic while others wait.")
+
+    # Reading
+    parallel_pages: int = Field(5, ge=1, le=10, description="Pages read at once, per topic.")
+    parallel_per_host: int = Field(2, ge=1, le=10, description="Connections at once to one host.")
+    page_seconds: float = Field(60, gt=0, le=600, description="Longest wait for one page over all levels, in seconds.")
+    page_bytes: int = Field(10_000_000, ge=1_000, description="Largest page body, decoded, in bytes.")
+    first_byte_seconds: float = Field(20, gt=0, le=600, description="Longest wait for the first byte of an answer, in seconds.")
+    redirects: int = Field(8, ge=0, le=20, description="Most redirects followed for one page.")
+    robots: bool = Field(True, description="Honour robots.txt. Lift it only for sites you own.")
+    allow_hosts: Words = Field((), description="Hosts or addresses you own that the address guard lets through, separated by commas.")
+    user_agent: str = Field("spadework/0.1 (research assistant)", description="How spadework names itself to web servers.")
+
+    # Evidence
+    passage_chars: int = Field(1_500, ge=200, le=4_000, description="Longest passage, in characters, except for code and tables.")
+    assess_chars: int = Field(12_000, ge=1_000, le=200_000, description="Characters of passages shown to the assessor for a topic.")
+    evidence_per_topic: int = Field(12, ge=1, le=100, description="Most evidence kept for a topic in one round.")
+
+    # Sessions
+    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("spadework")), description="Where sessions and indexes are kept.")
+
+    @field_validator("allow_hosts", mode="before")
+    @classmethod
+    def _split_words(cls, value: Any) -> Any:
+        return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+    @field_validator("library", mode="before")
+    @classmethod
+    def _split_paths(cls, value: Any) -> Any:
+        return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+    @field_validator("home", mode="after")
+    @classmethod
+    def _absolute_home(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @classmethod
+    def load(cls, **given: Any) -> Self:
+        """Settings from the environment and `given`; None in `given` means "not given".
+
+        Raises SettingsError with one sentence that names the field, the value and what would be right.
+        """
+        try:
+            return cls(**{name: value for name, value in given.items() if value is not None})
+        except ValidationError as error:
+            raise SettingsError(_sentence(error)) from None
+
+    def with_(self, **changes: Any) -> Self:
+        """A copy with `changes`, checked like new settings; None means "not changed"."""
+        kept = {name: getattr(self, name) for name in self.model_fields_set}
+        return self.load(**kept | {name: value for name, value in changes.items() if value is not None})
+
+    def model_for(self, role: Role) -> str:
+        """The model of a role as PROVIDER:NAME, or "" when the extractive role does its work."""
+        named = getattr(self, f"{role}_model") or self.model
+        if named or not self.openai_api_key or self.openai_base_url:
+            return named
+        return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first fault of a validation error as one short sentence."""
+    fault = error.errors()[0]
+    name = str(fault["loc"][0]) if fault["loc"] else "settings"
+    value = "a secret" if "key" in name else repr(fault.get("input"))[:80]
+    return f"{name} cannot be {value}: {fault['msg'][:200].removeprefix('Value error, ')}."
