@@ -1,0 +1,1 @@
+"""The judgements of the loop, one file a role."""

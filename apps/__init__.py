@@ -1,0 +1,1 @@
+"""The front doors, without logic of their own."""

@@ -1,0 +1,1 @@
+"""The loop: start reading at research.py."""

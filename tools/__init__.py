@@ -1,0 +1,1 @@
+"""The hands of the loop: search, fetch, extract, rank, cut, locate. No model, no graph."""

@@ -1,1 +1,37 @@
-"""spadework."""
+"""Deep research in which every sentence of fact cites words that really stand in a source.
+
+from spadework import research
+result = await research("What is Terraform and how do I use it?")
+print(result.report)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spadework.budget import Budget
+    from spadework.errors import SpadeworkError
+    from spadework.sessions.research import research
+    from spadework.sessions.session import Session
+    from spadework.settings import Settings
+    from spadework.values import Result
+
+__all__ = ["Budget", "Result", "Session", "Settings", "SpadeworkError", "research"]
+
+_HOMES = {
+    "Budget": "spadework.budget",
+    "Result": "spadework.values",
+    "Session": "spadework.sessions.session",
+    "Settings": "spadework.settings",
+    "SpadeworkError": "spadework.errors",
+    "research": "spadework.sessions.research",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded at first use, so that importing spadework costs next to nothing.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'spadework' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -64,6 +64,8 @@ class Budget:
         self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
         self.started = time.monotonic()
         self.used = Usage()
+        #: The purse that first could not pay, or "".
+        self.refused = ""
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -107,12 +109,19 @@ class Budget:
     def charge(self, purse: Purse, amount: float = 1) -> None:
         """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then takes nothing."""
         if self.spent(purse) + amount > getattr(self.limits, purse):
+            self.refused = purse
             raise BudgetSpent(purse)
         self.add(**{_FIELD[purse]: int(amount)})
 
     def add(self, **amounts: float) -> None:
         """Record what was used, by the field names of Usage."""
-        self.used = self.used.model_copy(update={name: getattr(self.used, name) + amount for name, amount in amounts.items()})
+        self.used = self.used.model_copy(
+            update={n: getattr(self.used, n) + amount for n, amount in amounts.items() if getattr(self.used, n) is not None}
+        )
+
+    def forget_price(self) -> None:
+        """A model without a known price was used: from now on the money is unknown, and shown so."""
+        self.used = self.used.model_copy(update={"money": None})
 
     def spent(self, purse: Purse) -> float:
         """What was taken from a purse so far."""

@@ -1,23 +1,23 @@
 """Every error spadework raises on purpose.
 
-    SpadeworkError              `.hint` says the mend
-      SettingsError             a missing or wrong setting or argument (exit code 2)
-      SearchError               a search provider failed; another one goes on
-        QuotaSpent              it answered that the quota is used up
-      FetchError                a page could not be had; the next candidate is tried
-        Blocked                 the server refused it (status, robots.txt, block page)
-        TooLarge                over a size limit
-        Unreadable              no text could be taken from it
-        NotAllowed              the address guard refused it
-        TooSlow                 its deadline passed
-        Unreachable             no connection, a broken answer or a server error
-      ModelError                a model failed; retry, repair, then the extractive role
-        BadReply                the answer does not have the asked shape
-        TooLong                 the request does not fit the model
-      SessionError
-        SessionNotFound
-        SessionBusy             another process works on it
-    BudgetSpent                 not a failure: the signal to write with what there is
+SpadeworkError              `.hint` says the mend
+  SettingsError             a missing or wrong setting or argument (exit code 2)
+  SearchError               a search provider failed; another one goes on
+    QuotaSpent              it answered that the quota is used up
+  FetchError                a page could not be had; the next candidate is tried
+    Blocked                 the server refused it (status, robots.txt, block page)
+    TooLarge                over a size limit
+    Unreadable              no text could be taken from it
+    NotAllowed              the address guard refused it
+    TooSlow                 its deadline passed
+    Unreachable             no connection, a broken answer or a server error
+  ModelError                a model failed; retry, repair, then the extractive role
+    BadReply                the answer does not have the asked shape
+    TooLong                 the request does not fit the model
+  SessionError
+    SessionNotFound
+    SessionBusy             another process works on it
+BudgetSpent                 not a failure: the signal to write with what there is
 """
 
 from __future__ import annotations

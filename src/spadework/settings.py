@@ -40,7 +40,9 @@ class Settings(BaseSettings):
     cleaner_model: str = Field("", description="Model of the cleaner of pages, small and cheap. Empty: `model`.")
     writer_model: str = Field("", description="Model of the writer. Empty: `model`.")
     verifier_model: str = Field("", description="Model of the verifier. Empty: `model`.")
-    openai_api_key: SecretStr | None = Field(None, validation_alias=_env("OPENAI_API_KEY"), description="Key of the OpenAI-compatible endpoint.")
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias=_env("OPENAI_API_KEY"), description="Key of the OpenAI-compatible endpoint."
+    )
     openai_base_url: str = Field("", validation_alias=_env("OPENAI_BASE_URL"), description="Any OpenAI-compatible server. Empty: OpenAI.")
     structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = Field(
         "auto", description="How answers get their shape. auto: JSON schema, then function calling, then JSON mode."
@@ -68,14 +70,20 @@ class Settings(BaseSettings):
 
     # Search
     search: str = Field("auto", description="Providers, separated by commas: auto, searxng, duckduckgo, library.")
-    library: Annotated[tuple[Path, ...], NoDecode] = Field((), description="Files and folders to search. Empty: the documentation installed with Python.")
-    searxng_url: str = Field("", validation_alias=_env("SEARXNG_URL"), description="Address of a SearXNG server with the JSON format enabled.")
+    library: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (), description="Files and folders to search. Empty: the documentation installed with Python."
+    )
+    searxng_url: str = Field(
+        "", validation_alias=_env("SEARXNG_URL"), description="Address of a SearXNG server with the JSON format enabled."
+    )
     search_results: int = Field(15, ge=1, le=100, description="Results asked for each query.")
     search_seconds: float = Field(30, gt=0, le=600, description="Longest wait for one search, in seconds.")
     probe_seconds: float = Field(2.0, gt=0, le=30, description="Longest wait to find out whether the web can be reached, in seconds.")
 
     # Ranking
-    preset: Literal["default", "precise", "balanced", "recall"] = Field("default", description="How many hits are read, and from which relevance on.")
+    preset: Literal["default", "precise", "balanced", "recall"] = Field(
+        "default", description="How many hits are read, and from which relevance on."
+    )
     rrf_k: int = Field(60, ge=1, le=1_000, description="The constant k of reciprocal rank fusion.")
     original_weight: float = Field(2.0, ge=0, le=10, description="Weight of the original query against its variants in fusion.")
     pages_per_domain: int = Field(3, ge=1, le=100, description="Most pages of one domain in a topic while others wait.")
@@ -97,7 +105,9 @@ class Settings(BaseSettings):
     evidence_per_topic: int = Field(12, ge=1, le=100, description="Most evidence kept for a topic in one round.")
 
     # Sessions
-    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("spadework")), description="Where sessions and indexes are kept.")
+    home: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("spadework")), description="Where sessions and indexes are kept."
+    )
 
     @field_validator("allow_hosts", mode="before")
     @classmethod

@@ -56,6 +56,7 @@ class Topic(Value):
 class Plan(Value):
     """The topics of a question and what kind of question it is. `subjects` are the things it is about."""
 
+    question: str
     question_type: QuestionType = "general"
     complexity: Complexity = "moderate"
     freshness: Freshness = "any"
@@ -65,11 +66,12 @@ class Plan(Value):
 
 
 class Task(Value):
-    """What one worker is sent to find: a topic and the queries of this round (all of them first, then only the gaps')."""
+    """What one worker is sent to find: a topic, the queries of this round (all first, then only the gaps'), and how many pages to read."""
 
     topic: Topic
     queries: tuple[Query, ...]
     round: int = 1
+    pages: int = 10
 
 
 class Found(Value):
@@ -131,7 +133,7 @@ class Passage(Value):
 class Evidence(Value):
     """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page `content_hash`.
 
-    `origin` groups near-copies of one text, so that twelve copies count once.
+    `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of code, as its page names it.
     """
 
     id: str
@@ -144,6 +146,8 @@ class Evidence(Value):
     fetched_at: datetime
     published_at: datetime | None = None
     origin: str
+    kind: Literal["text", "item", "code"] = "text"
+    language: str = ""
 
 
 class Recommendation(Value):

@@ -1,0 +1,1 @@
+"""Fetching pages from the web, safely."""

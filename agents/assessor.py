@@ -1,0 +1,139 @@
+"""The assessor: judges, topic by topic, what is proven by quotes. Code locates every quote before it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from spadework.agents.extractive import assessor as extractive
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model
+from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.prompts import render
+from spadework.tools.quotes import locate
+from spadework.tools.urls import domain_of
+from spadework.values import Evidence, Plan, Priority, Problem, Recommendation, Topic
+
+#: Search recommendations of one assessment at most (S4).
+MOST_RECOMMENDATIONS = 5
+
+
+class QuoteAnswer(BaseModel):
+    """A quote copied from a passage."""
+
+    quote: str
+
+
+class GapQuery(BaseModel):
+    """A search that would fill a gap."""
+
+    query: str
+    purpose: str
+    priority: Priority
+
+
+class Quality(BaseModel):
+    """The passages as a base for an answer, each 0 to 10."""
+
+    accuracy: float
+    completeness: float
+    relevance: float
+    source_quality: float
+    clarity: float
+
+
+class AssessmentAnswer(BaseModel):
+    """How far a topic is answered by its passages."""
+
+    covered: bool
+    score: float
+    evidence: list[QuoteAnswer]
+    gaps: list[str]
+    gap_queries: list[GapQuery]
+    quality: Quality
+
+
+async def assess(
+    model: Model | None, plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evidence], *, seconds: float
+) -> tuple[Judgement, list[Problem]]:
+    """The judgement of a topic on the passages `shown` and the evidence already `known` for it."""
+    problems: list[Problem] = []
+
+    def extract() -> Judgement:
+        return extractive.assess(plan, topic, shown, known)
+
+    async def ask(model: Model) -> Judgement:
+        prompt = render("assessor", question=plan.question, topic=topic, known=[e.quote for e in known], passages=_passages(shown))
+        answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
+        judgement, lost = _located(answer, shown, bool(known))
+        problems.extend(_invented(topic, quote) for quote in lost)
+        return judgement if judgement.spots or known else _uncovered(judgement, extract())
+
+    judgement, fell = await first_of(model, "assessor", topic.name, ask, extract)
+    return judgement, [*problems, *fell]
+
+
+def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
+    return [
+        {
+            "title": s.page.title,
+            "domain": domain_of(s.page.url),
+            "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
+            "text": s.text,
+        }
+        for s in shown
+    ]
+
+
+def _located(answer: AssessmentAnswer, shown: Sequence[Shown], known: bool) -> tuple[Judgement, list[str]]:
+    """The judgement with the quotes that stand in a passage, and those that do not."""
+    spots: list[Spot] = []
+    lost: list[str] = []
+    for item in answer.evidence:
+        spot = _spot(item.quote, shown)
+        if spot:
+            spots.append(spot)
+        elif item.quote.strip():
+            lost.append(item.quote)
+    proven = bool(spots) or known
+    score = min(1.0, max(0.0, answer.score))
+    return (
+        Judgement(
+            covered=answer.covered and proven,
+            score=score if proven else 0.0,
+            spots=tuple(spots),
+            gaps=tuple(answer.gaps) or (() if proven else ("Nothing that was read proves this topic.",)),
+            recommendations=_recommendations(answer.gap_queries),
+            quality=answer.quality.model_dump(),
+        ),
+        lost,
+    )
+
+
+def _spot(quote: str, shown: Sequence[Shown]) -> Spot | None:
+    for s in shown:
+        if span := locate(quote, s.text):
+            start, end = span
+            return Spot(s.page, s.start + start, s.start + end, s.text[start:end])
+    return None
+
+
+def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
+    """A model that quoted nothing real covers nothing; what code finds may still be cited."""
+    return Judgement(False, 0.0, extracted.spots, judgement.gaps, judgement.recommendations, judgement.quality)
+
+
+def _recommendations(queries: Sequence[GapQuery]) -> tuple[Recommendation, ...]:
+    order: tuple[Priority, ...] = ("high", "medium", "low")
+    wanted = sorted((q for q in queries if q.query.strip()), key=lambda q: order.index(q.priority))
+    return tuple(Recommendation(query=q.query.strip(), purpose=q.purpose, priority=q.priority) for q in wanted[:MOST_RECOMMENDATIONS])
+
+
+def _invented(topic: Topic, quote: str) -> Problem:
+    return Problem(
+        stage="assessor",
+        subject=topic.name,
+        reason=f"A quote stands in no page: “{quote[:120]}”",
+        effect="It was thrown away and proves nothing.",
+    )

@@ -1,0 +1,94 @@
+"""The editor: composes by code what surrounds the sections of a report, and reviews the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+from spadework.tools.urls import domain_of
+from spadework.values import Conflict, Coverage, Mode, Plan, Problem, Result, Section, Sentence
+
+#: Problems that a reader of the report needs to see; all are in the record.
+MOST_PROBLEMS = 8
+
+_ENDED = {
+    "coverage": "Every topic is covered.",
+    "iterations": "The rounds of searching that were allowed are used.",
+    "marginal utility": "The last round of searching added next to nothing.",
+    "nothing left to ask": "No further search was left that could fill the gaps.",
+    "time": "The time was over before every topic was covered.",
+    "stop": "The run was stopped before it was done.",
+}
+
+
+def disagreements(conflicts: Sequence[Conflict]) -> Section:
+    """Both sides of every conflict, with their evidence."""
+    lines = []
+    for conflict in conflicts:
+        lines.append(Sentence(text=f"{conflict.topic}: the sources disagree ({conflict.kind})."))
+        lines += [Sentence(text=side.claim, evidence_ids=side.evidence_ids) for side in conflict.sides]
+    return Section(heading="Disagreements", kind="conflicts", sentences=tuple(lines))
+
+
+def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section:
+    """What a complete answer would have, and this one has not."""
+    lines = []
+    for topic in plan.topics:
+        found = coverage.get(topic.name)
+        if found and found.covered:
+            continue
+        nothing = not found or not found.evidence_ids
+        gaps = " ".join(found.gaps) if found else ""
+        lines.append(f"{topic.name}: {'nothing was found.' if nothing else 'not fully covered.'} {gaps}".strip())
+    return Section(heading="Not found", kind="limits", sentences=tuple(Sentence(text=line) for line in lines))
+
+
+def problem_lines(problems: Sequence[Problem]) -> Section:
+    """What went wrong, by name and host, without URLs."""
+    lines = list(
+        dict.fromkeys(
+            f"{_named(p)}: {_without_urls(p.reason)} {p.effect if '://' not in p.effect else ''}".strip()
+            for p in problems
+            if p.stage != "verifier"
+        )
+    )
+    removed = sum(p.stage == "verifier" for p in problems)
+    if removed:
+        lines.append(f"Sentences that did not hold against the evidence, and were replaced or removed: {removed}.")
+    more = len(lines) - MOST_PROBLEMS
+    shown = [*lines[:MOST_PROBLEMS], *([f"{more} more in the record of the session."] if more > 0 else [])]
+    return Section(heading="Problems", kind="limits", sentences=tuple(Sentence(text=line) for line in shown))
+
+
+def about(mode: Mode, searched: Sequence[str], notices: Sequence[str], pages: int, why: str) -> Section:
+    """How the report came about."""
+    how = "Written by a language model from quoted evidence; every citation was checked by code."
+    if mode == "extractive":
+        how = "Composed without a language model: the sentences are quoted from the sources as they stand there."
+    ended = _ENDED.get(why, f"The budget of {why} was spent." if why else "")
+    lines = [how, f"Searched: {'; '.join(searched) or 'nothing'}. Pages read: {pages}.", *notices, ended]
+    return Section(heading="About this report", kind="limits", sentences=tuple(Sentence(text=line) for line in lines if line))
+
+
+def review(result: Result) -> str:
+    """The editorial review of a result, as Markdown."""
+    lines = [f"# Editorial review: {result.question}", "", f"Status: {result.status}. Confidence: {result.confidence}.", ""]
+    for topic in result.topics:
+        origins = len({e.origin for e in topic.evidence})
+        state = "covered" if topic.covered else "not covered"
+        lines.append(f"- {topic.name}: {state}, score {topic.score}, {len(topic.evidence)} quotes from {origins} independent origins.")
+        lines += [f"  - Gap: {gap}" for gap in topic.gaps]
+    cited = {c.sentence for c in result.citations}
+    lines += ["", f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements, {len(result.problems)} problems."]
+    lines += [f"- {p.stage}, {p.subject}: {p.reason} {p.effect}" for p in result.problems]
+    return "\n".join(lines) + "\n"
+
+
+def _named(problem: Problem) -> str:
+    if "://" not in problem.subject:
+        return problem.subject
+    return urlsplit(problem.subject).hostname or domain_of(problem.subject)
+
+
+def _without_urls(text: str) -> str:
+    return " ".join(urlsplit(word).hostname or "a page" if "://" in word else word for word in text.split())

@@ -1,0 +1,81 @@
+"""What a question asks, read from its words: its parts, the type of each, and what each is about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from spadework.values import QuestionType
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One part of a question. `subject` is what it is about (for howto a verb phrase), `other` the second of a comparison."""
+
+    type: QuestionType
+    subject: str
+    other: str = ""
+
+
+_WHO = r"(?:i|we|you|one|people|somebody|someone)"
+#: Patterns of a part, first match wins; the groups are the subject and, for a comparison, the other.
+_PATTERNS: tuple[tuple[QuestionType, str], ...] = (
+    ("compare", r"(?:please )?(?:compare|contrast) (.+?) (?:and|with|to|against|vs\.?|versus) (.+)"),
+    ("compare", r"(?:what(?:'s| is| are) )?(?:the )?(?:main |key )?differences? between (.+?) and (.+)"),
+    ("compare", r"how (?:does|do|is|are) (.+?) (?:compare (?:to|with)|differ(?:ent)? from) (.+)"),
+    ("compare", r"(.+?) (?:vs\.?|versus) (.+)"),
+    (
+        "latest",
+        r"(?:what(?:'s| is| are) )?(?:the )?(?:latest|newest|most recent|current)(?: news| state| status)? (?:about|on|of|in|for|with) (.+)",
+    ),
+    ("latest", r"what(?:'s| is| has)(?: been)? (?:new|happening|happened) (?:about|on|in|with|to) (.+)"),
+    ("evaluate", r"(?:what (?:is|are) )?(?:the )?(?:pros and cons|advantages and disadvantages|strengths and weaknesses) of (.+)"),
+    ("evaluate", rf"should {_WHO} (?:use|buy|choose|learn|adopt|pick) (.+)"),
+    ("evaluate", r"(?:is|are) (.+?) (?:any )?(?:good|worth .*|safe|reliable|recommended|better.*)"),
+    ("evaluate", r"(?:what|which)(?: is| are)? (?:the )?best (.+)"),
+    ("howto", rf"how (?:do|can|should|would|could|to|does|might)(?: {_WHO})?(?: (?:best|properly|safely))? (.+)"),
+    ("howto", r"(?:what are )?(?:the )?(?:best way|steps|instructions) to (.+)"),
+    (
+        "fact",
+        r"((?:who|when|where|how (?:many|much|long|old|far|tall|high|big|often)|(?:in )?(?:what|which) (?:year|date|day|city|country)) .+)",
+    ),
+    ("why", r"why (?:is|are|was|were|do|does|did|has|have|can|should) (.+)"),
+    ("why", r"why (.+)"),
+    ("why", r"(?:what (?:are|is|were|was) )?(?:the )?(?:causes?|reasons?) (?:of|for|behind) (.+)"),
+    ("why", r"what (?:causes|caused) (.+)"),
+    ("list", r"(?:list|name|enumerate)(?: (?:all|some|the))* (.+)"),
+    ("list", r"(?:what|which) (?:are|were) (?:the )?(?:main |different |various |major )*((?:types|kinds|sorts|varieties|examples) of .+)"),
+    ("what", r"what (?:do|does|did) (.+?) (?:do|mean|offer|provide)"),
+    ("what", r"(?:what(?:'s| is| are| was| were)|define|explain|describe|tell me about|introduce)(?: me| us)?(?: (?:an?|the))? (.+)"),
+)
+#: A later part that only asks one more thing of the same subject.
+_WHEN_TO_USE = re.compile(
+    rf"when (?:should|do|would|can) {_WHO} (?:use|choose|need|prefer)|(?:its|the) use cases|what is it (?:good|used) for", re.IGNORECASE
+)
+_PRONOUN = re.compile(r"\b(?:it|them|they|this|that|these|those)\b", re.IGNORECASE)
+_PARTS = re.compile(
+    r"\?\s+|;\s+|,?\s+and\s+(?=(?:how|what|when|why|who|where|which|should)\b)|,\s+(?=(?:how|what|when|why|who|where|which)\b)",
+    re.IGNORECASE,
+)
+
+
+def parts(question: str) -> list[Asked]:
+    """The parts of a question, pronouns replaced by the subject of the part before; at least one."""
+    found: list[Asked] = []
+    for text in filter(None, (part.strip(" ?.!\n\t") for part in _PARTS.split(" ".join(question.split())))):
+        if found and _WHEN_TO_USE.match(text):
+            found.append(Asked("evaluate", found[0].subject, "when"))
+            continue
+        part = _part(text)
+        if found and found[0].subject:
+            part = Asked(part.type, _PRONOUN.sub(found[0].subject, part.subject), part.other)
+        found.append(part)
+    return found or [Asked("general", question.strip())]
+
+
+def _part(text: str) -> Asked:
+    for kind, pattern in _PATTERNS:
+        if match := re.fullmatch(pattern, text, re.IGNORECASE):
+            subject, *other = (group.strip(" ,'\"") for group in match.groups())
+            return Asked(kind, subject, other[0] if other else "")
+    return Asked("general", text)

@@ -1,0 +1,104 @@
+"""The lead without a model: topics from the type of the question, and from what a first broad search brings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from spadework.agents.extractive.asked import Asked, parts
+from spadework.agents.extractive.facets import facets
+from spadework.tools.rank import query_terms
+from spadework.values import Complexity, Freshness, Hit, Plan, Query, QueryKind, Question, QuestionType, Topic
+
+#: The facets that each type of question requires (S3).
+REQUIRED: dict[QuestionType, tuple[str, ...]] = {
+    "what": ("definition", "features", "usecases", "examples"),
+    "howto": ("tools", "steps", "examples", "pitfalls"),
+    "why": ("causes", "mechanism"),
+    "fact": ("fact",),
+    "latest": ("timeline", "current", "positions"),
+    "list": ("items", "overview"),
+    "evaluate": ("strengths", "pitfalls", "alternatives", "usecases"),
+    "general": ("overview",),
+}
+MOST_TOPICS = 6
+#: Topics of a plain question that come from the key phrases of the first search.
+MOST_PHRASES = 3
+
+_TO_USE = re.compile(r"(?:use|install|set up|start with|get started with|work with) (.+)", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_][\w'-]+")
+
+
+def plan(question: Question, hits: Sequence[Hit]) -> Plan:
+    """The plan of a question. `hits` of a first broad search give a plain question its topics, and every topic its synonyms."""
+    asked = parts(question.text)
+    topics = {topic.name: topic for part in asked for topic in _topics(part, hits)}
+    kept = tuple(_with_original(topic, question.text) if n == 0 else topic for n, topic in enumerate(topics.values()))[:MOST_TOPICS]
+    complexity: Complexity = "simple" if len(kept) == 1 else "moderate"
+    freshness: Freshness = "now" if any(part.type == "latest" for part in asked) else "any"
+    return Plan(
+        question=question.text,
+        question_type=asked[0].type,
+        complexity=complexity,
+        freshness=freshness,
+        subjects=subjects(asked),
+        topics=kept,
+    )
+
+
+def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
+    """What the question is about: the subjects of its parts, each once."""
+    named = [name for part in asked for name in (part.subject, part.other if part.type == "compare" else "")]
+    found = [m.group(1) if (m := _TO_USE.fullmatch(name)) else name for name in named if name]
+    return tuple(dict.fromkeys(found))
+
+
+def _topics(part: Asked, hits: Sequence[Hit]) -> list[Topic]:
+    table = facets()
+    if part.type == "compare":
+        sides = [table["subject"].topic(part.subject), table["subject"].topic(part.other)]
+        both = f"{part.subject} and {part.other}"
+        return [*sides, table["differences"].topic(part.subject, part.other), table["usecases"].topic(both)]
+    if part.type == "evaluate" and part.other == "when":
+        return [table["usecases"].topic(part.subject)]
+    if part.type == "howto" and (use := _TO_USE.fullmatch(part.subject)):
+        return [table[key].topic(use.group(1)) for key in ("install", "use", "examples")]
+    topics = [table[key].topic(part.subject) for key in REQUIRED[part.type]]
+    return topics + (_from_phrases(part.subject, hits) if part.type == "general" else [])
+
+
+def _with_original(topic: Topic, question: str) -> Topic:
+    """The first topic asks the question as it was put, too."""
+    own = tuple(q for q in topic.queries if q.text.lower() != question.strip(" ?").lower())
+    return topic.model_copy(update={"queries": (Query(text=question), *(q.model_copy(update={"kind": _kind(q)}) for q in own))[:4]})
+
+
+def _kind(query: Query) -> QueryKind:
+    return "paraphrase" if query.kind == "original" else query.kind
+
+
+def _from_phrases(subject: str, hits: Sequence[Hit]) -> list[Topic]:
+    """Topics from the phrases that several titles and snippets of the first search share beside the subject's own words."""
+    own = set(query_terms(subject))
+    found: Counter[str] = Counter()
+    for hit in hits:
+        found.update(set(_phrases(f"{hit.title}. {hit.snippet}", own)))
+    phrases = [phrase for phrase, times in found.most_common(20) if times >= 3][:MOST_PHRASES]
+    return [
+        Topic(
+            name=phrase.capitalize(),
+            question=f"What is there to know about {phrase} with respect to {subject}?",
+            must_cover=(phrase,),
+            queries=(Query(text=f"{subject} {phrase}"), Query(text=phrase, kind="broad")),
+        )
+        for phrase in phrases
+    ]
+
+
+def _phrases(text: str, own: set[str]) -> list[str]:
+    """Pairs of neighbouring content words of a text that are not the subject's own."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    content = set(query_terms(text)) - own
+    return [f"{a} {b}" for a, b in pairwise(words) if a in content and b in content and a != b]

@@ -1,0 +1,26 @@
+"""A role is played by its model, or by the extractive role of the same name; when the model fails, the fall is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from spadework.agents.model import Model
+from spadework.errors import BudgetSpent, ModelError
+from spadework.settings import Role
+from spadework.values import Problem
+
+T = TypeVar("T")
+
+
+async def first_of(
+    model: Model | None, role: Role, subject: str, ask: Callable[[Model], Awaitable[T]], extract: Callable[[], T]
+) -> tuple[T, list[Problem]]:
+    """What the model answers; without a model, or when it fails or may not be paid, what the extractive role answers."""
+    if model is None:
+        return extract(), []
+    try:
+        return await ask(model), []
+    except (ModelError, BudgetSpent) as error:
+        problem = Problem(stage=role, subject=subject, reason=str(error), effect="The extractive role did this work.")
+        return extract(), [problem]

@@ -1,0 +1,71 @@
+"""The lead: splits the question into the topics that a complete answer must cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from spadework.agents.extractive import lead as extractive
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model
+from spadework.errors import BadReply
+from spadework.prompts import render
+from spadework.values import Complexity, Freshness, Hit, Plan, Problem, Query, QueryKind, Question, QuestionType, Topic
+
+#: Topics of a plan at most, by complexity (S3).
+MOST_TOPICS: dict[Complexity, int] = {"simple": 3, "moderate": 6, "complex": 12}
+#: Queries of a topic at most.
+MOST_QUERIES = 4
+
+
+class QueryAnswer(BaseModel):
+    """A phrasing of what is looked for."""
+
+    text: str
+    kind: QueryKind
+
+
+class TopicAnswer(BaseModel):
+    """A topic of the plan."""
+
+    name: str
+    question: str
+    must_cover: list[str]
+    queries: list[QueryAnswer]
+
+
+class PlanAnswer(BaseModel):
+    """The plan of a research question."""
+
+    question_type: QuestionType
+    complexity: Complexity
+    freshness: Freshness
+    language: str
+    subjects: list[str]
+    topics: list[TopicAnswer]
+
+
+async def plan(model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float) -> tuple[Plan, list[Problem]]:
+    """The plan of a question; `hits` are those of a first broad search, if there was one. Problems say who fell back."""
+
+    async def ask(model: Model) -> Plan:
+        answer = await model.ask("lead", render("lead", question=question, hits=hits), PlanAnswer, seconds=seconds)
+        return _plan(question.text, answer)
+
+    return await first_of(model, "lead", question.text, ask, lambda: extractive.plan(question, hits))
+
+
+def _plan(question: str, answer: PlanAnswer) -> Plan:
+    topics = tuple({t.name.strip(): _topic(t) for t in answer.topics if t.name.strip()}.values())
+    if not topics:
+        raise BadReply("The plan has no topics.")
+    kept = answer.model_dump(include={"question_type", "complexity", "freshness", "language"})
+    return Plan(question=question, **kept, subjects=tuple(answer.subjects), topics=topics[: MOST_TOPICS[answer.complexity]])
+
+
+def _topic(answer: TopicAnswer) -> Topic:
+    name = answer.name.strip()
+    texts = {q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind) for q in answer.queries if q.text.strip()}
+    queries = tuple(texts.values())[:MOST_QUERIES] or (Query(text=answer.question or name),)
+    return Topic(name=name, question=answer.question or name, must_cover=tuple(answer.must_cover), queries=queries)

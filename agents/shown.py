@@ -1,0 +1,40 @@
+"""What a role is shown of the pages, and what it points at in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spadework.values import Page, Recommendation
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A passage `text` = the page's text[start : start + len(text)]; `heading` is the path of headings above it, `score` its rank."""
+
+    page: Page
+    start: int
+    text: str
+    heading: str = ""
+    score: float = 0.0
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A stretch of a page that proves something: quote == the page's text[start:end]."""
+
+    page: Page
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How far a topic is answered by the passages shown. `spots` hold only quotes that stand in a page."""
+
+    covered: bool
+    score: float
+    spots: tuple[Spot, ...] = ()
+    gaps: tuple[str, ...] = ()
+    recommendations: tuple[Recommendation, ...] = ()
+    quality: dict[str, float] | None = None

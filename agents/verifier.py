@@ -1,0 +1,115 @@
+"""The verifier: re-reads every citation.
+
+What a sentence states (numbers, dates, names, denials) must stand in its quotes, and a quote in its page.
+
+What fails is replaced by its quote or removed; its text is kept in the problems only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spadework.tools.facts import months, names, negated, numbers, spelled, stems
+from spadework.tools.quotes import plain
+from spadework.values import Evidence, Problem, Section, Sentence, Verdict
+
+#: Share of a sentence's content words that must stand in its quotes.
+SHARED_WORDS = 0.34
+#: Share from which a quote is about the same thing, so that a denial on one side only is a contradiction.
+SAME_THING = 0.6
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Sections in which every sentence of fact is supported, with what was mended on the way."""
+
+    sections: tuple[Section, ...]
+    problems: tuple[Problem, ...]
+
+
+def verify(sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: Mapping[str, str]) -> Verified:
+    """Check every sentence of `sections` against the ledger; `texts` are the pages by content hash."""
+    standing = {id_: e for id_, e in ledger.items() if texts.get(e.content_hash, "")[e.start : e.end] == e.quote}
+    problems = [
+        Problem(stage="verifier", subject=id_, reason="The quote does not stand in its stored page.", effect="It was not used.")
+        for id_ in ledger
+        if id_ not in standing
+    ]
+    kept = []
+    for section in sections:
+        mended, found = _section(section, standing)
+        kept.append(mended)
+        problems.extend(found)
+    return Verified(tuple(s for s in kept if s.sentences), tuple(problems))
+
+
+def verdict(sentence: Sentence, quotes: Sequence[str]) -> Verdict:
+    """Whether the quotes carry the sentence."""
+    if not quotes:
+        return "unsupported"
+    if sentence.code:
+        return "supported" if any(sentence.text.strip("\n") in quote for quote in quotes) else "unsupported"
+    together = " ".join(plain(quote) for quote in quotes)
+    words = plain(sentence.text)
+    if " ".join(words.split()) in " ".join(together.split()):
+        return "supported"
+    if not _stated(words, together):
+        return "unsupported"
+    return "contradicted" if _denied(words, quotes) else "supported"
+
+
+def _stated(sentence: str, quotes: str) -> bool:
+    """The sentence's numbers, months and names, and enough of its words, stand in the quotes."""
+    there = numbers(quotes) | spelled(quotes) | months(quotes)
+    if not (numbers(sentence) | (spelled(sentence) - {"1"})) <= there:
+        return False
+    low = quotes.lower()
+    if not all(name in low for name in names(sentence)):
+        return False
+    own = stems(sentence)
+    return not own or len(own & stems(quotes)) / len(own) >= SHARED_WORDS
+
+
+def _denied(sentence: str, quotes: Sequence[str]) -> bool:
+    """The sentence denies what the quotes say, or says what they deny."""
+    denies = negated(sentence)
+    if denies:
+        return not any(negated(quote) for quote in quotes)
+    own = stems(sentence)
+    about = [quote for quote in quotes if own and len(own & stems(quote)) / len(own) >= SAME_THING]
+    return bool(about) and all(negated(quote) for quote in about)
+
+
+def _section(section: Section, ledger: Mapping[str, Evidence]) -> tuple[Section, list[Problem]]:
+    kept: list[Sentence] = []
+    problems: list[Problem] = []
+    for sentence in section.sentences:
+        cited = tuple(id_ for id_ in sentence.evidence_ids if id_ in ledger)
+        checked = sentence.model_copy(update={"evidence_ids": cited})
+        found = verdict(checked, [ledger[id_].quote for id_ in cited])
+        if found != "supported":
+            problems.append(_problem(section, sentence, found, cited))
+            if not cited:
+                continue
+            checked = quoted(ledger[cited[0]])
+        if checked.text not in {s.text for s in kept}:
+            kept.append(checked)
+    return section.model_copy(update={"sentences": tuple(kept)}), problems
+
+
+def quoted(evidence: Evidence) -> Sentence:
+    """The sentence that is the quote itself."""
+    if evidence.kind == "code":
+        return Sentence(text=evidence.quote, evidence_ids=(evidence.id,), code=True, language=evidence.language)
+    return Sentence(text=" ".join(evidence.quote.split()), evidence_ids=(evidence.id,))
+
+
+def _problem(section: Section, sentence: Sentence, found: Verdict, cited: Sequence[str]) -> Problem:
+    effect = "It was replaced by its quote." if cited else "It was removed."
+    reason = (
+        f"A sentence was {found} by its evidence: {sentence.text[:300]}"
+        if cited
+        else f"A sentence cites no evidence: {sentence.text[:300]}"
+    )
+    return Problem(stage="verifier", subject=section.heading, reason=reason, effect=effect)

@@ -1,0 +1,63 @@
+"""The sessions that are kept: list, print, export, delete."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import typer
+
+from spadework.apps.running import Output, write_output
+from spadework.apps.running import print_report as draw_report
+from spadework.errors import SessionNotFound
+from spadework.sessions.lock import held
+from spadework.sessions.records import list_sessions, read_metadata, read_result
+from spadework.values import Result
+
+
+def print_list(home: Path) -> None:
+    """One line a session: id, status, question."""
+    found = list_sessions(home)
+    for session in found:
+        typer.echo(f"{session['id']}  {session.get('status', 'unfinished'):<14}  {session['query']}")
+    if not found:
+        typer.echo("There are no sessions yet.", err=True)
+
+
+def print_report(home: Path, session_id: str, as_json: bool) -> None:
+    """The report of a finished session, or its whole result."""
+    result = _result(home, session_id)
+    if as_json:
+        typer.echo(result.model_dump_json())
+    else:
+        draw_report(result.report)
+
+
+def export(home: Path, session_id: str, file: Path) -> None:
+    """Write the report of a finished session to a file."""
+    Output(file).checked()
+    write_output(_result(home, session_id), file)
+    typer.echo(str(file), err=True)
+
+
+def delete(home: Path, session_id: str) -> None:
+    """Delete a session that nobody works on."""
+    folder = _folder(home, session_id)
+    with held(folder):
+        shutil.rmtree(folder)
+    typer.echo(f"Deleted {session_id}.", err=True)
+
+
+def _folder(home: Path, session_id: str) -> Path:
+    folder = home / "sessions" / session_id
+    if not session_id or Path(session_id).name != session_id:
+        raise SessionNotFound(f"There is no session {session_id!r}.", hint="`spadework sessions` lists them.")
+    read_metadata(folder)
+    return folder
+
+
+def _result(home: Path, session_id: str) -> Result:
+    result = read_result(_folder(home, session_id))
+    if result is None:
+        raise SessionNotFound(f"Session {session_id} has no report yet.", hint=f"`spadework resume {session_id}` goes on with it.")
+    return result

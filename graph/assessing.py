@@ -1,0 +1,130 @@
+"""Assessing a round: every topic that was searched, all at once, on its best passages; what is proven goes into the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from spadework.agents.assessor import assess
+from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.graph.desk import Desk
+from spadework.graph.distilling import shown
+from spadework.graph.state import ResearchState, Round, by_topic
+from spadework.tools.blocks import blocks
+from spadework.values import Coverage, Evidence, Problem, Topic
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a round added: new ledger entries, the coverage of its topics, its figures, its problems."""
+
+    evidence: list[Evidence]
+    coverage: dict[str, Coverage]
+    round: Round
+    problems: list[Problem]
+
+    def channels(self) -> dict[str, Any]:
+        """The update of the graph's channels."""
+        return {"evidence": self.evidence, "coverage": self.coverage, "rounds": [self.round], "problems": self.problems}
+
+    def after(self, state: ResearchState) -> ResearchState:
+        """The state as it will be when the update is merged."""
+        return {
+            **state,
+            "evidence": [*state.get("evidence", []), *self.evidence],
+            "coverage": by_topic(state.get("coverage", {}), self.coverage),
+            "rounds": [*state.get("rounds", []), self.round],
+        }
+
+
+async def assess_round(desk: Desk, state: ResearchState) -> Judged:
+    """Judge every topic of the newest round, all at once, and number what is proven."""
+    number = max(task.round for task in state["tasks"])
+    topics = [task.topic for task in state["tasks"] if task.round == number]
+    ledger = state.get("evidence", [])
+    seconds = desk.budget.phase("assess")
+    judged = await asyncio.gather(*(_judge(desk, state, topic, number, seconds) for topic in topics))
+    added: list[Evidence] = []
+    coverage: dict[str, Coverage] = {}
+    for topic, (judgement, _) in zip(topics, judged, strict=True):
+        new = await _entries(desk, state, topic, judgement, [*ledger, *added])
+        added += new
+        known = [e for e in [*ledger, *added] if e.topic == topic.name]
+        coverage[topic.name] = _coverage(topic, judgement, known, desk.settings.completeness)
+    scores = [c.score for c in (state.get("coverage", {}) | coverage).values()]
+    done = Round(
+        number=number, evidence_before=len(ledger), evidence_after=len(ledger) + len(added), score=round(sum(scores) / len(scores), 3)
+    )
+    problems = [problem for _, found in judged for problem in found]
+    return Judged(added, coverage, done, problems)
+
+
+async def _judge(desk: Desk, state: ResearchState, topic: Topic, number: int, seconds: float) -> tuple[Judgement, list[Problem]]:
+    passages = await _passages(desk, state, topic, number)
+    known = [e for e in state.get("evidence", []) if e.topic == topic.name]
+    return await assess(desk.model, state["plan"], topic, passages, known, seconds=seconds)
+
+
+async def _passages(desk: Desk, state: ResearchState, topic: Topic, number: int) -> list[Shown]:
+    """The passages that this round found for a topic, copies of a text once."""
+    pages = {page.content_hash: page for page in state.get("pages", {}).values()}
+    made = []
+    for find in state.get("finds", []):
+        if find.topic != topic.name or find.round != number:
+            continue
+        for passage in find.passages:
+            page = pages.get(passage.content_hash)
+            if page is None:
+                continue
+            made.append(shown(page, await desk.pages.get(passage.content_hash), passage.start, passage.end, passage.score))
+    return made
+
+
+async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Judgement, ledger: Sequence[Evidence]) -> list[Evidence]:
+    """Ledger entries of the spots that are new for this topic, numbered on from the ledger's end."""
+    taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
+    made: list[Evidence] = []
+    for spot in judgement.spots[: desk.settings.evidence_per_topic]:
+        text = await desk.pages.get(spot.page.content_hash)
+        overlaps = any(h == spot.page.content_hash and spot.start < end and start < spot.end for h, start, end in taken)
+        if overlaps or text[spot.start : spot.end] != spot.quote:
+            continue
+        taken.append((spot.page.content_hash, spot.start, spot.end))
+        made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot, text))
+    return made
+
+
+def _entry(id_: str, topic: Topic, spot: Spot, text: str) -> Evidence:
+    block = next((b for b in blocks(text) if b.start <= spot.start < b.end), None)
+    kind: Literal["text", "item", "code"] = "text"
+    if block and block.kind in ("code", "list"):
+        kind = "code" if block.kind == "code" else "item"
+    return Evidence(
+        id=id_,
+        topic=topic.name,
+        quote=spot.quote,
+        url=spot.page.url,
+        start=spot.start,
+        end=spot.end,
+        content_hash=spot.page.content_hash,
+        fetched_at=spot.page.fetched_at,
+        published_at=spot.page.published_at,
+        origin=spot.page.origin or spot.page.url,
+        kind=kind,
+        language=block.language if block and kind == "code" else "",
+    )
+
+
+def _coverage(topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float) -> Coverage:
+    """A topic is covered when the judgement says so, its score reaches the threshold, and something in the ledger proves it."""
+    covered = judgement.covered and judgement.score >= completeness and bool(known)
+    return Coverage(
+        topic=topic.name,
+        covered=covered,
+        score=round(judgement.score, 3) if known else 0.0,
+        evidence_ids=tuple(e.id for e in known),
+        gaps=judgement.gaps,
+        recommendations=judgement.recommendations,
+    )

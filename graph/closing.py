@@ -1,0 +1,151 @@
+"""Closing a run: the report is composed of its sections, what was not found and where it was searched; the result is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spadework.agents import writer
+from spadework.agents.editor import about, disagreements, not_found, problem_lines
+from spadework.agents.extractive import lead as extractive_lead
+from spadework.agents.extractive import writer as extractive
+from spadework.agents.verifier import verify
+from spadework.graph.desk import Desk
+from spadework.graph.routes import status_of
+from spadework.graph.state import ResearchState
+from spadework.tools.conflicts import conflicts as find_conflicts
+from spadework.tools.export.markdown import sentence_markdown, to_markdown
+from spadework.tools.trust import trust
+from spadework.tools.urls import domain_of
+from spadework.values import Citation, Conflict, CoveredTopic, Evidence, Page, Problem, Question, Report, Result, Section, Source
+
+#: Confidence of a run that the clock ended is at most this (S10).
+MOST_WHEN_LATE = 0.7
+
+
+def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence]) -> list[Citation]:
+    """The citations of verified sections, sentence by sentence as they stand in the report."""
+    return [
+        Citation(sentence=sentence_markdown(sentence), evidence_id=id_, verdict="supported")
+        for section in sections
+        for sentence in section.sentences
+        for id_ in sentence.evidence_ids
+        if id_ in ledger
+    ]
+
+
+def draft(state: ResearchState) -> str:
+    """The report as far as it stands, composed by code."""
+    evidence = state.get("evidence", [])
+    ledger = {e.id: e for e in evidence}
+    sections = [extractive.section(t.name, own) for t in state["plan"].topics if (own := [e for e in evidence if e.topic == t.name])]
+    report = Report(title=state["plan"].question, sections=tuple(sections))
+    return to_markdown(report, ledger, _sources(state, sections, []))
+
+
+def result_of(desk: Desk, state: ResearchState) -> Result:
+    """The result of a finished run."""
+    why = "stop" if desk.stop.is_set() else state.get("stopped_by", "") or desk.budget.ended_by()
+    ledger = {e.id: e for e in state.get("evidence", [])}
+    conflicts = state.get("conflicts", [])
+    problems = _once(state.get("problems", []))
+    sections = [*state.get("sections", [])]
+    sources = _sources(state, sections, conflicts)
+    closing = [disagreements(conflicts), not_found(state["plan"], state.get("coverage", {}), why), problem_lines(problems)]
+    closing.append(about(desk.mode, desk.searching, desk.notices, len(state.get("pages", {})), why))
+    report = Report(title=state["plan"].question, sections=tuple(s for s in [*sections, *closing] if s.sentences))
+    status = status_of(why)
+    return Result(
+        session_id=desk.session_id,
+        question=state["plan"].question,
+        status=status,
+        stopped_by=why,
+        mode=desk.mode,
+        confidence=_confidence(state, status),
+        topics=_topics(state),
+        sources=tuple(sources),
+        report=to_markdown(report, ledger, sources),
+        document=report,
+        citations=tuple(state.get("citations", [])),
+        conflicts=tuple(conflicts),
+        problems=tuple(problems),
+        searched=desk.searching,
+        usage=desk.budget.used.model_copy(update={"pages": len(state.get("pages", {}))}),
+        timings={"total": round(desk.budget.elapsed(), 2)},
+        iterations=len(state.get("rounds", [])),
+        session_dir=str(desk.folder),
+    )
+
+
+def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
+    coverage, evidence = state.get("coverage", {}), state.get("evidence", [])
+    made = []
+    for topic in state["plan"].topics:
+        found = coverage.get(topic.name)
+        own = tuple(e for e in evidence if e.topic == topic.name)
+        gaps = found.gaps if found else ("This topic was not assessed.",)
+        made.append(
+            CoveredTopic(
+                name=topic.name, covered=bool(found and found.covered), score=found.score if found else 0.0, evidence=own, gaps=gaps
+            )
+        )
+    return tuple(made)
+
+
+def _sources(state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]) -> list[Source]:
+    """The pages that were read, those cited first in the order of their first citation; numbered from 1."""
+    evidence = state.get("evidence", [])
+    ledger = {e.id: e for e in evidence}
+    disputed = [id_ for conflict in conflicts for side in conflict.sides for id_ in side.evidence_ids]
+    cited = [ledger[i].url for section in sections for s in section.sentences for i in s.evidence_ids if i in ledger]
+    cited += [ledger[i].url for i in disputed]
+    pages = state.get("pages", {})
+    rest = sorted(pages, key=lambda url: -pages[url].rrf)
+    order = [url for url in dict.fromkeys([*cited, *rest]) if url in pages]
+    return [_source(n, pages[url], evidence, disputed) for n, url in enumerate(order, 1)]
+
+
+def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence[str]) -> Source:
+    return Source(
+        n=n,
+        url=page.url,
+        title=page.title,
+        domain=domain_of(page.url),
+        level=page.level,
+        relevance=page.relevance,
+        trust=trust(page, evidence, disputed)["trust"],
+        found_by=page.found_by,
+        published_at=page.published_at,
+        content_hash=page.content_hash,
+    )
+
+
+def _confidence(state: ResearchState, status: str) -> float:
+    """The mean coverage score, at most 0.7 when the clock ended the run."""
+    topics = state["plan"].topics
+    coverage = state.get("coverage", {})
+    mean = sum(coverage[t.name].score for t in topics if t.name in coverage) / len(topics)
+    return round(min(mean, MOST_WHEN_LATE) if status == "time_limited" else mean, 3)
+
+
+def _once(problems: Sequence[Problem]) -> list[Problem]:
+    """Each problem once: two workers may have met the same."""
+    return list({(p.stage, p.subject, p.reason): p for p in problems}.values())
+
+
+async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Result:
+    """The result of a run that was cut off in any node: what the ledger holds, written and verified without a model."""
+    plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
+    evidence = state.get("evidence", [])
+    ledger = {e.id: e for e in evidence}
+    sections, _ = await writer.write(None, plan, evidence, seconds=0)
+    texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in evidence}
+    found = verify(sections, ledger, texts)
+    closed: ResearchState = {
+        **state,
+        "plan": plan,
+        "sections": list(found.sections),
+        "citations": citations_of(found.sections, ledger),
+        "conflicts": find_conflicts(evidence),
+        "stopped_by": "time",
+    }
+    return result_of(desk, closed)

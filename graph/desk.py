@@ -1,0 +1,120 @@
+"""The desk of a session: the live things its nodes work with (purse, journal, pages, providers, reader, models), by session id.
+
+They cannot stand in the state, which is saved; a node finds them by the session's id, so that a run that was saved in one process goes
+on in another, and so that a LangGraph server, which knows no sessions of ours, works with the same graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from spadework.tools.fetch.reader import Reader
+from spadework.tools.search.choose import choose
+from spadework.tools.search.failover import Search
+
+from spadework.agents.model import Model
+from spadework.budget import Budget
+from spadework.graph.models import default_model
+from spadework.settings import Settings
+from spadework.tools.fetch.client import Web
+from spadework.tools.journal import Journal
+from spadework.tools.library import Library
+from spadework.tools.pages import PageStore
+from spadework.values import Mode
+
+_desks: dict[str, Desk] = {}
+
+
+def new_session_id() -> str:
+    """A session id that sorts by time."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+@dataclass
+class Desk:
+    """What the nodes of one session share. `stop` is set when the user wants the report now."""
+
+    session_id: str
+    folder: Path
+    settings: Settings
+    budget: Budget
+    journal: Journal
+    pages: PageStore
+    search: Search
+    reader: Reader
+    web: Web
+    library: Library | None
+    model: Model | None
+    searching: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    #: True when no session opened it: the graph closes it at its end.
+    owned_by_graph: bool = False
+
+    @property
+    def mode(self) -> Mode:
+        """Whether a model or the extractive roles do the work."""
+        return "model" if self.model else "extractive"
+
+    @classmethod
+    async def open(
+        cls, session_id: str, settings: Settings, budget: Budget | None = None, *, progress: Callable[[str], None] | None = None
+    ) -> Self:
+        """Open the session's folder and journal, choose the providers, and register the desk.
+
+        Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder, no permission to write).
+        """
+        folder = settings.home / "sessions" / session_id
+        budget = budget or Budget.of(settings)
+        library: list[Library] = []
+
+        async def open_library() -> Library:
+            library.append(await Library.open(settings.library, home=settings.home, progress=progress))
+            return library[0]
+
+        await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
+        name = await default_model(settings)
+        choice = await choose(settings, open_library)
+        journal = await Journal.open(folder / "session.sqlite", budget)
+        web = Web(settings)
+        await web.__aenter__()
+        desk = cls(
+            session_id=session_id,
+            folder=folder,
+            settings=settings,
+            budget=budget,
+            journal=journal,
+            pages=PageStore(folder / "pages"),
+            search=Search(choice.providers),
+            reader=Reader(web),
+            web=web,
+            library=library[0] if library else None,
+            model=Model(settings, budget, journal, name) if name else None,
+            searching=tuple(provider.describes for provider in choice.providers),
+            notices=tuple(choice.notices),
+        )
+        _desks[session_id] = desk
+        return desk
+
+    async def close(self) -> None:
+        """Give back the connections and files, and forget the desk."""
+        _desks.pop(self.session_id, None)
+        await self.web.__aexit__(None, None, None)
+        await self.journal.close()
+        if self.library:
+            self.library.close()
+
+
+async def desk_of(session_id: str, settings: Settings | None) -> Desk:
+    """The desk of a session: the open one, or opened now."""
+    if session_id in _desks:
+        return _desks[session_id]
+    desk = await Desk.open(session_id, settings or Settings.load())
+    desk.owned_by_graph = True
+    return desk

@@ -1,0 +1,158 @@
+"""Reading for one task: many pages at once, a reserve for every page that fails, until the soft deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from spadework.errors import BudgetSpent, FetchError, TooSlow
+from spadework.events import Read, Reading
+from spadework.graph.desk import Desk
+from spadework.graph.emit import Emit
+from spadework.tools.extract import read_document
+from spadework.tools.urls import canonical_url
+from spadework.values import Hit, Page, Problem, Question, Task
+
+LIBRARY = "library://"
+#: Local documents are at level -1: nothing was fetched.
+LOCAL = -1
+
+
+async def read_pages(desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Sequence[Hit], emit: Emit) -> tuple[list[Page], list[Problem]]:
+    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails; what came by the deadline counts."""
+    until = asyncio.get_running_loop().time() + desk.budget.phase("read")
+    waiting, wanted = deque([*chosen, *reserve]), len(chosen)
+    running: dict[asyncio.Task[Page], Hit] = {}
+    pages: dict[str, Page] = {}
+    problems: list[Problem] = []
+    try:
+        while running or (waiting and len(pages) < wanted):
+            while waiting and len(running) < desk.settings.parallel_pages and len(pages) + len(running) < wanted:
+                hit = waiting.popleft()
+                running[asyncio.create_task(read_page(desk, hit, until))] = hit
+                emit(Reading(topic=task.topic.name, url=hit.url, title=hit.title))
+            done, _ = await asyncio.wait(running, timeout=until - asyncio.get_running_loop().time(), return_when=asyncio.FIRST_COMPLETED)
+            for finished in done:
+                outcome = _outcome(finished, running.pop(finished), task, emit)
+                if isinstance(outcome, Page):
+                    pages[outcome.url] = outcome
+                elif outcome:
+                    problems.append(outcome)
+            if not done or any(d for d in done if isinstance(d.exception(), BudgetSpent)):
+                break
+    finally:
+        problems += [_late(task, hit, emit) for hit in running.values()]
+        await _cancelled(running)
+    order = {canonical_url(hit.url): n for n, hit in enumerate([*chosen, *reserve])}
+    return sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))), problems
+
+
+async def read_page(desk: Desk, hit: Hit, until: float) -> Page:
+    """The page of a hit, read once in the session, with what the hit knows of it."""
+
+    async def work() -> Page:
+        desk.budget.charge("pages")
+        if hit.url.startswith(LIBRARY):
+            return await _from_library(desk, hit.url)
+        return await _from_web(desk, hit.url, until)
+
+    page = await desk.journal.once("page", {"url": canonical_url(hit.url)}, Page, work)
+    return page.model_copy(
+        update={
+            "title": page.title or hit.title,
+            "published_at": page.published_at or hit.published_at,
+            "relevance": hit.relevance,
+            "rrf": hit.rrf,
+            "found_by": hit.found_by,
+        }
+    )
+
+
+async def attached_pages(desk: Desk, question: Question) -> tuple[list[Page], list[Problem]]:
+    """The files given with the question as pages; one that cannot be read is a problem."""
+    pages: list[Page] = []
+    problems: list[Problem] = []
+    for name in question.attachments:
+        path = Path(name)
+        url = f"{LIBRARY}attached/{path.name}"
+        try:
+            body = await asyncio.to_thread(path.read_bytes)
+            extracted = await asyncio.to_thread(read_document, body, media_type="", url=url)
+        except (OSError, FetchError) as error:
+            reason = f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}"
+            problems.append(Problem(stage="read", subject=path.name, reason=reason, effect="It was not used."))
+            continue
+        pages.append(await _local(desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at))
+    return pages, problems
+
+
+async def _from_library(desk: Desk, url: str) -> Page:
+    if desk.library is None:
+        raise FetchError(f"{url} is in a library that is not open.")
+    document = await desk.library.document(url)
+    return await _local(desk, url, document.title, document.markdown, document.published_at)
+
+
+async def _local(desk: Desk, url: str, title: str, markdown: str, published_at: datetime | None) -> Page:
+    digest, text = await desk.pages.put(markdown)
+    return Page(
+        url=url,
+        title=title,
+        level=LOCAL,
+        media_type="text/markdown",
+        published_at=published_at,
+        fetched_at=datetime.now(UTC),
+        content_hash=digest,
+        chars=len(text),
+    )
+
+
+async def _from_web(desk: Desk, url: str, until: float) -> Page:
+    seconds = min(desk.settings.page_seconds, until - asyncio.get_running_loop().time())
+    desk.budget.add(fetches=1)
+    fetched, extracted = await desk.reader.read(url, seconds=seconds)
+    desk.budget.add(bytes=len(fetched.body))
+    digest, text = await desk.pages.put(extracted.markdown)
+    return Page(
+        url=canonical_url(fetched.url),
+        title=extracted.title,
+        level=fetched.level,
+        status=fetched.status,
+        media_type=fetched.media_type,
+        published_at=extracted.published_at,
+        fetched_at=datetime.now(UTC),
+        content_hash=digest,
+        chars=len(text),
+    )
+
+
+def _outcome(done: asyncio.Task[Page], hit: Hit, task: Task, emit: Emit) -> Page | Problem | None:
+    try:
+        page = done.result()
+    except BudgetSpent:
+        return None
+    except FetchError as error:
+        emit(Read(topic=task.topic.name, url=hit.url, title=hit.title, reason=str(error)))
+        return _failed(hit, str(error))
+    emit(Read(topic=task.topic.name, url=hit.url, title=page.title, chars=page.chars))
+    return page
+
+
+def _late(task: Task, hit: Hit, emit: Emit) -> Problem:
+    reason = str(TooSlow(f"{urlsplit(hit.url).hostname or hit.url} did not answer in time."))
+    emit(Read(topic=task.topic.name, url=hit.url, title=hit.title, reason=reason))
+    return _failed(hit, reason)
+
+
+def _failed(hit: Hit, reason: str) -> Problem:
+    return Problem(stage="read", subject=hit.url, reason=reason, effect=f"“{hit.title or hit.url}” was not read.")
+
+
+async def _cancelled(running: dict[asyncio.Task[Page], Hit]) -> None:
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)

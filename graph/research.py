@@ -1,0 +1,146 @@
+"""The loop. Start reading here: nodes and edges only.
+
+plan ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ verify ─▶ save
+         ▲                                │
+         └──────── gap tasks only ◀───────┘
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import NodeError
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
+
+from spadework.agents import lead, verifier, writer
+from spadework.events import Assessed, Finished, Planned, Wrote
+from spadework.graph import routes, worker
+from spadework.graph.assessing import assess_round
+from spadework.graph.closing import citations_of, draft, result_of
+from spadework.graph.desk import desk_of, new_session_id
+from spadework.graph.emit import emitter
+from spadework.graph.fusing import fused
+from spadework.graph.reading import attached_pages
+from spadework.graph.searching import first_look
+from spadework.graph.state import ResearchInput, ResearchOutput, ResearchState, WorkerState
+from spadework.settings import Settings
+from spadework.tools.conflicts import conflicts
+from spadework.values import Question
+
+Graph = CompiledStateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]
+
+
+async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Split the question into topics; without a model, after a first broad search."""
+    session_id = state.get("session_id") or new_session_id()
+    desk = await desk_of(session_id, runtime.context)
+    emit = emitter(runtime)
+    question = Question(text=state["question"], attachments=tuple(state.get("attachments", [])))
+    attached, problems = await attached_pages(desk, question)
+    hits = [] if desk.model else await first_look(desk, question.text)
+    made, fell = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
+    emit(Planned(plan=made))
+    tasks = routes.first_tasks(made, desk.settings)
+    return {"session_id": session_id, "plan": made, "tasks": tasks, "attached": attached, "problems": [*problems, *fell]}
+
+
+async def worker_failed(state: WorkerState, error: NodeError) -> Command[str]:
+    """One worker lost is not the run lost: it becomes a problem, and the others go on."""
+    problem = worker.lost(state["task"].topic.name, f"{type(error.error).__name__}: {error.error}"[:300])
+    return Command(update={"problems": [problem]}, goto="fuse")
+
+
+async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Merge what the workers brought: every page once, ranked over all topics, near-copies under one origin."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    return {"pages": await fused(desk, state)}
+
+
+async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Judge the topics of this round on the ledger, and name the tasks that would fill the gaps."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    judged = await assess_round(desk, state)
+    known = judged.after(state)
+    emit = emitter(runtime)
+    emit(
+        Assessed(
+            round=judged.round.number, coverage=tuple(known["coverage"].values()), evidence=len(known["evidence"]), usage=desk.budget.used
+        )
+    )
+    emit(Wrote(markdown=draft(known)))
+    why = "stop" if desk.stop.is_set() else routes.stopped_by(known, desk.budget, desk.settings)
+    tasks = [] if why else routes.gap_tasks(state["plan"], known["coverage"], state["tasks"], desk.settings)
+    return {**judged.channels(), "tasks": tasks, "stopped_by": why or ("" if tasks else "nothing left to ask")}
+
+
+async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Write the sections from the ledger, all in one wave."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    model = None if desk.budget.until_closing() <= 0 else desk.model
+    ledger = state.get("evidence", [])
+    sections, problems = await writer.write(model, state["plan"], ledger, seconds=desk.budget.phase("write"))
+    return {"sections": list(sections), "problems": problems}
+
+
+async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Re-read every citation; mend or drop what its quotes do not carry; set what disagrees side by side."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    ledger = {e.id: e for e in state.get("evidence", [])}
+    texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in ledger.values()}
+    found = verifier.verify(state.get("sections", []), ledger, texts)
+    return {
+        "sections": list(found.sections),
+        "citations": citations_of(found.sections, ledger),
+        "conflicts": conflicts(list(ledger.values())),
+        "problems": list(found.problems),
+    }
+
+
+async def save(state: ResearchState, runtime: Runtime[Settings]) -> ResearchOutput:
+    """Compose the result and hand it over."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    result = result_of(desk, state)
+    emit = emitter(runtime)
+    emit(Wrote(markdown=result.report, final=True))
+    emit(Finished(result=result))
+    if desk.owned_by_graph:
+        await desk.close()
+    return {"report": result.report, "result": result}
+
+
+def after_assess(state: ResearchState) -> list[Send] | str:
+    """Workers for the gaps, or the writer."""
+    return "write" if state.get("stopped_by") else routes.workers(state)
+
+
+def _builder() -> StateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]:
+    builder = StateGraph(ResearchState, context_schema=Settings, input_schema=ResearchInput, output_schema=ResearchOutput)
+    builder.add_node(plan)
+    builder.add_node("worker", worker.worker, error_handler=worker_failed)
+    builder.add_node(fuse, defer=True)
+    builder.add_node(assess)
+    builder.add_node(write)
+    builder.add_node(verify)
+    builder.add_node(save)
+    builder.add_edge(START, "plan")
+    builder.add_conditional_edges("plan", routes.workers, ["worker", "write"])
+    builder.add_edge("worker", "fuse")
+    builder.add_edge("fuse", "assess")
+    builder.add_conditional_edges("assess", after_assess, ["worker", "write"])
+    builder.add_edge("write", "verify")
+    builder.add_edge("verify", "save")
+    builder.add_edge("save", END)
+    return builder
+
+
+def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
+    """The compiled graph, saving its state with `checkpointer`."""
+    return _builder().compile(checkpointer=checkpointer, name="research")
+
+
+#: The graph without a checkpointer, as LangGraph servers want it.
+graph = build_graph()

@@ -1,0 +1,87 @@
+"""The decisions of the graph as pure functions: whom to send, whether to go on, what ended the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.types import Send
+
+from spadework.budget import ACCELERATE, WRITE_NOW, Budget
+from spadework.graph.state import ResearchState
+from spadework.settings import Settings
+from spadework.values import Coverage, Plan, Query, Status, Task
+
+#: Queries of one gap task at most.
+MOST_GAP_QUERIES = 3
+#: Share of the pages that the first round may read, so that gaps find some left.
+FIRST_ROUND_PAGES = 0.7
+#: Pages that a topic reads at most in one round, by preset (S5).
+PRESET_PAGES = {"default": 10, "precise": 5, "balanced": 8, "recall": 12}
+
+
+def first_tasks(plan: Plan, settings: Settings) -> list[Task]:
+    """One task a topic, all its queries."""
+    share = int(settings.pages * FIRST_ROUND_PAGES / len(plan.topics))
+    pages = max(2, min(PRESET_PAGES[settings.preset], share))
+    return [Task(topic=topic, queries=topic.queries, round=1, pages=pages) for topic in plan.topics]
+
+
+def gap_tasks(plan: Plan, coverage: dict[str, Coverage], asked: Sequence[Task], settings: Settings) -> list[Task]:
+    """Tasks for the uncovered topics only, with the recommended queries that were not asked yet."""
+    before = {query.text.lower() for task in asked for query in task.queries}
+    number = max((task.round for task in asked), default=0) + 1
+    tasks = []
+    for topic in plan.topics:
+        found = coverage.get(topic.name)
+        if found and found.covered:
+            continue
+        wanted = dict.fromkeys(r.query for r in (found.recommendations if found else ()) if r.query.lower() not in before)
+        queries = tuple(Query(text=text, kind="gap") for text in list(wanted)[:MOST_GAP_QUERIES])
+        if queries:
+            tasks.append(Task(topic=topic, queries=queries, round=number, pages=min(5, PRESET_PAGES[settings.preset])))
+    return tasks
+
+
+def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
+    """Why no further round is searched: "coverage", "iterations", "marginal utility", "time" or a purse; "" to go on."""
+    coverage, rounds = state["coverage"], state["rounds"]
+    if all(topic.name in coverage and coverage[topic.name].covered for topic in state["plan"].topics):
+        return "coverage"
+    if budget.refused or (ended := budget.ended_by()):
+        return budget.refused or ended
+    if budget.under(WRITE_NOW) or budget.under(ACCELERATE):
+        return "time"
+    if len(rounds) >= budget.limits.iterations:
+        return "iterations"
+    last = rounds[-1]
+    added = last.evidence_after - last.evidence_before
+    if last.number > 1 and added < settings.marginal_utility * max(1, last.evidence_after):
+        return "marginal utility"
+    return ""
+
+
+def status_of(why: str) -> Status:
+    """The status of a run by what ended it."""
+    if why == "time":
+        return "time_limited"
+    if why == "stop":
+        return "partial"
+    return "budget_limited" if why in ("calls", "searches", "pages", "tokens", "money") else "completed"
+
+
+def workers(state: ResearchState) -> list[Send] | str:
+    """A worker for every task of the newest round; straight to the writer when there is none."""
+    newest = max((task.round for task in state.get("tasks", [])), default=0)
+    done = {find.round for find in state.get("finds", [])} | {r.number for r in state.get("rounds", [])}
+    tasks = [task for task in state.get("tasks", []) if task.round == newest and newest not in done]
+    if not tasks:
+        return "write"
+    return [Send("worker", payload(state, task)) for task in tasks]
+
+
+def payload(state: ResearchState, task: Task) -> dict[str, Any]:
+    """What a worker is told: its task, and what was read for its topic before."""
+    before = [page.url for find in state.get("finds", []) if find.topic == task.topic.name for page in find.pages]
+    attached = state.get("attached", []) if task.round == 1 else []
+    return {"session_id": state["session_id"], "task": task, "read_before": before, "attached": attached}

@@ -1,0 +1,97 @@
+"""The channels of the graph: one meaning and one reducer each. Page texts are in the page store, so checkpoints stay small."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, NotRequired, Required, TypedDict
+
+from spadework.values import Citation, Conflict, Coverage, Evidence, Hit, Page, Passage, Plan, Problem, Result, Section, Task, Value
+
+
+class Find(Value):
+    """What one worker brings back: the pages it read, best first, and their best passages for its topic."""
+
+    topic: str
+    round: int
+    pages: tuple[Page, ...] = ()
+    passages: tuple[Passage, ...] = ()
+
+
+class Round(Value):
+    """What one round of searching added: evidence before and after it, and the mean coverage score it reached."""
+
+    number: int
+    evidence_before: int
+    evidence_after: int
+    score: float
+
+
+def by_topic(old: dict[str, Coverage], new: dict[str, Coverage]) -> dict[str, Coverage]:
+    """The newest judgement of every topic."""
+    return {**old, **new}
+
+
+def by_url(old: dict[str, Page], new: dict[str, Page]) -> dict[str, Page]:
+    """Every page once; the newest record of it."""
+    return {**old, **new}
+
+
+class ResearchInput(TypedDict):
+    """What a run is given. `attachments` are paths of files; `session_id` continues or names a session."""
+
+    question: Required[str]
+    attachments: NotRequired[list[str]]
+    session_id: NotRequired[str]
+
+
+class ResearchState(TypedDict, total=False):
+    """What a run knows."""
+
+    question: str
+    attachments: list[str]
+    session_id: str
+    attached: list[Page]
+    plan: Plan
+    tasks: Annotated[list[Task], operator.add]
+    finds: Annotated[list[Find], operator.add]
+    pages: Annotated[dict[str, Page], by_url]
+    evidence: Annotated[list[Evidence], operator.add]
+    coverage: Annotated[dict[str, Coverage], by_topic]
+    rounds: Annotated[list[Round], operator.add]
+    problems: Annotated[list[Problem], operator.add]
+    stopped_by: str
+    sections: list[Section]
+    citations: list[Citation]
+    conflicts: list[Conflict]
+    result: Result
+    report: str
+
+
+class ResearchOutput(TypedDict, total=False):
+    """What a run hands over: the report as Markdown, and the whole result."""
+
+    report: str
+    result: Result
+
+
+class WorkerState(TypedDict, total=False):
+    """What a worker knows: its task, and the hits, pages and passages on the way to its find."""
+
+    session_id: str
+    task: Task
+    read_before: list[str]
+    attached: list[Page]
+    hits: list[Hit]
+    chosen: list[Hit]
+    reserve: list[Hit]
+    drafts: list[Page]
+    pages: list[Page]
+    finds: Annotated[list[Find], operator.add]
+    problems: Annotated[list[Problem], operator.add]
+
+
+class WorkerOutput(TypedDict, total=False):
+    """What a worker hands back; only channels with reducers, since many workers answer at once."""
+
+    finds: Annotated[list[Find], operator.add]
+    problems: Annotated[list[Problem], operator.add]

@@ -1,0 +1,83 @@
+"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A compiled subgraph, started once for every task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from spadework.graph.desk import desk_of
+from spadework.graph.distilling import distilled
+from spadework.graph.emit import emitter
+from spadework.graph.reading import read_pages
+from spadework.graph.searching import search_all
+from spadework.graph.state import Find, WorkerOutput, WorkerState
+from spadework.settings import Settings
+from spadework.tools.fuse import reciprocal_rank_fusion
+from spadework.tools.select import select as select_hits
+from spadework.tools.urls import canonical_url
+from spadework.values import Problem
+
+
+async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Ask every provider every query of the task at once, and fuse the lists; the original query weighs more."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    lists, problems = await search_all(desk, state["task"], emitter(runtime))
+    weights = [desk.settings.original_weight if hits and hits[0].found_by[0].kind == "original" else 1.0 for hits in lists]
+    return {"hits": reciprocal_rank_fusion(lists, k=desk.settings.rrf_k, weights=weights), "problems": problems}
+
+
+async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Choose which hits to read, and keep the next best in reserve."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    before = {canonical_url(url) for url in state["read_before"]}
+    fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
+    settings = desk.settings
+    made = select_hits(fresh, preset=settings.preset, pages_per_domain=settings.pages_per_domain, limit=state["task"].pages)
+    return {"chosen": list(made.chosen), "reserve": list(made.reserve)}
+
+
+async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft deadline."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    drafts, problems = await read_pages(desk, state["task"], state["chosen"], state["reserve"], emitter(runtime))
+    return {"drafts": drafts, "problems": problems}
+
+
+async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Keep the pages that hold text, each text once. Boilerplate went with the extraction."""
+    seen: dict[str, Any] = {}
+    for page in [*state["attached"], *state["drafts"]]:
+        seen.setdefault(page.content_hash, page)
+    return {"pages": list(seen.values())}
+
+
+async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Cut the pages into passages and keep those that fit the topic best."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    task, pages = state["task"], state["pages"]
+    passages = await distilled(desk, task.topic, pages)
+    return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages))]}
+
+
+def lost(topic: str, reason: str) -> Problem:
+    """A worker that failed as a whole; the others go on."""
+    return Problem(stage="worker", subject=topic, reason=reason, effect="This topic got nothing from this round.")
+
+
+worker = (
+    StateGraph(WorkerState, context_schema=Settings, output_schema=WorkerOutput)
+    .add_node(search)
+    .add_node(select)
+    .add_node(read)
+    .add_node(clean)
+    .add_node(distil)
+    .add_edge(START, "search")
+    .add_edge("search", "select")
+    .add_edge("select", "read")
+    .add_edge("read", "clean")
+    .add_edge("clean", "distil")
+    .add_edge("distil", END)
+    .compile(name="worker")
+)

@@ -1,0 +1,25 @@
+"""One process a session: a lock of the operating system, which dies with its process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from spadework.errors import SessionBusy
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the session in `folder`. Raises SessionBusy when another process does."""
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise SessionBusy(f"Session {folder.name} is being worked on by another process.") from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,140 @@
+"""The files of a session, written as the run goes, each in one step. The ledger is one line an entry; the pages lie in `pages/`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from spadework.agents.editor import review
+from spadework.errors import SessionNotFound
+from spadework.events import Assessed, Event, Planned, Read, Searched, Troubled
+from spadework.settings import Settings
+from spadework.tools.pages import write_atomically
+from spadework.values import Evidence, Result
+
+METADATA = "session_metadata.json"
+PROGRESS = "progress_tracking.json"
+LEDGER = "evidence.jsonl"
+RESULT = "result.json"
+
+#: Settings that are never written down.
+SECRETS = {"openai_api_key"}
+
+
+class Records:
+    """Writes the files of one session."""
+
+    def __init__(self, folder: Path, created_at: datetime | None = None) -> None:
+        self.folder = folder
+        self._created_at = created_at or datetime.now(UTC)
+        self._stamp = f"{self._created_at:%Y%m%d_%H%M%S}"
+        self._searches: list[str] = []
+        self._reads: list[str] = []
+        self._progress: dict[str, Any] = {"state": "started", "rounds": []}
+
+    async def begin(self, session_id: str, question: str, settings: Settings, attachments: Sequence[str], mode: str) -> None:
+        """The metadata as known at the start, so that a run that is cut off can be taken up."""
+        kept = {name: value for name, value in settings.model_dump(mode="json").items() if name in settings.model_fields_set - SECRETS}
+        data = {
+            "id": session_id,
+            "created_at": self._created_at.isoformat(),
+            "query": question,
+            "method": mode,
+            "attachments": list(attachments),
+            "settings": kept,
+            "performance_metrics": {},
+            "results_summary": {},
+            "file_paths": {},
+        }
+        await self._json(METADATA, data)
+        await self._json(PROGRESS, self._progress)
+
+    async def saw(self, event: Event) -> None:
+        """Take down what an event tells."""
+        if isinstance(event, Searched):
+            self._searches.append(f"- {event.topic}: “{event.query}” at {event.provider}: {event.hits} hits")
+        elif isinstance(event, Read):
+            outcome = f"{event.chars} characters" if event.chars else f"not read: {event.reason}"
+            self._reads.append(f"- {event.topic}: {event.title or event.url} ({event.url}): {outcome}")
+        elif isinstance(event, Planned):
+            self._progress |= {"state": "searching", "topics": [topic.name for topic in event.plan.topics]}
+            await self._json(PROGRESS, self._progress)
+        elif isinstance(event, Assessed):
+            await self._assessed(event)
+        elif isinstance(event, Troubled):
+            self._progress.setdefault("problems", []).append(event.problem.model_dump())
+
+    async def ledger(self, evidence: Sequence[Evidence]) -> None:
+        """The whole ledger, one JSON object a line."""
+        await self._text(LEDGER, "".join(e.model_dump_json() + "\n" for e in evidence))
+
+    async def finish(self, result: Result) -> Path:
+        """The report, the review, the result and the closing metadata. Returns the path of the report."""
+        report = f"research_report_{self._stamp}.md"
+        await self._text(report, result.report)
+        await self._text(f"editorial_review_{self._stamp}.md", review(result))
+        await self._text(RESULT, result.model_dump_json(indent=1))
+        metadata = await asyncio.to_thread(read_metadata, self.folder)
+        metadata |= {
+            "status": result.status,
+            "performance_metrics": {**result.timings, **result.usage.model_dump()},
+            "results_summary": {
+                "covered": sum(topic.covered for topic in result.topics),
+                "topics": len(result.topics),
+                "evidence": sum(len(topic.evidence) for topic in result.topics),
+                "sources": len(result.sources),
+                "confidence": result.confidence,
+            },
+            "file_paths": {"report": report, "result": RESULT, "evidence": LEDGER, "pages": "pages/"},
+        }
+        await self._json(METADATA, metadata)
+        await self._json(PROGRESS, self._progress | {"state": result.status})
+        return self.folder / report
+
+    async def _assessed(self, event: Assessed) -> None:
+        self._progress["rounds"].append(
+            {"round": event.round, "evidence": event.evidence, "coverage": [c.model_dump() for c in event.coverage]}
+        )
+        await self._json(PROGRESS, self._progress)
+        await self._text(
+            f"search_workproduct_{self._stamp}.md", "# Searches\n\n" + "\n".join([*self._searches, "", "# Pages", "", *self._reads]) + "\n"
+        )
+        lines = [
+            f"- {c.topic}: {'covered' if c.covered else 'open'}, score {c.score}, {len(c.evidence_ids)} quotes" for c in event.coverage
+        ]
+        await self._text(
+            f"intelligent_research_workproduct_{self._stamp}.md", f"# Coverage after round {event.round}\n\n" + "\n".join(lines) + "\n"
+        )
+
+    async def _json(self, name: str, data: Any) -> None:
+        await self._text(name, json.dumps(data, indent=1, ensure_ascii=False, default=str))
+
+    async def _text(self, name: str, text: str) -> None:
+        await asyncio.to_thread(write_atomically, self.folder / name, text.encode())
+
+
+def read_metadata(folder: Path) -> dict[str, Any]:
+    """The metadata of a session folder. Raises SessionNotFound when there is none that can be read."""
+    try:
+        data: dict[str, Any] = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise SessionNotFound(f"There is no session {folder.name}.", hint="`spadework sessions` lists them.") from None
+    return data
+
+
+def read_result(folder: Path) -> Result | None:
+    """The result of a finished session, None of one that is not finished."""
+    try:
+        return Result.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def list_sessions(home: Path) -> list[dict[str, Any]]:
+    """The metadata of all sessions, newest first."""
+    folders = sorted((home / "sessions").glob("*/" + METADATA), reverse=True)
+    return [read_metadata(path.parent) for path in folders]

@@ -1,0 +1,151 @@
+"""A research session: start, watch its events, stop, cancel, resume. Every front door shares this object."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Self, cast
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from spadework.budget import Budget
+from spadework.errors import SessionNotFound, SettingsError
+from spadework.events import Event, Finished, Notice, Started, parse_event
+from spadework.graph.closing import closed_by_code
+from spadework.graph.desk import Desk, new_session_id
+from spadework.graph.research import build_graph
+from spadework.graph.state import ResearchState
+from spadework.sessions.lock import held
+from spadework.sessions.records import Records, read_metadata, read_result
+from spadework.sessions.stream import parts_until_deadline
+from spadework.settings import Settings
+from spadework.values import Evidence, Result
+
+#: Steps of the graph at most; rounds are bounded by the budget long before.
+MOST_STEPS = 200
+
+
+class Session:
+    """One question and its run. Make it with `start` or `resume`, then iterate `events()` or await `result()`."""
+
+    def __init__(self, session_id: str, question: str, settings: Settings, budget: Budget, attachments: Sequence[str] = ()) -> None:
+        self.session_id = session_id
+        self.question = question
+        self.settings = settings
+        self.budget = budget
+        self.attachments = tuple(attachments)
+        self.folder = settings.home / "sessions" / session_id
+        self._desk: Desk | None = None
+        self._stop = False
+
+    @classmethod
+    def start(
+        cls, question: str, *, settings: Settings | None = None, budget: Budget | None = None, attachments: Sequence[str | Path] = ()
+    ) -> Self:
+        """A new session. Raises SettingsError for an empty question."""
+        question = " ".join(question.split())
+        if not question:
+            raise SettingsError("The question is empty: say what you want to know.")
+        settings = settings or Settings.load()
+        return cls(new_session_id(), question, settings, budget or Budget.of(settings), [str(path) for path in attachments])
+
+    @classmethod
+    def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
+        """A session taken up where it was left; `changed` settings replace those it was started with. Raises SessionNotFound."""
+        home = (settings or Settings.load()).home
+        folder = home / "sessions" / session_id
+        if not session_id or Path(session_id).name != session_id or not folder.is_dir():
+            raise SessionNotFound(f"There is no session {session_id!r}.", hint="`spadework sessions` lists them.")
+        metadata = read_metadata(folder)
+        kept = settings or Settings.load(**{**metadata["settings"], "home": home, **{k: v for k, v in changed.items() if v is not None}})
+        return cls(session_id, metadata["query"], kept, Budget.of(kept), metadata["attachments"])
+
+    def stop(self) -> None:
+        """Stop searching and write the report with what there is."""
+        self._stop = True
+        if self._desk:
+            self._desk.stop.set()
+
+    async def result(self) -> Result:
+        """Run to the end and give the result."""
+        async for event in self.events():
+            if isinstance(event, Finished):
+                return event.result
+        raise SessionNotFound(f"Session {self.session_id} ended without a result.")
+
+    async def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
+        """Run the session; its events as they happen, the last being Finished.
+
+        `progress` is told what takes long before the run begins, such as building an index. Closing the iterator cancels the run, which
+        can be resumed. Raises SettingsError, SessionBusy.
+        """
+        if (done := await asyncio.to_thread(read_result, self.folder)) is not None:
+            yield Started(session_id=self.session_id, question=self.question, mode=done.mode, searching=done.searched, resumed=True)
+            yield Finished(result=done)
+            return
+        await asyncio.to_thread(_make, self.folder)
+        with held(self.folder):
+            self._desk = await Desk.open(self.session_id, self.settings, self.budget, progress=progress)
+            try:
+                async with aclosing(self._run(self._desk)) as events:
+                    async for event in events:
+                        yield event
+            finally:
+                await self._desk.close()
+                self._desk = None
+
+    async def _run(self, desk: Desk) -> AsyncGenerator[Event, None]:
+        if self._stop:
+            desk.stop.set()
+        records = Records(self.folder)
+        async with AsyncSqliteSaver.from_conn_string(str(self.folder / "session.sqlite")) as saver:
+            graph = build_graph(saver)
+            config: Any = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
+            before = await graph.aget_state(config)
+            resumed = bool(before.values)
+            if not resumed:
+                await records.begin(self.session_id, self.question, self.settings, self.attachments, desk.mode)
+            yield Started(session_id=self.session_id, question=self.question, mode=desk.mode, searching=desk.searching, resumed=resumed)
+            for notice in desk.notices:
+                yield Notice(text=notice)
+            given: Any = (
+                None if resumed else {"question": self.question, "attachments": list(self.attachments), "session_id": self.session_id}
+            )
+            finished = False
+            ledger: list[Evidence] = list(before.values.get("evidence", []))
+            stream = graph.astream(
+                given, config, context=self.settings, stream_mode=["updates", "custom"], subgraphs=True, version="v2", durability="sync"
+            )
+            async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
+                async for part in parts:
+                    if part["type"] == "updates":
+                        await _keep(part["data"], ledger, records)
+                        continue
+                    event = parse_event(part["data"])
+                    await records.saw(event)
+                    if isinstance(event, Finished):
+                        finished = True
+                        await records.finish(event.result)
+                    yield event
+            if not finished:
+                state = cast(ResearchState, (await graph.aget_state(config)).values)
+                result = await closed_by_code(desk, state, self.question)
+                await records.finish(result)
+                yield Finished(result=result)
+
+
+async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
+    """Write the ledger when a node has added to it."""
+    added = [e for change in update.values() if isinstance(change, dict) for e in change.get("evidence", [])]
+    if added:
+        ledger.extend(added)
+        await records.ledger(ledger)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"The session folder {folder} cannot be made: {error.strerror}. Choose another with --home.") from None

@@ -1,0 +1,43 @@
+"""The stream of a running graph, cut off at the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+from spadework.budget import Budget
+
+#: Seconds past the deadline after which the run is cut off and closed by code.
+GRACE_SECONDS = 0.3
+
+
+async def parts_until_deadline(stream: AsyncIterator[Any], budget: Budget) -> AsyncGenerator[Any, None]:
+    """The parts of `stream` as they come; it ends with the stream, or a little after the deadline. The run never outlives this generator.
+
+    The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in the middle of the other's work.
+    """
+    queue: asyncio.Queue[Any] = asyncio.Queue()
+    end = object()
+
+    async def run() -> None:
+        try:
+            async for part in stream:
+                queue.put_nowait(part)
+        finally:
+            queue.put_nowait(end)
+
+    task = asyncio.create_task(run())
+    try:
+        while True:
+            try:
+                part = await asyncio.wait_for(queue.get(), budget.left() + GRACE_SECONDS)
+            except TimeoutError:
+                return
+            if part is end:
+                break
+            yield part
+        await task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

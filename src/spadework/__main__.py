@@ -1,0 +1,5 @@
+"""`python -m spadework`."""
+
+from spadework.apps.cli import main
+
+main()

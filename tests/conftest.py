@@ -1,0 +1,78 @@
+"""What every test has: an environment without anybody's keys, and the test world with its search engine and model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+from tests.world.background import Background
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+# How long an example takes says more about the machine than about the code; the time limit of a test stands in pyproject.toml.
+hypothesis.settings.register_profile("spadework", deadline=None)
+hypothesis.settings.load_profile("spadework")
+
+_FOREIGN = ("OPENAI_", "SPADEWORK_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL")
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No key, address or setting of the person who runs the tests, and a home that is empty."""
+    for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SPADEWORK_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def background() -> Iterator[Background]:
+    """The thread in which all servers of the world run."""
+    with Background() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def _world(background: Background) -> World:
+    return World(background)
+
+
+@pytest.fixture
+def world(_world: World) -> Iterator[World]:
+    """The sites, with an empty log and every switch off."""
+    _world.reset()
+    yield _world
+    _world.reset()
+
+
+@pytest.fixture(scope="session")
+def _searx(background: Background, _world: World) -> Searx:
+    return Searx(background, _world)
+
+
+@pytest.fixture
+def searx(_searx: Searx, world: World) -> Iterator[Searx]:
+    """The search engine of the world, with an empty log, no faults and no scripts."""
+    _searx.reset()
+    yield _searx
+    _searx.reset()
+
+
+@pytest.fixture(scope="session")
+def _model(background: Background) -> Model:
+    return Model(background)
+
+
+@pytest.fixture
+def model(_model: Model) -> Iterator[Model]:
+    """The scripted model, with an empty log and nothing scripted. An error in a test's own function fails the test."""
+    _model.reset()
+    yield _model
+    errors = _model.errors
+    _model.reset()
+    if errors:
+        raise ExceptionGroup("a scripted answer failed", errors)

@@ -1,0 +1,1 @@
+"""The report in the formats it is handed over in."""

@@ -1,0 +1,210 @@
+"""Markdown files as clean Markdown: badges, logos, HTML, comments and link lists go, code stays as it is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.extract.front_matter import front_matter, published
+from spadework.tools.extract.markdown_html import html_to_text
+from spadework.tools.extract.markdown_inline import Words, words
+from spadework.tools.extract.writing import blocks, fence, heading, item, plain, quote, table
+
+_CONTENTS = re.compile(r"\W*(?:table of )?contents?\W*|\W*toc\W*|\W*on this page\W*", re.I)
+_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|===)(?:\s|$)")
+_ALERT = re.compile(r"\A\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
+_DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
+_CODE_DIRECTIVES = ("code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal")
+#: How deep fences that hold Markdown (MyST directives, tabs) are followed.
+_MAX_NESTED = 3
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+
+
+def clean_markdown(text: str, url: str) -> Extracted:
+    """A Markdown file as clean Markdown; paragraphs stand on one line each, headings are ATX, code is fenced.
+
+    `title` is the front matter's, else the first heading, else "". Links become their text and are listed in `links`;
+    relative ones only where `url` is on the web.
+    """
+    fields, body = front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
+    reader = _Reader(url)
+    markdown = blocks(reader.read(body))
+    return Extracted(
+        title=fields.get("title") or reader.title,
+        markdown=markdown + "\n" if markdown else "",
+        author=fields.get("author", ""),
+        published_at=published(fields.get("date", "")),
+        language=fields.get("lang", fields.get("language", "")),
+        links=tuple(dict.fromkeys(reader.links)),
+        kind="documentation",
+    )
+
+
+class _Reader:
+    """Reads the blocks of one file, top to bottom; `title` is the first heading of level 1, or one that opens the file."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.title = ""
+        self.links: list[Link] = []
+        self._sections = 0
+        self._nested = 0
+        self._begun = False
+
+    def read(self, text: str) -> list[str]:
+        """The blocks of a text."""
+        return _without_empty_contents(self._blocks(_Cursor(_parser().parse(text))))
+
+    def _blocks(self, cursor: _Cursor) -> list[str]:
+        """The blocks up to the end of the container the cursor stands in."""
+        found: list[str] = []
+        while (token := cursor.next()) and token.nesting >= 0:
+            found += [block] if (block := self._block(token, cursor, found[-1] if found else "")).strip() else []
+            self._begun = self._begun or bool(found)
+        return found
+
+    def _block(self, token: Token, cursor: _Cursor, before: str) -> str:
+        match token.type:
+            case "heading_open":
+                return self._heading(int(token.tag[1]), cursor)
+            case "paragraph_open":
+                return self._paragraph(cursor)
+            case "fence":
+                return self._fence(token)
+            case "code_block":
+                return self._indented(token.content, before)
+            case "html_block":
+                return self._html(token.content)
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(token, cursor)
+            case "blockquote_open":
+                return (
+                    quote(_ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text)) if (text := blocks(self._blocks(cursor))) else ""
+                )
+            case "table_open":
+                return self._table(cursor)
+            case _:
+                return ""
+
+    def _heading(self, level: int, cursor: _Cursor) -> str:
+        found = self._words(cursor)
+        cursor.next()
+        self._sections += level > 1
+        if not self.title and not found.empty and (level == 1 or not self._begun):
+            self.title = found.text.replace("`", "").replace("*", "")
+        return "" if found.empty else heading(found.text, level)
+
+    def _paragraph(self, cursor: _Cursor) -> str:
+        found = self._words(cursor)
+        cursor.next()
+        only_links = found.linked and not found.unlinked
+        # A line of nothing but links above the first section is the site's navigation.
+        navigation = only_links and len(found.links) + found.anchors > 1 and (not self._sections or not found.links)
+        return "" if found.empty or navigation else plain(found.text)
+
+    def _words(self, cursor: _Cursor) -> Words:
+        token = cursor.next()
+        found = words(token.children or [] if token else [], self.url)
+        self.links += found.links
+        return found
+
+    def _fence(self, token: Token) -> str:
+        info = token.info.strip()
+        directive = _DIRECTIVE.match(info)
+        if not directive:
+            return fence(token.content, info.split()[0].strip("{}.").lower() if info else "")
+        if directive[1] in _CODE_DIRECTIVES:
+            return fence(token.content, directive[2].strip().lower())
+        return self._inner(token.content)
+
+    def _indented(self, code: str, before: str) -> str:
+        return self._inner(code) if _ADMONITION.match(before) else fence(code)
+
+    def _inner(self, text: str) -> str:
+        if self._nested >= _MAX_NESTED:
+            return fence(text)
+        self._nested += 1
+        found = blocks(self.read(text))
+        self._nested -= 1
+        return found
+
+    def _html(self, source: str) -> str:
+        text = html_to_text(source)
+        first = re.match(r"# (.+)", text)
+        if first and not self.title:
+            self.title = first[1]
+        return text
+
+    def _list(self, token: Token, cursor: _Cursor) -> str:
+        start = cursor.position
+        number = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
+        items: list[str] = []
+        tight = True
+        while (entry := cursor.next()) and entry.nesting > 0:
+            inner = cursor.peek()
+            tight = tight and (inner is None or inner.type != "paragraph_open" or inner.hidden)
+            text = "\n".join(found) if len(found := self._blocks(cursor)) and tight and not _has_fence(found) else blocks(found)
+            if text:
+                items.append(item(text, "-" if number is None else f"{number + len(items)}."))
+        if _is_contents(cursor.since(start)):
+            return ""
+        return ("\n" if tight else "\n\n").join(items)
+
+    def _table(self, cursor: _Cursor) -> str:
+        rows: list[list[str]] = []
+        depth = 1
+        while depth and (token := cursor.next()):
+            depth += (token.type == "table_open") - (token.type == "table_close")
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                found = words(token.children or [], self.url)
+                self.links += found.links
+                rows[-1].append("" if found.empty else found.text)
+        return table([row for row in rows if any(row)])
+
+
+class _Cursor:
+    """A place in a flat list of block tokens."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.position = 0
+
+    def peek(self) -> Token | None:
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
+
+    def next(self) -> Token | None:
+        token = self.peek()
+        self.position += 1
+        return token
+
+    def since(self, start: int) -> list[Token]:
+        return self.tokens[start : self.position]
+
+
+def _has_fence(found: list[str]) -> bool:
+    return any(part.startswith("```") for part in found)
+
+
+def _is_contents(tokens: list[Token]) -> bool:
+    """A list in which every word is in a link into the same page."""
+    found = [words(token.children or [], "") for token in tokens if token.type == "inline"]
+    return sum(each.anchors for each in found) > 1 and not any(each.unlinked or each.links for each in found)
+
+
+def _without_empty_contents(found: list[str]) -> list[str]:
+    """Leaves out a heading "Contents" with nothing below it."""
+    return [
+        block
+        for block, after in zip(found, [*found[1:], "# "], strict=True)
+        if not (block.startswith("#") and after.startswith("#") and _CONTENTS.fullmatch(block.lstrip("# ")))
+    ]

@@ -1,0 +1,58 @@
+"""reStructuredText as Markdown, read by docutils with everything switched off that reaches outside the text."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from docutils import nodes
+from docutils.core import Publisher
+from docutils.io import NullOutput, StringInput
+from docutils.parsers.rst import Parser
+from docutils.readers.standalone import Reader
+from docutils.writers.null import Writer
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.rst_lenient import lenient_parser
+from spadework.tools.extract.rst_walker import Walker
+from spadework.tools.extract.writing import blocks
+
+_SETTINGS = {
+    "_disable_config": True,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 5,
+    "halt_level": 5,
+    "line_length_limit": 1_000_000,
+    "doctitle_xform": False,
+    "docinfo_xform": False,
+    "sectsubtitle_xform": False,
+    "smart_quotes": False,
+    "syntax_highlight": "none",
+    "traceback": True,
+    "warning_stream": False,
+}
+
+
+def extract_rst(text: str, url: str) -> Extracted:
+    """reStructuredText as Markdown: headings, lists, tables, fenced code with its language; images and comments go.
+
+    Roles and directives that docutils does not know (Sphinx's) keep their text; those that only steer a site are left out.
+    """
+    walker = Walker(url)
+    markdown = blocks(walker.read(_parse(text)))
+    return Extracted(
+        title=walker.title,
+        markdown=markdown + "\n" if markdown else "",
+        links=tuple(dict.fromkeys(walker.links)),
+        kind="documentation",
+    )
+
+
+def _parse(text: str) -> nodes.document:
+    parser: Parser = lenient_parser()
+    publisher = Publisher(Reader(parser), parser, Writer(), source_class=StringInput, destination_class=NullOutput)
+    publisher.process_programmatic_settings(None, _SETTINGS, None)
+    publisher.set_source(text, "document")
+    publisher.settings.warning_stream = StringIO()
+    publisher.publish()
+    return publisher.document

@@ -1,0 +1,196 @@
+"""A docutils parser that knows Sphinx's markup well enough to read it, and never reaches outside the text.
+
+docutils answers an unknown directive or role, or a known one with an unknown option, with an error in place of the content.
+Here the state classes and the inliner keep the content instead. Nothing is registered globally.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Parser, roles, states
+from docutils.statemachine import StringList
+
+CODE = frozenset(
+    [
+        "code",
+        "code-block",
+        "sourcecode",
+        "code-cell",
+        "ipython",
+        "prompt",
+        "doctest",
+        "testcode",
+        "testoutput",
+        "testsetup",
+        "parsed-literal",
+        "productionlist",
+        "math",
+    ]
+)
+DROPPED = frozenset(
+    [
+        "toctree",
+        "contents",
+        "image",
+        "include",
+        "raw",
+        "highlight",
+        "index",
+        "meta",
+        "module",
+        "currentmodule",
+        "automodule",
+        "autoclass",
+        "autofunction",
+        "automethod",
+        "autosummary",
+        "autoexception",
+        "autodata",
+        "py:module",
+        "py:currentmodule",
+        "tabularcolumns",
+        "graphviz",
+        "plot",
+        "title",
+        "sectnum",
+        "section-numbering",
+        "header",
+        "footer",
+        "target-notes",
+        "literalinclude",
+        "role",
+        "default-role",
+        "highlightlang",
+        "sectionauthor",
+        "codeauthor",
+        "moduleauthor",
+        "mermaid",
+        "grid",
+        "image-sg",
+    ]
+)
+DEFINED = re.compile(
+    r"(?:(?:py|c|cpp|js|rst|std):)?(?:async)?(?:function|class|method|classmethod|staticmethod|attribute|property|exception|data|type|macro|member|"
+    r"decorator|decoratormethod|coroutinefunction|coroutinemethod|cmdoption|option|envvar|describe|object|confval|setting|directive|role|opcode)"
+)
+VERSIONS = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+    "versionremoved": "Removed in version",
+}
+ADMONITIONS = frozenset(
+    [
+        "note",
+        "warning",
+        "tip",
+        "important",
+        "caution",
+        "danger",
+        "seealso",
+        "hint",
+        "attention",
+        "error",
+        "admonition",
+        "topic",
+        "sidebar",
+        "todo",
+    ]
+)
+_STANDARD = frozenset(["table", "list-table", "csv-table", "replace", "unicode", "date"])
+_PLAIN_ROLES = frozenset(
+    ["doc", "ref", "term", "abbr", "any", "numref", "dfn", "guilabel", "menuselection", "issue", "pr", "user", "gh", "pull", "commit"]
+)
+_SILENT_ARGUMENT = frozenset(["figure", "only", "container", "class", "rst-class", "cssclass"])
+_NO_LANGUAGE = frozenset(["math", "productionlist", "parsed-literal"])
+_LANGUAGES = {"doctest": "pycon", "testcode": "python", "testsetup": "python", "testoutput": "", "ipython": "pycon"}
+_OPTION = re.compile(r":[\w-]+:(?:\s|$)")
+
+
+def lenient_parser() -> Parser:
+    """A parser for one document."""
+    parser = Parser(inliner=_Inliner())
+    parser.state_classes = tuple(_LENIENT.get(state.__name__, state) for state in states.state_classes)
+    return parser
+
+
+class _Lenient(states.Body):
+    """Directives keep their content."""
+
+    def directive(self, match: re.Match[str], **option_presets: Any) -> Any:
+        name = match.group(1).lower()
+        if name in _STANDARD:
+            return super().directive(match, **option_presets)
+        block, _, offset, finished = self.state_machine.get_first_known_indented(match.end(), strip_top=False)
+        return self._nodes(name, block, offset), finished
+
+    def _nodes(self, name: str, block: StringList, offset: int) -> list[nodes.Node]:
+        if name in DROPPED:
+            return []
+        if name in CODE:
+            return _code(name, block)
+        if name in ADMONITIONS:
+            return [self._filled(nodes.admonition(label=name.replace("seealso", "see also").capitalize()), block, offset)]
+        argument, content = _parts(block)
+        if DEFINED.fullmatch(name):
+            return [self._filled(nodes.container(signature=argument), content, offset)]
+        if name in VERSIONS:
+            argument = "{} {}{} {}".format(VERSIONS[name], *re.match(r"(\S*)()(.*)", argument, re.S).groups())
+        hidden = name in _SILENT_ARGUMENT or not argument
+        said = [] if hidden else [nodes.paragraph("", "", *self.inline_text(argument, 0)[0])]
+        return [self._filled(nodes.container("", *said), content, offset)]
+
+    def _filled(self, node: nodes.Element, content: StringList, offset: int) -> nodes.Element:
+        self.nested_parse(content, offset, node)
+        return node
+
+
+def _parts(block: StringList) -> tuple[str, StringList]:
+    """A directive's argument (the lines up to an option or an empty line) and its content; options are left out."""
+    head = next((n for n, line in enumerate(block) if not line.strip() or _OPTION.match(line.strip())), len(block))
+    start = next((n for n, line in enumerate(block) if n >= head and not _OPTION.match(line.strip())), len(block))
+    return " ".join(line.strip() for line in block[:head]), block[start:]
+
+
+def _code(name: str, block: StringList) -> list[nodes.Node]:
+    language = "" if name in _NO_LANGUAGE else _LANGUAGES.get(name, str(block[0]).strip().lower() if len(block) else "")
+    lines = [str(line) for line in block]
+    if name not in _NO_LANGUAGE and lines:
+        lines = [""] + lines[1:]
+    while lines and (not lines[0].strip() or _OPTION.match(lines[0].strip())):
+        lines.pop(0)
+    text = dedent("\n".join(lines)).rstrip()
+    return [nodes.literal_block(text, text, language=language.split(" ")[0])] if text else []
+
+
+class _Inliner(states.Inliner):
+    """Roles that docutils does not know become code, or plain text where they name a page or a term."""
+
+    def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
+        known, _ = roles.role(role, self.language, lineno, self.reporter)
+        if known:
+            return super().interpreted(rawsource, text, role, lineno)
+        shown = _shown(nodes.unescape(text))
+        kind = nodes.inline if role.rpartition(":")[2] in _PLAIN_ROLES else nodes.literal
+        return [kind(rawsource, shown)], []
+
+
+# docutils builds its patterns from the attributes of the very class, without those it inherits.
+for _name, _value in vars(states.Inliner).items():
+    if isinstance(_value, str) and not _name.startswith("__"):
+        setattr(_Inliner, _name, _value)
+
+
+def _shown(text: str) -> str:
+    """What Sphinx shows for a role's text: the title before <target>, the last name after ~, no leading !."""
+    title = re.fullmatch(r"(.+?)\s*<[^<>]*>", text, re.S)
+    if title:
+        return title[1]
+    return text[1:].rpartition(".")[2] if text.startswith("~") else text.removeprefix("!")
+
+
+_LENIENT = {name: type(name, (_Lenient, getattr(states, name)), {}) for name in ("Body", "Explicit")}

@@ -1,0 +1,179 @@
+"""Walks a docutils document tree and writes it as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from docutils import nodes
+
+from spadework.tools.extract.extracted import Link
+from spadework.tools.extract.markdown_inline import absolute
+from spadework.tools.extract.writing import blocks, code_span, fence, heading, item, plain, quote, table
+
+_SKIPPED = (
+    nodes.comment,
+    nodes.substitution_definition,
+    nodes.target,
+    nodes.system_message,
+    nodes.image,
+    nodes.raw,
+    nodes.pending,
+    nodes.transition,
+    nodes.decoration,
+    nodes.meta,
+)
+_SPACE = re.compile(r"\s+")
+_LIST = re.compile(r"- |\d+\. ")
+_IDENTIFIER = re.compile(r"[\w.()\[\]*:/=-]*[\w)\]*]")
+_PARAMETER = re.compile(r"(?:param|parameter|arg|argument|key|keyword|raises?|except|exception|ivar|var|cvar)\s+(.*)", re.S)
+
+
+class Walker:
+    """Writes one document; `title` is that of the section it opens with, `links` are those to the web."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.title = ""
+        self.links: list[Link] = []
+        self._level = 0
+        self._begun = False
+
+    def read(self, node: nodes.Element) -> list[str]:
+        """The blocks below a node."""
+        return [text for child in node.children if (text := self._block(child)).strip()]
+
+    def _block(self, node: nodes.Node) -> str:
+        text = "" if isinstance(node, _SKIPPED) else self._write(node) if isinstance(node, nodes.Element) else plain(node.astext())
+        self._begun = self._begun or bool(text.strip())
+        return text
+
+    def _write(self, node: nodes.Element) -> str:
+        for kind, write in _WRITERS:
+            if isinstance(node, kind):
+                return write(self, node)
+        if isinstance(node, (nodes.TextElement, nodes.Inline)):
+            return plain(self.inline(node))
+        return blocks(self.read(node))
+
+    def section(self, node: nodes.Element) -> str:
+        self._level += 1
+        text = blocks(self.read(node))
+        self._level -= 1
+        return text
+
+    def heading(self, node: nodes.Element) -> str:
+        words = self.inline(node)
+        if not isinstance(node.parent, nodes.section):
+            return f"**{words}**"
+        if not self._begun:
+            self.title = _SPACE.sub(" ", node.astext())
+        return heading(words, self._level)
+
+    def code(self, node: nodes.Element) -> str:
+        text = node.astext()
+        if isinstance(node, nodes.doctest_block) or text.startswith(">>> "):
+            return fence(text, "pycon")
+        classes = [name for name in node.get("classes", []) if name != "code"]
+        return fence(text, str(node.get("language") or (classes[0] if "code" in node.get("classes", []) and classes else "")))
+
+    def container(self, node: nodes.Element) -> str:
+        inner = self.read(node)
+        if not (signature := str(node.get("signature", ""))):
+            return blocks(inner)
+        return blocks([heading(code_span(signature.replace("\\", "")), self._level + 1), *inner])
+
+    def admonition(self, node: nodes.Element) -> str:
+        label = str(node.get("label") or type(node).__name__.capitalize())
+        inner = blocks(self.read(node))
+        return inner and (f"**{label}:** {inner}" if inner[0] not in "`#-|>" else f"**{label}:**\n\n{inner}")
+
+    def list(self, node: nodes.Element) -> str:
+        ordered = isinstance(node, nodes.enumerated_list)
+        start = int(node.get("start", 1))
+        found = [parts for child in node.children if isinstance(child, nodes.Element) and (parts := self.read(child))]
+        tight = all(_LIST.match(part) for parts in found for part in parts[1:])
+        between = "\n" if tight else "\n\n"
+        return between.join(item(between.join(parts), f"{start + number}." if ordered else "-") for number, parts in enumerate(found))
+
+    def definitions(self, node: nodes.Element) -> str:
+        return _items((self._terms(entry), self._definition(entry)) for entry in node.children if isinstance(entry, nodes.Element))
+
+    def _terms(self, entry: nodes.Element) -> str:
+        return ", ".join(self.inline(part) for part in entry.children if isinstance(part, nodes.term | nodes.classifier))
+
+    def _definition(self, entry: nodes.Element) -> str:
+        return blocks([blocks(self.read(part)) for part in entry.children if isinstance(part, nodes.definition)])
+
+    def fields(self, node: nodes.Element) -> str:
+        return _items((_field(entry[0].astext()), blocks(self.read(entry[1]))) for entry in node.children if len(entry) > 1)
+
+    def options(self, node: nodes.Element) -> str:
+        return _items((code_span(entry[0].astext()), blocks(self.read(entry[1]))) for entry in node.children if len(entry) > 1)
+
+    def lines(self, node: nodes.Element) -> str:
+        return plain("\n".join(self.inline(line) for line in node.findall(nodes.line)))
+
+    def quoted(self, node: nodes.Element) -> str:
+        # Indented lists and code are often block quotes only by accident of indentation.
+        inner = self.read(node)
+        return quote(blocks(inner)) if any(isinstance(child, nodes.paragraph) for child in node.children) else blocks(inner)
+
+    def table(self, node: nodes.Element) -> str:
+        title = "".join(f"**{self.inline(child)}**" for child in node.children if isinstance(child, nodes.title))
+        rows = [
+            [" ".join(self.read(entry)) for entry in row.children if isinstance(entry, nodes.Element)] for row in node.findall(nodes.row)
+        ]
+        return blocks([title, table(rows)])
+
+    def inline(self, node: nodes.Element) -> str:
+        """The words of a text element on one line."""
+        return "".join(self._inline(child) for child in node.children)
+
+    def _inline(self, node: nodes.Node) -> str:
+        if isinstance(node, nodes.Text):
+            return _SPACE.sub(" ", node.astext())
+        if not isinstance(node, nodes.Element) or isinstance(node, _SKIPPED):
+            return ""
+        if isinstance(node, nodes.literal | nodes.math):
+            return code_span(node.astext())
+        words = self.inline(node)
+        if isinstance(node, nodes.title_reference):
+            return code_span(words) if _IDENTIFIER.fullmatch(words) else words
+        if isinstance(node, nodes.emphasis | nodes.strong) and words.strip():
+            mark = "*" if isinstance(node, nodes.emphasis) else "**"
+            return f"{mark}{words}{mark}"
+        if isinstance(node, nodes.reference) and (url := absolute(str(node.get("refuri", "")), self.url)):
+            self.links.append(Link(url, words))
+        return words
+
+
+def _field(name: str) -> str:
+    """A field's name as words: `param x` is x, `returns` is Returns."""
+    match = _PARAMETER.fullmatch(name)
+    return code_span(match[1].split()[-1]) if match and match[1].split() else name.capitalize()
+
+
+def _items(pairs: Iterable[tuple[str, str]]) -> str:
+    """Terms with their texts as a list."""
+    found = []
+    for term, text in pairs:
+        starts_block = text[:1] in "`-#|>" or not text
+        found.append(item(f"{term}:\n\n{text}" if text and starts_block else f"{term}: {text}" if text else term))
+    return "\n".join(found)
+
+
+_WRITERS: tuple[tuple[type[nodes.Node] | tuple[type[nodes.Node], ...], Callable[[Walker, nodes.Element], str]], ...] = (
+    (nodes.section, Walker.section),
+    ((nodes.title, nodes.rubric), Walker.heading),
+    ((nodes.literal_block, nodes.doctest_block, nodes.math_block), Walker.code),
+    ((nodes.bullet_list, nodes.enumerated_list), Walker.list),
+    (nodes.definition_list, Walker.definitions),
+    ((nodes.field_list, nodes.docinfo), Walker.fields),
+    (nodes.option_list, Walker.options),
+    (nodes.line_block, Walker.lines),
+    (nodes.block_quote, Walker.quoted),
+    (nodes.table, Walker.table),
+    (nodes.container, Walker.container),
+    (nodes.Admonition, Walker.admonition),
+)

@@ -1,0 +1,67 @@
+"""Writing Markdown: the few shapes that every reader of a format puts its blocks in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_STARTS_BLOCK = re.compile(r"^(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|`{3}|~{3}|(?:=+|-+|(?:[-*_] *){3,})\s*$|\|)", re.M)
+_STARTS_NUMBER = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.M)
+_BACKTICKS = re.compile(r"`+")
+
+
+def plain(text: str) -> str:
+    """Text as a paragraph: no line of it starts a heading, a list, a quote, a table or a code block by accident."""
+    lines = "\n".join(line.strip() for line in text.strip().split("\n"))
+    return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
+
+
+def heading(text: str, level: int) -> str:
+    """An ATX heading of level 1 to 6, on one line; "" for an empty text."""
+    words = " ".join(text.split()).rstrip("#").rstrip() if not text.rstrip().endswith(("C#", "F#")) else " ".join(text.split())
+    return f"{'#' * min(max(level, 1), 6)} {words}" if words else ""
+
+
+def fence(code: str, language: str = "") -> str:
+    """A fenced code block; the fence is longer than any run of backticks in the code, which stays as it is."""
+    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
+
+
+def code_span(code: str) -> str:
+    """Inline code, exact, on one line."""
+    code = code.replace("\n", " ")
+    if not code:
+        return ""
+    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
+    ticks = "`" * (longest + 1 if longest else 1)
+    space = " " if code[0] == "`" or code[-1] == "`" or (code[0] == code[-1] == " " and code.strip()) else ""
+    return f"{ticks}{space}{code}{space}{ticks}"
+
+
+def item(text: str, marker: str = "-") -> str:
+    """A list item: the marker, and every further line indented below the first word."""
+    indent = " " * (len(marker) + 1)
+    first, *rest = text.split("\n")
+    return "\n".join([f"{marker} {first}".rstrip(), *(indent + line if line else "" for line in rest)])
+
+
+def quote(text: str) -> str:
+    """A block quote."""
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A pipe table whose first row is the heading; short rows are filled up. "" without a filled cell."""
+    width = max((len(row) for row in rows), default=0)
+    cells = [[" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row] + [""] * (width - len(row)) for row in rows]
+    if not any(cell for row in cells for cell in row):
+        return ""
+    head, *body = [f"| {' | '.join(row)} |" for row in cells]
+    return "\n".join([head, "|" + " --- |" * width, *body])
+
+
+def blocks(parts: Sequence[str]) -> str:
+    """Blocks parted by one empty line; empty ones are left out."""
+    return "\n\n".join(part for part in parts if part.strip())

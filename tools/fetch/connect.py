@@ -1,0 +1,94 @@
+"""Connections to the web: a name is resolved once, every address it has is judged, and the connection goes to a judged one."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from concurrent.futures import Future
+from ipaddress import ip_address
+from typing import Any
+
+import httpcore
+
+from spadework.errors import NotAllowed
+from spadework.tools.fetch.guard import may_connect
+
+#: From a host name to its addresses, best first. Raises OSError when it has none.
+Resolve = Callable[[str], Awaitable[list[str]]]
+
+#: A host's first addresses are tried one after the other, none for longer than this.
+MAX_ADDRESSES = 4
+CONNECT_SECONDS = 10.0
+
+
+class NoSuchHost(httpcore.ConnectError):
+    """The name does not resolve."""
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """The network below httpcore. TLS and the Host header keep the name, since only the TCP connection is made here."""
+
+    def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
+        self._resolve = resolve
+        self._allow_hosts = frozenset(host.lower().strip("[]") for host in allow_hosts)
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """A connection to the first address of `host` that answers. Raises NotAllowed when any of its addresses is refused."""
+        failure: httpcore.NetworkError | httpcore.TimeoutException = NoSuchHost(f"no address is known for {host}")
+        for address in (await self._addresses(host))[:MAX_ADDRESSES]:
+            try:
+                return await self._network.connect_tcp(address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS))
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    async def _addresses(self, host: str) -> list[str]:
+        """The addresses of a host. One that may not be reached condemns all: a name that leads inside and outside is a trap."""
+        try:
+            addresses = [host] if _is_address(host) else await self._resolve(host)
+        except (OSError, UnicodeError):
+            raise NoSuchHost(f"no address is known for {host}") from None
+        for address in addresses:
+            if not may_connect(host, address, self._allow_hosts):
+                way = "" if address == host else f"{host} is refused: "
+                raise NotAllowed(f"{way}{address} is not a public address.", hint="Name hosts you own in allow_hosts.")
+        return addresses
+
+
+async def resolve(host: str) -> list[str]:
+    """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or UnicodeError.
+
+    In a thread of its own that nothing waits for: a resolver that hangs must not hold up the end of the process.
+    """
+    answer: Future[list[str]] = Future()
+    answer.set_running_or_notify_cancel()  # from now on only the thread settles it
+
+    def look_up() -> None:
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            answer.set_exception(error)
+        else:
+            found.sort(key=lambda entry: entry[0] != socket.AF_INET)
+            answer.set_result(list(dict.fromkeys(str(entry[4][0]) for entry in found)))
+
+    threading.Thread(target=look_up, name=f"resolve {host}", daemon=True).start()
+    return await asyncio.wrap_future(answer)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

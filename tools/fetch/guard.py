@@ -1,0 +1,125 @@
+"""Which addresses may be fetched, and what a URL must look like: public http(s) servers and the hosts one owns, nothing else."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Collection
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import idna
+
+from spadework.errors import NotAllowed
+
+MAX_URL_CHARS = 2_000
+
+#: IPv4 that no public web site has (IANA special-purpose registry), and the platform address of Azure.
+_REFUSED_V4 = tuple(
+    IPv4Network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24"),
+        *("192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        "168.63.129.16/32",
+    )
+)
+
+#: The only IPv6 that is handed out for public use, and what is special inside it (Teredo, benchmarks, documentation).
+_GLOBAL_V6 = IPv6Network("2000::/3")
+_REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
+
+#: IPv6 that carries an IPv4 address which is where the packets go: the network, and the bits to the right of that address.
+_CARRIERS = ((IPv6Network("::ffff:0:0/96"), 0), (IPv6Network("64:ff9b::/96"), 0), (IPv6Network("2002::/16"), 80))
+
+#: Bits 64 to 96 of an ISATAP address, whatever network it is in.
+_ISATAP = (0x00005EFE, 0x02005EFE)
+
+_IPV4_LIKE = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}")
+_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
+_UNFIT = re.compile(r"[\x00-\x20\x7f\\]")
+_PORTS = {"http": 80, "https": 443}
+
+
+def is_public(address: str) -> bool:
+    """True for an IPv4 or IPv6 literal that a public web server can have; False for anything else, also for what is no address."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return False
+    return _public_v4(parsed) if isinstance(parsed, IPv4Address) else _public_v6(parsed)
+
+
+def _public_v4(address: IPv4Address) -> bool:
+    return not any(address in network for network in _REFUSED_V4)
+
+
+def _public_v6(address: IPv6Address) -> bool:
+    if address.scope_id is not None:
+        return False
+    for network, shift in _CARRIERS:
+        if address in network:
+            return _public_v4(IPv4Address(int(address) >> shift & 0xFFFFFFFF))
+    if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
+        return False
+    return address in _GLOBAL_V6 and not any(address in network for network in _REFUSED_V6)
+
+
+def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
+    """True when `address`, to which the URL's `host` resolved, is public, or when the owner has allowed that host or address."""
+    return host in allow_hosts or address in allow_hosts or is_public(address)
+
+
+def check_url(url: str) -> str:
+    """The URL as it will be asked for: lower-case ASCII host, addresses in their usual notation, no fragment, no default port.
+
+    Raises NotAllowed when it is not an http(s) URL with a host, names a user, or is over MAX_URL_CHARS. Whether the host's address
+    is public is known only when it is resolved, and checked there.
+    """
+    url = url.strip()
+    if len(url) > MAX_URL_CHARS:
+        raise NotAllowed(f"{shown(url)[:60]}… is longer than {MAX_URL_CHARS} characters.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        fit = parts.scheme in _PORTS and parts.hostname and port != 0 and not _UNFIT.search(parts.netloc)
+    except ValueError:
+        fit = False
+    if not fit:
+        raise NotAllowed(f"{shown(url)} is not an http or https URL.")
+    if "@" in parts.netloc:
+        raise NotAllowed("A URL with a user name or password is not fetched.")
+    host = _host(parts.hostname or "")
+    netloc = host if port in (None, _PORTS[parts.scheme]) else f"{host}:{port}"
+    path, query = (quote(part, safe="/%:@!$&'()*+,;=~?[]|^") for part in (parts.path or "/", parts.query))
+    return urlunsplit((parts.scheme, netloc, path, query, ""))
+
+
+def is_http_url(text: str) -> bool:
+    """True when `text` is a well-formed http(s) URL, wherever it leads."""
+    try:
+        check_url(text)
+    except NotAllowed:
+        return False
+    return True
+
+
+def _host(host: str) -> str:
+    """A URL's host in the notation of `check_url`; "0x7f.1" and "2130706433" are 127.0.0.1."""
+    if ":" in host:
+        if "%" not in host:
+            return f"[{IPv6Address(host)}]"  # urlsplit has checked it
+        raise NotAllowed(f"{shown(host)} is not an address that others can reach.")
+    try:
+        name = (host if host.isascii() else idna.encode(host, uts46=True).decode()).lower().rstrip(".")
+        if _IPV4_LIKE.fullmatch(name):
+            return socket.inet_ntoa(socket.inet_aton(name))
+    except (OSError, UnicodeError):
+        name = ""
+    if not _NAME.fullmatch(name) or name.rpartition(".")[2].isdigit():
+        raise NotAllowed(f"{shown(host)} is not a host name.")
+    return name
+
+
+def shown(url: str) -> str:
+    """A URL for a message: short, and without what may be secret, which is what stands before an @ or behind a question mark."""
+    return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]

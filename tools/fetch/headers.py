@@ -1,0 +1,48 @@
+"""The headers we send, honest first and browser-like when turned away, and the one that says when to come back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin
+
+import httpx
+
+from spadework.tools.fetch.unpack import ACCEPT_ENCODING
+
+_HONEST = {
+    "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/*;q=0.5",
+    "Accept-Language": "en,*;q=0.5",
+    "Accept-Encoding": ACCEPT_ENCODING,
+}
+_BROWSER = {
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+    "Accept-Language": "en-US,en;q=0.9",
+    "Upgrade-Insecure-Requests": "1",
+    "Sec-Fetch-Dest": "document",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Site": "same-origin",
+}
+
+
+def for_level(level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None) -> dict[str, str]:
+    """The headers for a request of `url` at level 0 (plain) or 1 (like a browser that comes from the site's front page)."""
+    headers = {"User-Agent": user_agent} | _HONEST
+    if level > 0:
+        headers |= _BROWSER | {"Referer": urljoin(url, "/")}
+    request = httpx.Request("GET", url)
+    (cookies or httpx.Cookies()).set_cookie_header(request)
+    return headers | ({"Cookie": request.headers["cookie"]} if "cookie" in request.headers else {})
+
+
+def retry_after(headers: httpx.Headers) -> float | None:
+    """Seconds until a server wants to be asked again, from Retry-After as a number or a date; None when it does not say."""
+    value = headers.get("retry-after", "").strip()
+    if value.isdigit():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,38 @@
+"""Where an answer sends the client: the header Location, or a page that holds nothing but a refresh."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import urljoin
+
+from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.guard import check_url
+
+_STATUSES = frozenset({301, 302, 303, 307, 308})
+
+#: A page that refreshes is taken for a signpost when it is at most this long and sends on within this many seconds.
+SIGNPOST_BYTES = 4_000
+SIGNPOST_SECONDS = 5
+
+_REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
+_TARGET = re.compile(r"""\bcontent\s*=\s*["']?\s*(\d{1,3})[^;,>]*[;,]\s*url\s*=\s*["']?\s*([^"'>\s]+)""", re.IGNORECASE)
+
+
+def next_url(answer: Answer) -> str | None:
+    """The URL an answer leads to, checked, or None when it is the end of the way. Raises NotAllowed when it may not be followed."""
+    target = answer.headers.get("location") if answer.status in _STATUSES else _signpost(answer)
+    if not target:
+        return None
+    try:
+        return check_url(urljoin(answer.url, target))
+    except ValueError:
+        return check_url(target)  # urljoin cannot parse it, and the check says so in our words
+
+
+def _signpost(answer: Answer) -> str | None:
+    if answer.media_type not in ("text/html", "application/xhtml+xml", "") or len(answer.body) > SIGNPOST_BYTES:
+        return None
+    refresh = _REFRESH.search(answer.body.decode("latin-1"))
+    target = _TARGET.search(refresh[0]) if refresh else None
+    return unescape(target[2]) if target and int(target[1]) <= SIGNPOST_SECONDS else None

@@ -1,0 +1,60 @@
+"""What a site's robots.txt allows (RFC 9309). A site without one, or whose robots.txt cannot be had soon, allows everything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from urllib.parse import urljoin, urlsplit
+
+from protego import Protego
+
+from spadework.errors import Blocked, FetchError, TooSlow
+from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.guard import shown
+
+#: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
+ROBOTS_SECONDS = 5.0
+
+_ALL_ALLOWED = Protego.parse("")
+
+
+class Robots:
+    """The rules of every origin asked about so far. `get` fetches a robots.txt, redirects followed."""
+
+    def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]]) -> None:
+        self._agent = agent.split("/")[0].strip()
+        self._get = get
+        self._rules: dict[str, Protego] = {}
+        self._turns: defaultdict[str, float] = defaultdict(float)
+        self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def ask_leave(self, url: str, deadline: float) -> None:
+        """Return when a page may be fetched: at once, or after the delay its site wants between two pages.
+
+        Raises Blocked when it may not be, TooSlow when that is only after `deadline`, on the clock of the event loop.
+        """
+        rules, host = await self._rules_for(url), urlsplit(url).netloc
+        if not rules.can_fetch(url, self._agent):
+            raise Blocked(f"robots.txt does not allow {shown(url)}.", hint="Set robots to false for sites you own.")
+        now, delay = asyncio.get_running_loop().time(), float(rules.crawl_delay(self._agent) or 0)
+        turn = max(now, self._turns[host])
+        if turn >= deadline:
+            raise TooSlow(f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is time for.")
+        self._turns[host] = turn + delay
+        await asyncio.sleep(turn - now)
+
+    async def _rules_for(self, url: str) -> Protego:
+        origin = urlsplit(url)._replace(path="", query="").geturl()
+        async with self._asking[origin]:
+            if origin not in self._rules:
+                self._rules[origin] = await self._load(urljoin(origin, "/robots.txt"))
+        return self._rules[origin]
+
+    async def _load(self, url: str) -> Protego:
+        try:
+            async with asyncio.timeout(ROBOTS_SECONDS):
+                answer = await self._get(url)
+        except (FetchError, TimeoutError):
+            return _ALL_ALLOWED
+        return Protego.parse(answer.body.decode(errors="replace")) if answer.status < 300 else _ALL_ALLOWED

@@ -1,0 +1,39 @@
+"""Fusing ranked lists into one by reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import fsum
+
+from spadework.tools.urls import canonical_url
+from spadework.values import Hit
+
+
+def reciprocal_rank_fusion(lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None) -> list[Hit]:
+    """One list, best first, with `rrf` = Σ weight / (k + rank) over the lists a page stands in, its rank counted from 1.
+
+    `lists` hold hits or URLs, best first. Twins of a URL are one page, and a page counts once in a list, at its best rank. The copy with
+    the best relevance is kept, with `found_by` of all. Equal scores stay in order of first appearance. `weights` has one number for each
+    list (ValueError otherwise), by default 1.
+    """
+    copies: dict[str, list[Hit]] = {}
+    parts: dict[str, list[float]] = {}
+    for ranked, weight in zip(lists, [1.0] * len(lists) if weights is None else weights, strict=True):
+        seen: set[str] = set()
+        for rank, item in enumerate(ranked, 1):
+            hit = Hit(url=item) if isinstance(item, str) else item
+            key = canonical_url(hit.url)
+            copies.setdefault(key, []).append(hit)
+            if key not in seen:
+                parts.setdefault(key, []).append(weight / (k + rank))
+            seen.add(key)
+    fused = [_merged(found, fsum(parts[key])) for key, found in copies.items()]
+    return sorted(fused, key=lambda hit: -hit.rrf)
+
+
+def _merged(copies: Sequence[Hit], score: float) -> Hit:
+    """The most relevant copy, with what all copies know."""
+    best = max(copies, key=lambda hit: hit.relevance)
+    found_by = tuple(dict.fromkeys(found for copy in copies for found in copy.found_by))
+    published_at = best.published_at or next((copy.published_at for copy in copies if copy.published_at), None)
+    return best.model_copy(update={"rrf": score, "found_by": found_by, "published_at": published_at})

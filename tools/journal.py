@@ -1,0 +1,111 @@
+"""The journal of a session: every search, fetch and model call under a key of its content, committed with its answer before that is used.
+
+So a run that was killed, half-done workers included, is never charged twice; and two workers that want one page fetch it once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import aiosqlite
+from pydantic import TypeAdapter
+
+from spadework import errors
+from spadework.budget import Budget
+from spadework.errors import FetchError, SpadeworkError
+from spadework.values import Usage
+
+T = TypeVar("T")
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS journal (
+    key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, error TEXT,
+    used TEXT NOT NULL, elapsed REAL NOT NULL, at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+)"""
+
+
+class Journal:
+    """Answers that were paid for. Beside each stands what the run had used by then, so that a resumed run knows its purse and clock."""
+
+    def __init__(self, db: aiosqlite.Connection, budget: Budget) -> None:
+        self._db = db
+        self._budget = budget
+        self._running: dict[str, asyncio.Event] = {}
+
+    @classmethod
+    async def open(cls, path: Path, budget: Budget) -> Self:
+        """Open or make the journal at `path` and set `budget` to what earlier processes of this session used."""
+        db = await aiosqlite.connect(path)
+        await db.execute("PRAGMA busy_timeout = 10000")
+        await db.execute("PRAGMA journal_mode = WAL")
+        await db.execute("PRAGMA synchronous = NORMAL")
+        await db.execute(_SCHEMA)
+        await db.commit()
+        journal = cls(db, budget)
+        await journal._restore()
+        return journal
+
+    async def close(self) -> None:
+        """Close the file."""
+        await self._db.close()
+
+    async def once(self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]) -> T:
+        """The answer of `work()`, done once for `kind` and `key` (JSON) in the life of the session.
+
+        `shape` is the answer's type. A final failure (FetchError.final) is kept and raised again; any other may be tried again.
+        """
+        subject = json.dumps(key, sort_keys=True, ensure_ascii=False)
+        digest = hashlib.sha256(f"{kind}\n{subject}".encode()).hexdigest()
+        adapter: TypeAdapter[T] = TypeAdapter(shape)
+        while True:
+            row = await self._row(digest)
+            if row is not None:
+                return self._answer(row, adapter)
+            if digest not in self._running:
+                break
+            await self._running[digest].wait()
+        done = self._running[digest] = asyncio.Event()
+        try:
+            value = await work()
+            await self._keep(digest, kind, subject, adapter.dump_json(value).decode(), None)
+        except FetchError as error:
+            if error.final:
+                await self._keep(digest, kind, subject, None, json.dumps([type(error).__name__, str(error), error.hint]))
+            raise
+        finally:
+            del self._running[digest]
+            done.set()
+        return value
+
+    def _answer(self, row: tuple[str | None, str | None], adapter: TypeAdapter[T]) -> T:
+        self._budget.add(cache_hits=1)
+        answer, error = row
+        if error is not None:
+            name, message, hint = json.loads(error)
+            kept: type[SpadeworkError] = getattr(errors, name)
+            raise kept(message, hint=hint)
+        return adapter.validate_json(answer or "null")
+
+    async def _row(self, digest: str) -> tuple[str | None, str | None] | None:
+        async with self._db.execute("SELECT answer, error FROM journal WHERE key = ?", (digest,)) as rows:
+            row = await rows.fetchone()
+        return (row[0], row[1]) if row else None
+
+    async def _keep(self, digest: str, kind: str, subject: str, answer: str | None, error: str | None) -> None:
+        used, elapsed = self._budget.used.model_dump_json(), self._budget.elapsed()
+        await self._db.execute(
+            "INSERT OR IGNORE INTO journal (key, kind, subject, answer, error, used, elapsed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (digest, kind, subject[:500], answer, error, used, elapsed),
+        )
+        await self._db.commit()
+
+    async def _restore(self) -> None:
+        async with self._db.execute("SELECT used, elapsed FROM journal ORDER BY rowid DESC LIMIT 1") as rows:
+            row = await rows.fetchone()
+        if row:
+            self._budget.start(self._budget.started - float(row[1]), Usage.model_validate_json(row[0]))

@@ -1,0 +1,148 @@
+"""A Python module's docstrings as Markdown, read from its source with `ast`: nothing is imported or run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.library.docstring_markup import docstring_markdown
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+#: A shorter docstring says no more than the name it describes.
+MIN_CHARS = 40
+#: A longer signature is cut: a heading is read at a glance.
+MAX_SIGNATURE = 120
+
+
+@dataclass(frozen=True)
+class ModuleText:
+    """The documentation of one module; `names` are the public classes and functions it documents, in order."""
+
+    markdown: str
+    summary: str
+    names: tuple[str, ...]
+
+
+def module_markdown(tree: ast.Module, module: str, public: Mapping[str, str] | None = None) -> ModuleText:
+    """The documentation of the module named `module` (dotted).
+
+    `public` names what is documented under another dotted name, by its name in this module; when the module itself is private, only
+    those names are documented. Headings are `## class pkg.Client(url, timeout=5)` and `### Client.get(path)`.
+    """
+    public = public or {}
+    private = any(part.startswith("_") for part in module.split("."))
+    own = _docstring(tree)
+    parts, names = [], []
+    for node in _definitions(tree.body):
+        name = public.get(node.name) or ("" if private or node.name.startswith("_") else f"{module}.{node.name}")
+        if name and (text := _class(node, name) if isinstance(node, ast.ClassDef) else _function(node, name, 2)):
+            parts.append(text)
+            names.append(name)
+    shown = own if own and not (private and not parts) else ""
+    body = blocks([docstring_markdown(shown, 2) if shown else "", *([] if private else _values(tree.body, module, 2)), *parts])
+    return ModuleText(body, _summary(shown), tuple(names))
+
+
+def _definitions(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
+    """Classes and functions in order, also those under `if` and `try`; of several of one name, the last that has a docstring."""
+    found: dict[str, Function | ast.ClassDef] = {}
+    for node in _flat(body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and (node.name not in found or _docstring(node)):
+            found[node.name] = node
+    return iter(found.values())
+
+
+def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for node in body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from _flat(node.body + node.orelse)
+        elif isinstance(node, ast.Try):
+            yield from _flat(node.body)
+
+
+def _class(node: ast.ClassDef, name: str) -> str:
+    """A class with its public methods and documented attributes; "" when nothing of it is documented."""
+    members = list(_definitions(node.body))
+    init = next((member for member in members if member.name == "__init__" and not isinstance(member, ast.ClassDef)), None)
+    own = blocks([docstring_markdown(text) for text in (_docstring(node), _docstring(init) if init else "") if text])
+    inner = [
+        text
+        for member in members
+        if not isinstance(member, ast.ClassDef) and not member.name.startswith("_")
+        if (text := _function(member, f"{node.name}.{member.name}", 3))
+    ]
+    values = _values(node.body, node.name, 3)
+    if len(own) < MIN_CHARS and not inner and not values:
+        return ""
+    signature = _signature(init, method=True) if init else ""
+    return blocks([heading(f"class {name}{signature}", 2), own, *values, *inner])
+
+
+def _function(node: Function, name: str, level: int) -> str:
+    text = _docstring(node)
+    if len(text) < MIN_CHARS:
+        return ""
+    decorators = {
+        ast.unparse(decorator).split(".")[-1] for decorator in node.decorator_list if isinstance(decorator, ast.Name | ast.Attribute)
+    }
+    if "property" in decorators or "cached_property" in decorators:
+        title = name
+    else:
+        title = f"{name}{_signature(node, method=level > 2 and 'staticmethod' not in decorators)}"
+    kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
+    return blocks([heading(f"{kind}{title}", level), docstring_markdown(text, level + 1)])
+
+
+def _signature(node: Function, *, method: bool) -> str:
+    """The arguments with their defaults, without annotations; a long one ends with an ellipsis."""
+    given = node.args
+    names = [*given.posonlyargs, *given.args]
+    defaults = [None] * (len(names) - len(given.defaults)) + list(given.defaults)
+    parts = [_argument(name.arg, default) for name, default in zip(names, defaults, strict=True)]
+    if given.posonlyargs:
+        parts.insert(len(given.posonlyargs), "/")
+    parts = parts[1:] if method and parts else parts
+    parts += [f"*{given.vararg.arg}"] if given.vararg else ["*"] if given.kwonlyargs else []
+    parts += [_argument(name.arg, default) for name, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    parts += [f"**{given.kwarg.arg}"] if given.kwarg else []
+    while len(text := ", ".join(parts)) > MAX_SIGNATURE:
+        parts = [*parts[:-2], "…"] if parts[-1] == "…" else [*parts[:-1], "…"]
+    return f"({text})"
+
+
+def _argument(name: str, default: ast.expr | None) -> str:
+    if default is None:
+        return name
+    value = ast.unparse(default)
+    return f"{name}={value if len(value) <= 30 else '…'}"
+
+
+def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
+    """Attributes and constants that a docstring follows."""
+    found = []
+    for node, after in zip(body, body[1:], strict=False):
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
+        if not isinstance(target, ast.Name) or target.id.startswith("_"):
+            continue
+        text = inspect.cleandoc(after.value.value) if _is_string(after) else ""
+        if len(text) >= MIN_CHARS:
+            found.append(blocks([heading(f"{owner}.{target.id}", level), docstring_markdown(text, level + 1)]))
+    return found
+
+
+def _is_string(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
+    return ast.get_docstring(node) or ""
+
+
+def _summary(text: str) -> str:
+    """The first sentence of a docstring, on one line."""
+    first = " ".join(text.partition("\n\n")[0].split())
+    return first.partition(". ")[0].rstrip(".")

@@ -1,0 +1,62 @@
+"""A document of the library, and where it is cut for the index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from spadework.tools.passages import cut, headings
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as clean Markdown. `url` is library://<collection>/<relative path>; its domain is the collection."""
+
+    url: str
+    title: str
+    markdown: str
+    published_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A passage `start:end` of a document's Markdown and the path of headings above it."""
+
+    start: int
+    end: int
+    heading: str
+
+
+def pieces(document: Document, max_chars: int) -> list[Piece]:
+    """The passages of a document, at most `max_chars` long but for code and tables, with what little stands alone joined to its neighbour."""
+    joined: list[Piece] = []
+    for (start, end), path in zip(spans := cut(document.markdown, max_chars), _paths(document.markdown, spans), strict=True):
+        last = joined[-1] if joined else None
+        if (
+            last
+            and end - last.start <= max_chars
+            and min(end - start, last.end - last.start) < max_chars // 4
+            and _near(last.heading, path)
+        ):
+            joined[-1] = Piece(last.start, end, last.heading)
+        else:
+            joined.append(Piece(start, end, path))
+    return joined
+
+
+def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
+    """For each span the path of headings it stands under, such as "Install > Linux"."""
+    waiting = headings(markdown)[::-1]
+    path: list[tuple[int, str]] = []
+    found = []
+    for start, _ in spans:
+        while waiting and waiting[-1][0] <= start:
+            _, level, text = waiting.pop()
+            path = [*(above for above in path if above[0] < level), (level, text)]
+        found.append(" > ".join(text for _, text in path if text))
+    return found
+
+
+def _near(above: str, below: str) -> bool:
+    """Whether a passage may be joined to the one above it: below the same heading, or below a heading of the same section."""
+    return above.split(" > ")[:2] == below.split(" > ")[:2] or below.startswith(f"{above} > ")

@@ -1,0 +1,118 @@
+"""Which names a package offers to the public, and under which dotted name, found from its sources alone.
+
+A class defined in `pkg/_client.py` and imported by `pkg/__init__.py` is public as `pkg.Client`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+#: How many modules a name may be passed on through before it is given up.
+_MAX_HOPS = 5
+
+
+@dataclass
+class Module:
+    """What a module defines and passes on. `imports` maps a local name to (module, name); `stars` are modules imported whole."""
+
+    name: str
+    tree: ast.Module
+    is_package: bool
+    listed: frozenset[str] | None = None
+    defined: frozenset[str] = frozenset()
+    imports: dict[str, tuple[str, str]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+
+    @property
+    def private(self) -> bool:
+        """True when a part of the dotted name begins with an underscore."""
+        return any(part.startswith("_") for part in self.name.split("."))
+
+    def offers(self, name: str) -> bool:
+        """Whether the module itself declares a name public: by `__all__`, else by having no underscore."""
+        return name in self.listed if self.listed is not None else not name.startswith("_")
+
+
+def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
+    """The names of one module."""
+    module = Module(name, tree, is_package)
+    defined = set()
+    for node in _statements(tree.body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            _note_import(module, node)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            _note_all(module, node)
+    module.defined = frozenset(defined)
+    return module
+
+
+def public_names(modules: Mapping[str, Module]) -> dict[tuple[str, str], str]:
+    """For every class or function a public module passes on: (module that defines it, name) → the shortest public dotted name."""
+    found: dict[tuple[str, str], str] = {}
+    for module in modules.values():
+        if module.private:
+            continue
+        for name in _passed_on(module, modules):
+            place = _origin(modules, module.name, name)
+            public = f"{module.name}.{name}"
+            if place and place[0] != module.name and len(public) < len(found.get(place, public + "…")):
+                found[place] = public
+    return found
+
+
+def _passed_on(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
+    """The public names a module has from elsewhere. Without `__all__`, only a package passes names on by plain imports."""
+    if module.listed is not None:
+        yield from module.listed - module.defined
+        return
+    if module.is_package:
+        yield from (name for name in module.imports if not name.startswith("_"))
+        for star in module.stars:
+            if other := modules.get(star):
+                yield from (name for name in other.listed or other.defined if not name.startswith("_"))
+
+
+def _origin(modules: Mapping[str, Module], where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
+    """The module that defines what `where.name` is, or None when it comes from outside the package."""
+    module = modules.get(where)
+    if module is None or hops > _MAX_HOPS:
+        return None
+    if name in module.defined:
+        return where, name
+    if name in module.imports:
+        return _origin(modules, *module.imports[name], hops + 1)
+    found = (_origin(modules, star, name, hops + 1) for star in module.stars)
+    return next((place for place in found if place), None)
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, also those under `if` and `try`."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from _statements(node.body + node.orelse)
+        elif isinstance(node, ast.Try):
+            yield from _statements(node.body + node.orelse + [inner for handler in node.handlers for inner in handler.body])
+
+
+def _note_import(module: Module, node: ast.ImportFrom) -> None:
+    base = module.name.split(".") if module.is_package else module.name.split(".")[:-1]
+    start = base[: len(base) - node.level + 1] if node.level else []
+    source = ".".join([*start, *([node.module] if node.module else [])])
+    for alias in node.names:
+        if alias.name == "*":
+            module.stars.append(source)
+        else:
+            module.imports.setdefault(alias.asname or alias.name, (source, alias.name))
+
+
+def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if not any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets) or node.value is None:
+        return
+    names = {part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    module.listed = (module.listed or frozenset()) | names

@@ -1,0 +1,194 @@
+"""The documentation that is installed with Python: what packages say about themselves, the files they ship, and docstrings."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import sys
+import sysconfig
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.markdown import clean_markdown
+from spadework.tools.extract.rst import extract_rst
+from spadework.tools.extract.text import extract_text
+from spadework.tools.library.cuts import without_history
+from spadework.tools.library.docstrings import ModuleText, module_markdown
+from spadework.tools.library.document import Document
+from spadework.tools.library.exports import Module, public_names, survey
+
+_READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
+_KINDS = {"text/markdown": ".md", "text/x-rst": ".rst", "text/plain": ".txt"}
+_OUTSIDE = re.compile(
+    r"(?:^|/)(?:\.[^/]*|tests?|testdata|_?vendor(?:ed)?|typeshed|third_?party|site-packages|dist-packages|node_modules|__pycache__|idlelib|lib2to3|turtledemo|"
+    r"ensurepip|pydoc_data|encodings|[^/]*\.(?:dist-info|egg-info|data))(?:/|$)"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_test|[^/]*_pb2(?:_grpc)?|conftest|setup|__main__|antigravity|this)\.pyi?$"
+)
+_NOT_DOCUMENTATION = re.compile(
+    r"licen[cs]e|copying|notice|authors|requirements|change|history|vendor|prompt|stoplist|top_level|entry_points", re.I
+)
+#: A shorter document tells nothing; a longer source is generated.
+MIN_CHARS = 80
+MAX_SOURCE = 2_000_000
+MAX_DESCRIPTION = 300_000
+
+
+@dataclass(frozen=True)
+class Package:
+    """A distribution (or the standard library): its files lie below `root`; `description` is its long description."""
+
+    name: str
+    version: str
+    root: Path
+    files: tuple[str, ...]
+    summary: str = ""
+    description: str = ""
+    description_type: str = ""
+
+    @property
+    def collection(self) -> str:
+        """The first part of the URLs of its documents."""
+        return f"{self.name}-{self.version}"
+
+
+def installed_names() -> list[str]:
+    """Name and version of every installed distribution, sorted; quick, since only names of folders are read."""
+    found = {entry.stem for place in map(Path, sys.path) if place.is_dir() for entry in place.glob("*.dist-info")}
+    found |= {entry.stem for place in map(Path, sys.path) if place.is_dir() for entry in place.glob("*.egg-info")}
+    return sorted(name for name in found if not name.startswith("types_"))
+
+
+def packages() -> list[Package]:
+    """The standard library and every installed distribution, once each; stubs of types are left out."""
+    found: dict[str, Package] = {"python": _standard_library()}
+    for distribution in importlib.metadata.distributions():
+        metadata = distribution.metadata
+        name = (metadata["Name"] or "").lower()
+        if not name or name in found or name.startswith("types-"):
+            continue
+        found[name] = Package(
+            name=name,
+            version=metadata["Version"] or "0",
+            root=Path(str(distribution.locate_file(""))),
+            files=tuple(str(path) for path in distribution.files or () if ".." not in path.parts),
+            summary=metadata["Summary"] or "",
+            description=str(metadata.get_payload() or metadata["Description"] or "")[:MAX_DESCRIPTION],
+            description_type=(metadata["Description-Content-Type"] or "").partition(";")[0].strip().lower(),
+        )
+    return list(found.values())
+
+
+def _standard_library() -> Package:
+    root = Path(sysconfig.get_path("stdlib"))
+    files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
+    return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
+
+
+def read_package(package: Package) -> Iterator[Document]:
+    """Every document of a package: its description, the documentation files it ships, the docstrings of its public modules."""
+    if readme := _description(package):
+        yield readme
+    files = [file for file in package.files if not _OUTSIDE.search(file)]
+    for file in files:
+        if PurePosixPath(file).suffix.lower() in _READERS and not _NOT_DOCUMENTATION.search(file):
+            yield from _shipped(package, file)
+    yield from _docstrings(package, files)
+
+
+def _description(package: Package) -> Document | None:
+    suffix = _KINDS.get(package.description_type) or _guessed(package.description)
+    url = f"library://{package.collection}/README{suffix}"
+    read = _READERS[suffix](package.description, url) if len(package.description) >= MIN_CHARS else None
+    markdown = without_history(read.markdown) if read else ""
+    title = f"{package.name}: {package.summary.strip().rstrip('.')}" if package.summary else package.name
+    if len(markdown) < MIN_CHARS:
+        markdown = f"# {package.name}\n\n{package.summary.strip()}\n"
+    return Document(url, title, markdown) if package.summary or read else None
+
+
+def _guessed(description: str) -> str:
+    """The format of a description that does not name it."""
+    if re.search(r"^(?:={3,}|-{3,}|\.\. [\w-]+::)", description, re.M):
+        return ".rst"
+    return ".md" if re.search(r"^#{1,3} |^```", description, re.M) else ".rst"
+
+
+def _shipped(package: Package, file: str) -> Iterator[Document]:
+    text = _text(package.root / file)
+    suffix = PurePosixPath(file).suffix.lower()
+    if not MIN_CHARS <= len(text) <= MAX_DESCRIPTION or (suffix == ".txt" and not _is_prose(text)):
+        return
+    url = f"library://{package.collection}/{file}"
+    read: Extracted = _READERS[suffix](text, url)
+    markdown = without_history(read.markdown)
+    if len(markdown) >= MIN_CHARS:
+        yield Document(url, f"{package.name}: {read.title or PurePosixPath(file).stem}", markdown, read.published_at)
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text file is meant for reading: lines of several words, few signs."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    words = sum(len(line.split()) for line in lines)
+    letters = sum(char.isalpha() or char.isspace() for char in text[:5_000])
+    return words > 5 * len(lines) and letters > 0.8 * len(text[:5_000])
+
+
+def _docstrings(package: Package, files: list[str]) -> Iterator[Document]:
+    modules, paths = _modules(package, files)
+    public: dict[str, dict[str, str]] = {}
+    for (where, name), shown in public_names(modules).items():
+        public.setdefault(where, {})[name] = shown
+    for name, module in modules.items():
+        if module.private and name not in public:
+            continue
+        text = module_markdown(module.tree, name, public.get(name))
+        if len(text.markdown) >= MIN_CHARS:
+            title = _title(package, module, text)
+            yield Document(f"library://{package.collection}/{paths[name]}", title, f"# {title}\n\n{text.markdown}\n")
+
+
+def _modules(package: Package, files: list[str]) -> tuple[dict[str, Module], dict[str, str]]:
+    """The modules of a package by dotted name, and their files. A stub counts where the module itself is compiled."""
+    modules: dict[str, Module] = {}
+    paths: dict[str, str] = {}
+    for file in sorted(files, key=lambda file: (file.endswith(".pyi"), file)):
+        path = PurePosixPath(file)
+        if path.suffix not in (".py", ".pyi"):
+            continue
+        is_package = path.stem == "__init__"
+        name = ".".join((path.parent if is_package else path.with_suffix("")).parts)
+        if name and name not in modules and (tree := _parsed(package.root / file)):
+            modules[name] = survey(name, tree, is_package)
+            paths[name] = file
+    return modules, paths
+
+
+def _parsed(path: Path) -> ast.Module | None:
+    source = _text(path)
+    if not source or len(source) > MAX_SOURCE or not ('"""' in source or "'''" in source or path.stem == "__init__"):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None  # a template, or meant for another Python
+
+
+def _title(package: Package, module: Module, text: ModuleText) -> str:
+    """`pkg.module: what it is for`; a private module goes by the public place of its first name."""
+    place = text.names[0].rpartition(".")[0] if module.private else module.name
+    names = ", ".join(name.rpartition(".")[2] for name in text.names[:4])
+    said = text.summary if 0 < len(text.summary) <= 120 and not module.private else names
+    return f"{place}: {said}" if said else place
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,72 @@
+"""The full-text index: its fields, and how texts become terms in them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import tantivy
+
+#: Terms that lose their meaning when their signs are dropped: C++, C#, .NET.
+_SIGNED = re.compile(r"(?<![\w.])\.[A-Za-z]{2,}\b|\b\w+(?:\+\+|#)(?!\w)")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+#: Scripts written without spaces: every sign is a word of its own.
+_UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])")
+_NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
+
+#: The fields that hold words, and how much a match in each counts against one in the body.
+BOOSTS = {"title": 2.5, "heading": 1.6, "body": 1.0}
+
+
+@lru_cache(maxsize=1)
+def schema() -> tantivy.Schema:
+    """The fields of a passage. `names` holds the words of title, URL and headings as they are written; texts are not stored here."""
+    builder = tantivy.SchemaBuilder()
+    for name in BOOSTS:
+        builder.add_text_field(name, tokenizer_name="words")
+    builder.add_text_field("names", tokenizer_name="names", index_option="freq")
+    builder.add_text_field("signed", tokenizer_name="signed", index_option="freq")
+    for name in ("document", "start", "end"):
+        builder.add_integer_field(name, stored=True)
+    return builder.build()
+
+
+@lru_cache(maxsize=1)
+def word_analyzer() -> tantivy.TextAnalyzer:
+    """Words without case and accents, reduced to their English stem."""
+    simple = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold())
+    return simple.filter(tantivy.Filter.remove_long(60)).filter(tantivy.Filter.stemmer("english")).build()
+
+
+@lru_cache(maxsize=1)
+def name_analyzer() -> tantivy.TextAnalyzer:
+    """Names as they are written, without case."""
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(_NAME)).filter(tantivy.Filter.lowercase()).build()
+
+
+def open_index(folder: Path) -> tantivy.Index:
+    """The index in `folder`, created when there is none."""
+    index = tantivy.Index(schema(), path=str(folder))
+    index.register_tokenizer("words", word_analyzer())
+    index.register_tokenizer("names", name_analyzer())
+    index.register_tokenizer(
+        "signed", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.lowercase()).build()
+    )
+    return index
+
+
+def spaced(text: str) -> str:
+    """Text whose words the index can tell apart: spaces around every sign of a script without spaces."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def spread(text: str) -> str:
+    """Text with the words inside its names apart too: AsyncClient is also found as "async client"."""
+    apart = _CAMEL.sub(" ", text)
+    return spaced(text if apart == text else f"{text} {apart}")
+
+
+def signed(text: str) -> list[str]:
+    """The terms of a text that must keep their signs, such as C++, in lower case."""
+    return [term.lower() for term in _SIGNED.findall(text)]

@@ -1,0 +1,102 @@
+"""The folder of one built library: `documents.db` with the texts, `index/` with the full-text index.
+
+A folder is built once under another name, moved into place in one step, and never changed after that.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import tantivy
+
+from spadework.tools.library.document import Document, Piece
+from spadework.tools.library.schema import open_index, signed, spaced, spread
+
+_TABLES = """
+create table documents (id integer primary key, url text unique not null, title text not null, markdown blob not null, published_at text);
+create table files (path text primary key, size integer not null, mtime integer not null, digest text not null, document integer, reason text not null);
+"""
+_HEAP_BYTES = 128_000_000
+
+
+class StoreWriter:
+    """Fills a new folder. Use as a context manager; nothing is searchable before its end."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "index").mkdir(parents=True)
+        self._db = sqlite3.connect(folder / "documents.db", isolation_level=None)
+        self._db.executescript("pragma journal_mode=off; pragma synchronous=off; begin;" + _TABLES)
+        self._writer = open_index(folder / "index").writer(_HEAP_BYTES, 1)
+
+    def add(self, document: Document, passages: Sequence[Piece]) -> int | None:
+        """Store a document and index its passages; returns its number, or None when its URL is already there."""
+        published = document.published_at.isoformat() if document.published_at else None
+        row = (document.url, document.title, zlib.compress(document.markdown.encode(errors="replace"), 3), published)
+        cursor = self._db.execute("insert or ignore into documents (url, title, markdown, published_at) values (?, ?, ?, ?)", row)
+        if not cursor.rowcount or cursor.lastrowid is None:
+            return None
+        for passage in passages:
+            self._writer.add_document(_indexed(document, passage, cursor.lastrowid))
+        return cursor.lastrowid
+
+    def note(self, path: str, size: int, mtime: int, digest: str, document: int | None, reason: str = "") -> None:
+        """Record the file a document was read from, or why it could not be read."""
+        self._db.execute("insert into files values (?, ?, ?, ?, ?, ?)", (path, size, mtime, digest, document, reason))
+
+    def close(self) -> None:
+        """Write everything out."""
+        self._db.execute("commit")
+        self._db.close()
+        self._writer.commit()
+        self._writer.wait_merging_threads()
+
+
+def _indexed(document: Document, passage: Piece, number: int) -> tantivy.Document:
+    body = document.markdown[passage.start : passage.end]
+    entry = tantivy.Document(document=number, start=passage.start, end=passage.end)
+    entry.add_text("title", spread(document.title))
+    entry.add_text("heading", spread(passage.heading))
+    entry.add_text("body", spaced(body))
+    entry.add_text("names", f"{document.title} {document.url.partition('://')[2].replace('/', ' ')} {passage.heading}")
+    if terms := signed(f"{document.title} {body}"):
+        entry.add_text("signed", " ".join(terms))
+    return entry
+
+
+class StoreReader:
+    """Reads the texts of a built folder; safe in several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._db = sqlite3.connect(f"{(folder / 'documents.db').as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+
+    def count(self) -> int:
+        """How many documents there are."""
+        return int(self._db.execute("select count(*) from documents").fetchone()[0])
+
+    def by_url(self, url: str) -> Document | None:
+        """The document at a URL."""
+        row = self._db.execute("select url, title, markdown, published_at from documents where url = ?", (url,)).fetchone()
+        return _document(row) if row else None
+
+    def by_numbers(self, numbers: Sequence[int]) -> dict[int, Document]:
+        """Documents by their numbers."""
+        marks = ",".join("?" * len(numbers))
+        rows = self._db.execute(f"select url, title, markdown, published_at, id from documents where id in ({marks})", tuple(numbers))
+        return {row[4]: _document(row) for row in rows}
+
+    def files(self) -> Iterator[tuple[str, int, int, str, int | None, str]]:
+        """Path, size, mtime in ns, digest, document and reason of every file that was looked at."""
+        yield from self._db.execute("select path, size, mtime, digest, document, reason from files")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+
+def _document(row: tuple[str, str, bytes, str | None, object] | tuple[str, str, bytes, str | None]) -> Document:
+    published = datetime.fromisoformat(row[3]) if row[3] else None
+    return Document(row[0], row[1], zlib.decompress(row[2]).decode(), published)

