@@ -31,6 +31,10 @@ check: setup  ## Lint, types, import directions, generated docs
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+docs: setup  ## Write the generated parts of the docs
+	$(BIN)/python docs/generate.py
 
 fix: setup  ## Mend what the linter can mend
 	$(BIN)/ruff check --fix .

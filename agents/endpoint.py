@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import stamina
 from pydantic import SecretStr
@@ -16,6 +19,9 @@ from spadework.tools import tokens
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import Runnable
+
+Method = Literal["json_schema", "function_calling", "json_mode"]
 
 #: Times one request is sent when the endpoint is busy or broken.
 ATTEMPTS = 3
@@ -25,6 +31,15 @@ class Unsupported(Exception):
     """The endpoint does not take this way of asking for a shape."""
 
 
+@dataclass(frozen=True)
+class Shape:
+    """The shape of an answer: a JSON schema as strict mode wants it, and how it is asked for."""
+
+    name: str
+    schema: dict[str, Any]
+    method: Method
+
+
 class Endpoint:
     """A chat model by its name PROVIDER:NAME."""
 
@@ -32,9 +47,14 @@ class Endpoint:
         self.name = name
         self._settings = settings
         self._budget = budget
-        self._chat = chat_model(name, settings)
+        self._compatible = _provider(name)[0] == "openai"
+        self._chat, self._close = chat_model(name, settings)
 
-    async def send(self, messages: list[BaseMessage], **shape: Any) -> str:
+    async def close(self) -> None:
+        """Give back the connections."""
+        await self._close()
+
+    async def send(self, messages: list[BaseMessage], shape: Shape) -> str:
         """The text of the reply, or the arguments of its tool call as JSON. Charges calls, tokens and money.
 
         Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
@@ -44,13 +64,12 @@ class Endpoint:
         tokens_in = sum(tokens.count(str(m.content)) for m in messages)
         if tokens_in > self._settings.request_tokens:
             raise TooLong(f"The request to {self.name} has {tokens_in} tokens, more than {self._settings.request_tokens}.")
+        chat = self._shaped(shape)
         try:
             async for attempt in stamina.retry_context(on=_wait, attempts=ATTEMPTS, timeout=None):
                 with attempt:
                     self._afford(tokens_in)
-                    reply = await self._chat.ainvoke(messages, **shape)
-        except openai.LengthFinishReasonError as error:
-            raise BadReply(f"{self.name} ran out of room before its answer was complete.") from error
+                    reply = await chat.ainvoke(messages)
         except openai.APIStatusError as error:
             raise _named(error, self.name) from None
         except openai.APIConnectionError:
@@ -58,6 +77,21 @@ class Endpoint:
         except (openai.OpenAIError, ValueError, TypeError) as error:
             raise ModelError(f"{self.name} gave no usable answer ({type(error).__name__}).") from None
         return self._text(reply, tokens_in)
+
+    def _shaped(self, shape: Shape) -> Runnable[Any, AIMessage]:
+        """The chat model, bound to answer in a shape. Only OpenAI-compatible ones know formats; all know tools."""
+        if shape.method == "function_calling":
+            function = {"name": shape.name, "description": shape.name, "parameters": shape.schema}
+            return self._chat.bind_tools([{"type": "function", "function": function}], tool_choice=shape.name)
+        if not self._compatible:
+            if shape.method == "json_schema":
+                raise Unsupported(f"{self.name} is asked by tools.")
+            return self._chat
+        wanted: dict[str, Any] = {"type": "json_object"}
+        if shape.method == "json_schema":
+            wanted = {"type": "json_schema", "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True}}
+        # In the body as it is: langchain-openai would parse the answer by itself, and raise where we want to repair.
+        return self._chat.bind(extra_body=_room(self._settings) | {"response_format": wanted})
 
     def _afford(self, tokens_in: int) -> None:
         """Charge a call before it starts; refuse it when its tokens or its price would pass the ceiling."""
@@ -80,6 +114,8 @@ class Endpoint:
             self._budget.forget_price()
         else:
             self._budget.add(money=price)
+        if reply.response_metadata.get("finish_reason") == "length":
+            raise BadReply(f"{self.name} ran out of room before its answer was complete.")
         return text
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
@@ -87,25 +123,46 @@ class Endpoint:
         return None if price is None else (tokens_in * price[0] + tokens_out * price[1]) / 1_000_000
 
 
-def chat_model(name: str, settings: Settings) -> BaseChatModel:
-    """The LangChain chat model of PROVIDER:NAME; a name without a provider is an OpenAI-compatible one."""
-    provider, _, model = name.partition(":") if ":" in name else ("openai", ":", name)
+def chat_model(name: str, settings: Settings) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
+    """The LangChain chat model of PROVIDER:NAME and how to close it; a name without a provider is an OpenAI-compatible one."""
+    provider, model = _provider(name)
     if provider != "openai":
-        return _other_provider(name)
+        return _other_provider(name), _nothing
     from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient
 
     if not settings.openai_api_key and not settings.openai_base_url:
         raise SettingsError(f"{name} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.")
-    return ChatOpenAI(
+    # The ladder finds out by itself which shapes an endpoint takes; the client's advice about that is no news to the user.
+    warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")
+    # Connections of our own: those that langchain-openai shares in the process outlive the event loop they belong to.
+    connections = DefaultAsyncHttpxClient()
+    chat = ChatOpenAI(
+        http_async_client=connections,
         model=model,
         api_key=settings.openai_api_key or SecretStr("none"),  # a local server wants any word here
         base_url=settings.openai_base_url or None,
         timeout=settings.model_seconds,
         max_retries=0,
         temperature=None if model.startswith(("gpt-5", "o")) else 0,
-        # Sent as it is: compatible servers know max_tokens, not the newer name that the client would use.
-        extra_body={"max_tokens": settings.reply_tokens} if settings.openai_base_url else None,
+        extra_body=_room(settings),
     )
+    return chat, connections.aclose
+
+
+def _provider(name: str) -> tuple[str, str]:
+    """Provider and model of PROVIDER:NAME; without a provider it is an OpenAI-compatible one. The names of local models may hold colons."""
+    provider, colon, model = name.partition(":")
+    return (provider, model) if colon else ("openai", name)
+
+
+def _room(settings: Settings) -> dict[str, Any]:
+    """The limit on an answer for compatible servers, which know max_tokens, not the newer name that the client would use."""
+    return {"max_tokens": settings.reply_tokens} if settings.openai_base_url else {}
+
+
+async def _nothing() -> None:
+    """What there is to close for a provider whose connections are its own."""
 
 
 def _other_provider(name: str) -> BaseChatModel:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from spadework.agents.endpoint import Endpoint, Unsupported
+from spadework.agents.endpoint import Endpoint, Method, Shape, Unsupported
 from spadework.budget import Budget
 from spadework.errors import BadReply, ModelError, TooLong
 from spadework.prompts import Prompt
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 A = TypeVar("A", bound=BaseModel)
-Method = Literal["json_schema", "function_calling", "json_mode"]
+#: A request that is too long is cut to this share of its length (S10), this often.
+KEPT, MOST_CUTS = 0.7, 4
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
@@ -68,14 +69,19 @@ class Model:
 
         return await self._journal.once("model", key, answer, work)
 
+    async def close(self) -> None:
+        """Give back the connections of all endpoints."""
+        for endpoint in self._endpoints.values():
+            await endpoint.close()
+
     async def _ask(self, name: str, prompt: Prompt, answer: type[A]) -> A:
-        messages = [Message("system", prompt.system), Message("user", prompt.user)]
-        try:
-            return await self._checked(name, messages, answer)
-        except TooLong:
-            # A provider that says "too long" gets the request again with 30 % of its end cut (S10).
-            user = prompt.user[: int(len(prompt.user) * 0.7)]
-            return await self._checked(name, [messages[0], Message("user", user)], answer)
+        user = prompt.user
+        for _ in range(MOST_CUTS):
+            try:
+                return await self._checked(name, [Message("system", prompt.system), Message("user", user)], answer)
+            except TooLong:
+                user = user[: int(len(user) * KEPT)]
+        raise TooLong(f"The request is too long for {name}, also when it is cut.")
 
     async def _checked(self, name: str, messages: list[Message], answer: type[A]) -> A:
         """The reply as `answer`, with one repair request when it does not have its shape."""
@@ -109,7 +115,7 @@ class Model:
         if name not in self._endpoints:
             self._endpoints[name] = Endpoint(name, self._settings, self._budget)
         async with self._gate:
-            return await self._endpoints[name].send(_messages(messages, answer, rung), **_shape(answer, rung))
+            return await self._endpoints[name].send(_messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung))
 
 
 def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
@@ -120,17 +126,6 @@ def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) ->
     if rung == "json_mode":
         made[0] = SystemMessage(content=f"{messages[0].content}\n\nAnswer with JSON only, of this schema:\n{json.dumps(_strict(answer))}")
     return made
-
-
-def _shape(answer: type[BaseModel], rung: Method) -> dict[str, Any]:
-    """The arguments of a request that ask for the answer's shape."""
-    name, schema = answer.__name__, _strict(answer)
-    if rung == "json_schema":
-        return {"response_format": {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}}
-    if rung == "json_mode":
-        return {"response_format": {"type": "json_object"}}
-    function = {"name": name, "description": (answer.__doc__ or "").split("\n")[0], "parameters": schema}
-    return {"tools": [{"type": "function", "function": function}], "tool_choice": {"type": "function", "function": {"name": name}}}
 
 
 def _strict(answer: type[BaseModel]) -> dict[str, Any]:

@@ -37,8 +37,10 @@ def verify(sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: M
         if id_ not in standing
     ]
     kept = []
+    said: set[str] = set()
     for section in sections:
-        mended, found = _section(section, standing)
+        # A summary repeats what the sections say; they do not repeat each other.
+        mended, found = _section(section, standing, set() if section.kind == "summary" else said)
         kept.append(mended)
         problems.extend(found)
     return Verified(tuple(s for s in kept if s.sentences), tuple(problems))
@@ -81,7 +83,7 @@ def _denied(sentence: str, quotes: Sequence[str]) -> bool:
     return bool(about) and all(negated(quote) for quote in about)
 
 
-def _section(section: Section, ledger: Mapping[str, Evidence]) -> tuple[Section, list[Problem]]:
+def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -> tuple[Section, list[Problem]]:
     kept: list[Sentence] = []
     problems: list[Problem] = []
     for sentence in section.sentences:
@@ -93,7 +95,8 @@ def _section(section: Section, ledger: Mapping[str, Evidence]) -> tuple[Section,
             if not cited:
                 continue
             checked = quoted(ledger[cited[0]])
-        if checked.text not in {s.text for s in kept}:
+        if checked.text not in said:
+            said.add(checked.text)
             kept.append(checked)
     return section.model_copy(update={"sentences": tuple(kept)}), problems
 

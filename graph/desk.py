@@ -105,6 +105,8 @@ class Desk:
     async def close(self) -> None:
         """Give back the connections and files, and forget the desk."""
         _desks.pop(self.session_id, None)
+        if self.model:
+            await self.model.close()
         await self.web.__aexit__(None, None, None)
         await self.journal.close()
         if self.library:

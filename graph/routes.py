@@ -10,20 +10,21 @@ from langgraph.types import Send
 from spadework.budget import ACCELERATE, WRITE_NOW, Budget
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
+from spadework.tools.select import PRESETS
 from spadework.values import Coverage, Plan, Query, Status, Task
 
 #: Queries of one gap task at most.
 MOST_GAP_QUERIES = 3
 #: Share of the pages that the first round may read, so that gaps find some left.
 FIRST_ROUND_PAGES = 0.7
-#: Pages that a topic reads at most in one round, by preset (S5).
-PRESET_PAGES = {"default": 10, "precise": 5, "balanced": 8, "recall": 12}
+#: Pages that a gap task reads at most.
+GAP_PAGES = 5
 
 
 def first_tasks(plan: Plan, settings: Settings) -> list[Task]:
     """One task a topic, all its queries."""
     share = int(settings.pages * FIRST_ROUND_PAGES / len(plan.topics))
-    pages = max(2, min(PRESET_PAGES[settings.preset], share))
+    pages = max(2, min(PRESETS[settings.preset][1], share))
     return [Task(topic=topic, queries=topic.queries, round=1, pages=pages) for topic in plan.topics]
 
 
@@ -39,7 +40,7 @@ def gap_tasks(plan: Plan, coverage: dict[str, Coverage], asked: Sequence[Task], 
         wanted = dict.fromkeys(r.query for r in (found.recommendations if found else ()) if r.query.lower() not in before)
         queries = tuple(Query(text=text, kind="gap") for text in list(wanted)[:MOST_GAP_QUERIES])
         if queries:
-            tasks.append(Task(topic=topic, queries=queries, round=number, pages=min(5, PRESET_PAGES[settings.preset])))
+            tasks.append(Task(topic=topic, queries=queries, round=number, pages=min(GAP_PAGES, PRESETS[settings.preset][1])))
     return tasks
 
 

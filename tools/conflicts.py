@@ -14,7 +14,7 @@ from spadework.values import Conflict, Evidence, Side
 SAME = 0.6
 #: A denial turns little else of a sentence, so statements that differ by one must share more.
 SAME_BUT_DENIED = 0.75
-LEAST_SHARED = 3
+LEAST_SHARED = 2
 
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DIGIT = re.compile(r"\d")

@@ -7,47 +7,15 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from spadework.tools.rank import query_terms
+from spadework.tools.rank import STOP_WORDS
 
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:[.,]\d+)*(?:\.\d+)?(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_WORDS_FOR = {
-    word: str(n)
-    for n, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-} | {
-    "twenty": "20",
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
-    "seventy": "70",
-    "eighty": "80",
-    "ninety": "90",
-    "hundred": "100",
-}
+_COUNTED = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_WORDS_FOR = {word: str(n) for n, word in enumerate(_COUNTED.split())} | {word: str(n * 10) for n, word in enumerate(_TENS.split(), 2)}
 _MONTHS = {
     name: str(n)
     for n, names in enumerate(
@@ -57,6 +25,8 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
+#: A word, also one such as `c++`, `gpt-5` or `node.js`; underscores part words, so that names in code share them.
+_CONTENT = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -67,9 +37,14 @@ def stem(word: str) -> str:
     return str(_STEMMER.stemWord(word))
 
 
+def content_words(text: str) -> list[str]:
+    """The stems of the words of a text that are not stop words, in order, with repeats."""
+    return [stem(word) for word in _CONTENT.findall(text.lower()) if word not in STOP_WORDS]
+
+
 def stems(text: str) -> set[str]:
-    """The stems of the content words of a text."""
-    return {stem(word) for word in query_terms(text)}
+    """The stems of the content words of a text, each once."""
+    return set(content_words(text))
 
 
 def numbers(text: str) -> set[str]:

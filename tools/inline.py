@@ -189,7 +189,7 @@ class _Scanner:
         if left_over[0] < left_over[1]:
             if opens:
                 self.emphasis[char].append(_Open(left_over[0], left_over[1] - left_over[0]))
-            elif char == "*" and left_over[1] - left_over[0] == 2:
+            elif closes and char == "*" and left_over[1] - left_over[0] == 2:
                 self.found.marks.append(Mark(*left_over))
         return end
 

@@ -50,6 +50,8 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     The place takes in a Markdown mark at its ends when the mark's partner is inside.
     """
     quote = quote.strip()
+    if not any(char.isalnum() for char in quote):
+        return None
     exact = _whole(quote, text)
     if exact is not None:
         return exact, exact + len(quote)

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from spadework.tools.facts import stem
-from spadework.tools.rank import query_terms
+from spadework.tools.facts import content_words
 
 #: The usual constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
 K1 = 1.2
 B = 0.75
 
 
-def words(text: str) -> list[str]:
-    """The stemmed content words of a text, in order, with repeats. Terms with signs such as C++ are kept whole."""
-    return [stem(word) for line in text.split("\n") for word in _repeated(line)]
-
-
-def _repeated(line: str) -> Iterable[str]:
-    known = set(query_terms(line))
-    for word in line.lower().split():
-        bare = word.strip("`*_()[]{}<>\"',.;:!?")
-        if bare in known:
-            yield bare
-
-
 def bm25(query: str, texts: Sequence[str]) -> list[float]:
     """The BM25 score of every text for the words of `query`, in the order of `texts`; 0 where no word is shared."""
-    documents = [Counter(words(text)) for text in texts]
+    documents = [Counter(content_words(text)) for text in texts]
     if not documents:
         return []
     lengths = [sum(d.values()) for d in documents]
     mean = max(1.0, sum(lengths) / len(lengths))
     scores = [0.0] * len(documents)
-    for term in set(words(query)):
+    for term in set(content_words(query)):
         holding = sum(1 for d in documents if term in d)
         if not holding:
             continue

@@ -13,7 +13,7 @@ _END = re.compile(
     r"(?<![.!?\u2026])(?P<stop>[.!?\u2026]++)[\"'\u201d\u2019)\]\u2060]*+(?=\s)|[\u3002\uff01\uff1f]++[\u201d\u2019\u300d\u300f\uff09\u2060]*+"
 )
 #: An empty line, or a line that is broken on purpose.
-_GAP = re.compile(r"\n\s*\n\s*|(?:(?<! ) {2,}|\\)\n\s*")
+_GAP = re.compile(r"\n\s*\n\s*|(?<! ) {2,}\n\s*")
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018\u2060]{1,40}$")
 _NEXT = re.compile(r"[\s\"'\u201c\u2018(\[\u2060]*")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+")
@@ -49,7 +49,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     for block in blocks(text):
         if block.kind in ("paragraph", "list", "quote"):
             for start, end in units(text, block):
-                found += _split(masked, start, end)
+                found += _split(text, masked, start, end)
     return found
 
 
@@ -71,21 +71,24 @@ def _masked(text: str, inline: Inline) -> str:
 
 def _mask(text: str, mark: Mark) -> str:
     source = text[mark.start : mark.end]
-    if source == "\\" or not source.strip(" \t>"):
+    if source == "\\":  # a line broken on purpose, like an empty line
+        return "\n"
+    if not source.strip(" \t>"):
         return source.replace(">", " ")
     return (mark.shown[:1] or _JOINER).ljust(len(source), _JOINER)
 
 
-def _split(masked: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The sentences of one unit."""
+def _split(text: str, masked: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The sentences of one unit. A part without a readable letter or digit goes to the next one."""
     stops = {match.end() for match in _END.finditer(masked, start, end) if _ends(masked, start, match)}
     stops |= {match.start() for match in _GAP.finditer(masked, start, end)}
-    found, at = [], start
+    found, begun, at = [], start, start
     for stop in [*sorted(stops), end]:
-        part = masked[at:stop]
-        if any(char.isalnum() for char in part):
-            found.append((stop - len(part.lstrip()), at + len(part.rstrip())))
-            at = stop
+        if any(shown.isalnum() and char.isalnum() for shown, char in zip(masked[at:stop], text[at:stop], strict=True)):
+            part = masked[begun:stop]
+            found.append((stop - len(part.lstrip()), begun + len(part.rstrip())))
+            begun = stop
+        at = stop
     return found
 
 

@@ -26,7 +26,7 @@ _PATTERNS: tuple[tuple[QuestionType, str], ...] = (
     ("compare", r"(.+?) (?:vs\.?|versus) (.+)"),
     (
         "latest",
-        r"(?:what(?:'s| is| are) )?(?:the )?(?:latest|newest|most recent|current)(?: news| state| status)? (?:about|on|of|in|for|with) (.+)",
+        r"(?:what(?:'s| is| are) )?(?:the )?(?:latest|newest|most recent|current)(?: news| state| status)? (?:about|on|of|in|for) (.+)",
     ),
     ("latest", r"what(?:'s| is| has)(?: been)? (?:new|happening|happened) (?:about|on|in|with|to) (.+)"),
     ("evaluate", r"(?:what (?:is|are) )?(?:the )?(?:pros and cons|advantages and disadvantages|strengths and weaknesses) of (.+)"),

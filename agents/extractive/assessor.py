@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.facets import Facet, facet_of
 from spadework.agents.shown import Judgement, Shown, Spot
-from spadework.tools.facts import stem, stems
-from spadework.tools.rank import query_terms
+from spadework.tools.facts import stems
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: Weights of the parts of a candidate's score, each part 0..1.
 WEIGHTS = {"words": 1.0, "cue": 0.6, "subject": 0.8, "page": 0.8, "heading": 0.4, "passage": 0.5, "early": 0.2}
+#: The first words of a page about the subject say what it is, also without naming it.
+OPENING_CHARS, OPENING_DEFINES = 250, 0.8
+#: What is left of the score of a sentence that shows no cue of its facet, and of one that begins with another name.
+WITHOUT_CUE, ABOUT_ANOTHER = 0.65, 0.7
 #: A candidate below this share of the highest possible score is not quoted.
 LEAST_SCORE = 0.42
 #: From this share on, the best candidates answer the topic.
@@ -25,6 +28,8 @@ GOOD_SCORE = 0.55
 MOST_QUOTES, MOST_PER_PAGE, MOST_CODE = 7, 4, 2
 #: Two quotes that share more than this of the shorter one's words say the same.
 SAME = 0.6
+
+_INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|npm|apt(?:-get)?|brew|cargo|poetry|pipx) (?:-m )?(?:pip )?(?:install|add|i)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,12 @@ class Scale:
         ranks = {p: n for n, p in enumerate(dict.fromkeys(c.shown.page.url for c in sorted(found, key=lambda c: -c.shown.page.rrf)))}
         self.rank = ranks
 
+    def takes(self, candidate: Candidate) -> bool:
+        """Whether a candidate can answer the facet at all: code only where it is wanted, and commands that install only there."""
+        if candidate.kind != "code":
+            return True
+        return self.facet.code and (self.facet.key == "install") == (_INSTALLS.search(candidate.text) is not None)
+
     def score(self, candidate: Candidate, words: set[str]) -> float:
         """The share 0..1 of the highest possible score."""
         page = candidate.shown.page
@@ -63,7 +74,14 @@ class Scale:
             "passage": candidate.shown.score / self.best_passage,
             "early": 1.0 - min(1.0, candidate.position * 2),
         }
-        return sum(WEIGHTS[name] * value for name, value in parts.items()) / sum(WEIGHTS.values())
+        score = sum(WEIGHTS[name] * value for name, value in parts.items()) / sum(WEIGHTS.values())
+        return score * (WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0) * (ABOUT_ANOTHER if self._other(candidate) else 1.0)
+
+    def _other(self, candidate: Candidate) -> bool:
+        """Whether a sentence begins with a name that is not the subject's: it is likely to be about something else."""
+        first = candidate.text.split(maxsplit=1)[0].strip("*`\"'(")
+        named = any(c.isupper() for c in first[1:]) and candidate.kind != "code"
+        return named and not stems(first) & self.subject
 
     def _shared(self, words: set[str]) -> float:
         total = sum(self.rarity.values())
@@ -72,8 +90,10 @@ class Scale:
     def _cue(self, candidate: Candidate) -> float:
         if candidate.kind == "code":
             return _code_fits(self.facet, candidate.text, self.subject)
-        if self.facet.key == "definition":
-            return _defines(candidate.text, self.subject)
+        if self.facet.key in ("definition", "subject"):
+            page = candidate.shown.page
+            opens = candidate.start < OPENING_CHARS and _share(self.subject, stems(f"{page.title} {page.url}")) == 1.0
+            return max(_defines(candidate.text, self.subject), OPENING_DEFINES if opens else 0.0)
         return 1.0 if self.facet.cue.search(candidate.text) else 0.0
 
 
@@ -82,7 +102,7 @@ def assess(plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evi
     found = candidates(shown)
     scale = Scale(plan, topic, found)
     wants_code = scale.facet.code
-    scored = [Scored(c, scale.score(c, words)) for c, words in zip(found, scale.words, strict=True) if c.kind != "code" or wants_code]
+    scored = [Scored(c, scale.score(c, words)) for c, words in zip(found, scale.words, strict=True) if scale.takes(c)]
     chosen = _chosen(scored, [stems(e.quote) for e in known])
     has_code = any(s.candidate.kind == "code" for s in chosen) or any(e.kind == "code" for e in known)
     strength = _strength([s.score for s in chosen], len(known))
@@ -103,7 +123,7 @@ def _rarity(asked: set[str], words: Sequence[set[str]]) -> dict[str, float]:
 def _subject(plan: Plan, topic: Topic) -> set[str]:
     """The words of the subject that this topic is about: that one of the plan's which its name or question names, else all."""
     named = [s for s in plan.subjects if s.lower() in f"{topic.name} {topic.question}".lower()]
-    return {stem(word) for subject in (named or plan.subjects or (topic.question,)) for word in query_terms(subject)}
+    return stems(" ".join(named or plan.subjects or (topic.question,)))
 
 
 def _share(wanted: set[str], there: set[str]) -> float:
@@ -121,17 +141,11 @@ def _defines(text: str, subject: set[str]) -> float:
 
 
 def _code_fits(facet: Facet, code: str, subject: set[str]) -> float:
-    low = code.lower()
-    names_it = any(word in low for word in subject)
-    installs = (
-        re.search(r"\b(?:pip3?|uv|conda|npm|apt(?:-get)?|brew|cargo|poetry|pipx) (?:-m )?(?:pip )?(?:install|add|i)\b", low) is not None
-    )
+    """1 for code that names the subject and is an example rather than a line."""
+    names_it = any(word in code.lower() for word in subject)
     if facet.key == "install":
-        return 1.0 if installs and names_it else 0.3 if installs else 0.0
-    if installs:
-        return 0.1
-    lines = len(code.strip().split("\n"))
-    return (0.7 if names_it else 0.2) + (0.3 if 3 <= lines <= 40 else 0.0)
+        return 1.0 if names_it else 0.3
+    return (0.7 if names_it else 0.2) + (0.3 if 3 <= len(code.strip().split("\n")) <= 40 else 0.0)
 
 
 def _chosen(scored: Sequence[Scored], known: Sequence[set[str]]) -> list[Scored]:

@@ -29,7 +29,7 @@ _CHATTER = re.compile(
     r"pull requests?|contribut(?:ing|ors?|e to)|licen[cs]ed? under|(?:released|published) under|changelog|issue tracker|"
     r"bug reports?|github\.com|see (?:the|also|below|above|our)|read more|learn more|visit|check out|join (?:us|our)|"
     r"follow us|table of contents|last updated|deprecated|todo|fixme|"
-    r"this (?:page|section|document|tutorial|guide|chapter|article))\b",
+    r"this (?:page|section|document|tutorial|guide|chapter|article))\b|\bby @\w|(?:^|[\s(])#\d{2,}\b",
     re.IGNORECASE,
 )
 

@@ -24,6 +24,7 @@ class Facet(Value):
     cues: str = ""
     named: str = ""
     code: bool = False
+    loose: bool = False
 
     @cached_property
     def cue(self) -> re.Pattern[str]:

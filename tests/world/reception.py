@@ -59,11 +59,14 @@ async def _read_body(receive: Receive) -> bytes:
 
 
 def _noting(record: Asked, send: Send) -> Send:
-    """`send`, which also notes status and size of the answer in `record`."""
+    """`send`, which also notes status, size and end of the answer in `record`."""
 
     async def note(message: Message) -> None:
         if message["type"] == "http.response.start":
             record.status = message["status"]
+        elif not message.get("more_body"):
+            # Before the last piece is sent: the client may begin its next request as soon as it has it.
+            record.end()
         await send(message)
         record.sent += len(message.get("body", b""))
 

@@ -34,5 +34,5 @@ class Asked:
         return (self.ended or time.monotonic()) - self.started
 
     def end(self) -> None:
-        """Note that the answer is out, or that the client has left."""
-        self.ended = time.monotonic()
+        """Note that the answer is out, or that the client has left; the first time counts."""
+        self.ended = self.ended or time.monotonic()

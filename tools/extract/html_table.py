@@ -19,6 +19,11 @@ _NOT_DATA = ".//table | .//form | .//h1 | .//h2 | .//h3 | .//iframe | .//article
 _SPECIAL = re.compile(r"([\\`*<]|(?<!\w)_|_(?!\w))")
 
 
+def text_of(element: HtmlElement) -> str:
+    """All text in an element."""
+    return "".join(element.itertext())
+
+
 def data_rows(table: HtmlElement) -> list[list[str]]:
     """The rows of a table of data, cells as Markdown text, a spanned place empty; [] for a table that lays out the page."""
     if table.get("role") in ("presentation", "none") or table.xpath(_NOT_DATA):
@@ -26,8 +31,8 @@ def data_rows(table: HtmlElement) -> list[list[str]]:
     rows = _grid(table)
     if len(rows) < MIN_ROWS or max(map(len, rows)) < MIN_COLUMNS or max(len(cell) for row in rows for cell in row) > MAX_CELL_CHARS:
         return []
-    linked = sum(len(link.text_content()) for link in table.iter("a"))
-    return rows if linked <= MAX_LINK_SHARE * len(table.text_content()) or table.find(".//th") is not None else []
+    linked = sum(len(text_of(link)) for link in table.iter("a"))
+    return rows if linked <= MAX_LINK_SHARE * len(text_of(table)) or table.find(".//th") is not None else []
 
 
 def _grid(table: HtmlElement) -> list[list[str]]:
@@ -39,7 +44,7 @@ def _grid(table: HtmlElement) -> list[list[str]]:
         for cell in row.iter("td", "th"):
             while column in taken[number]:
                 column += 1
-            cells[column] = _SPECIAL.sub(r"\\\1", " ".join(cell.text_content().split()))
+            cells[column] = _SPECIAL.sub(r"\\\1", " ".join(text_of(cell).split()))
             for down in range(1, _span(cell, "rowspan")):
                 taken[number + down].update(range(column, column + _span(cell, "colspan")))
             column += _span(cell, "colspan")

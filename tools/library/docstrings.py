@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from spadework.tools.extract.writing import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown
+from spadework.tools.library.docstring_words import words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: A shorter docstring says no more than the name it describes.
@@ -34,7 +36,7 @@ def module_markdown(tree: ast.Module, module: str, public: Mapping[str, str] | N
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
-    own = _docstring(tree)
+    own = _docstring(tree) or _assigned(tree)
     parts, names = [], []
     for node in _definitions(tree.body):
         name = public.get(node.name) or ("" if private or node.name.startswith("_") else f"{module}.{node.name}")
@@ -43,7 +45,7 @@ def module_markdown(tree: ast.Module, module: str, public: Mapping[str, str] | N
             names.append(name)
     shown = own if own and not (private and not parts) else ""
     body = blocks([docstring_markdown(shown, 2) if shown else "", *([] if private else _values(tree.body, module, 2)), *parts])
-    return ModuleText(body, _summary(shown), tuple(names))
+    return ModuleText(body, _summary(shown, module), tuple(names))
 
 
 def _definitions(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
@@ -75,9 +77,9 @@ def _class(node: ast.ClassDef, name: str) -> str:
         if not isinstance(member, ast.ClassDef) and not member.name.startswith("_")
         if (text := _function(member, f"{node.name}.{member.name}", 3))
     ]
+    if len(own) < MIN_CHARS and not inner:
+        return ""  # attributes alone are mostly generated, and say what the functions that take them say too
     values = _values(node.body, node.name, 3)
-    if len(own) < MIN_CHARS and not inner and not values:
-        return ""
     signature = _signature(init, method=True) if init else ""
     return blocks([heading(f"class {name}{signature}", 2), own, *values, *inner])
 
@@ -142,7 +144,19 @@ def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
     return ast.get_docstring(node) or ""
 
 
-def _summary(text: str) -> str:
-    """The first sentence of a docstring, on one line."""
-    first = " ".join(text.partition("\n\n")[0].split())
-    return first.partition(". ")[0].rstrip(".")
+def _assigned(tree: ast.Module) -> str:
+    """The text of `__doc__ = "…"`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__doc__":
+            return inspect.cleandoc(node.value.value) if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else ""
+    return ""
+
+
+def _summary(text: str, module: str) -> str:
+    """The first sentence of a docstring, on one line; a paragraph that only names the module is passed over."""
+    for part in text.split("\n\n"):
+        lines = [line.strip() for line in part.split("\n")]
+        first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")
+        if first and first.removesuffix(".py").split(".")[-1] != module.split(".")[-1]:
+            return first.partition(". ")[0].rstrip(".: ")
+    return ""

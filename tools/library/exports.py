@@ -114,5 +114,8 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     if not any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets) or node.value is None:
         return
-    names = {part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    parts = list(ast.walk(node.value))
+    if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
+        return  # built from the lists of other modules: what they offer is found through the imports themselves
+    names = {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
     module.listed = (module.listed or frozenset()) | names

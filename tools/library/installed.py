@@ -20,6 +20,7 @@ from spadework.tools.library.cuts import without_history
 from spadework.tools.library.docstrings import ModuleText, module_markdown
 from spadework.tools.library.document import Document
 from spadework.tools.library.exports import Module, public_names, survey
+from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 
 _READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
 _KINDS = {"text/markdown": ".md", "text/x-rst": ".rst", "text/plain": ".txt"}
@@ -90,6 +91,9 @@ def _standard_library() -> Package:
 
 def read_package(package: Package) -> Iterator[Document]:
     """Every document of a package: its description, the documentation files it ships, the docstrings of its public modules."""
+    if package.name == "python":
+        yield from language_reference(package.root, package.collection)
+        yield from compiled_modules(package.collection)
     if readme := _description(package):
         yield readme
     files = [file for file in package.files if not _OUTSIDE.search(file)]
@@ -147,8 +151,10 @@ def _docstrings(package: Package, files: list[str]) -> Iterator[Document]:
             continue
         text = module_markdown(module.tree, name, public.get(name))
         if len(text.markdown) >= MIN_CHARS:
-            title = _title(package, module, text)
+            title = _title(module, text)
             yield Document(f"library://{package.collection}/{paths[name]}", title, f"# {title}\n\n{text.markdown}\n")
+    if package.name == "python":
+        yield from borrowed_names(package.collection, modules.values())
 
 
 def _modules(package: Package, files: list[str]) -> tuple[dict[str, Module], dict[str, str]]:
@@ -179,12 +185,13 @@ def _parsed(path: Path) -> ast.Module | None:
         return None  # a template, or meant for another Python
 
 
-def _title(package: Package, module: Module, text: ModuleText) -> str:
-    """`pkg.module: what it is for`; a private module goes by the public place of its first name."""
-    place = text.names[0].rpartition(".")[0] if module.private else module.name
-    names = ", ".join(name.rpartition(".")[2] for name in text.names[:4])
-    said = text.summary if 0 < len(text.summary) <= 120 and not module.private else names
-    return f"{place}: {said}" if said else place
+def _title(module: Module, text: ModuleText) -> str:
+    """`pkg.module: what it is for`; a private module goes by the public names it defines: `pkg.Client, AsyncClient`."""
+    names = [name.rpartition(".")[2] for name in text.names[:4]]
+    if module.private:
+        return ", ".join([text.names[0], *names[1:]])
+    said = text.summary if 0 < len(text.summary) <= 120 else ", ".join(names)
+    return f"{module.name}: {said}" if said else module.name
 
 
 def _text(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import tantivy
@@ -14,14 +15,18 @@ from spadework.tools.rank import query_terms
 _INTENT = frozenset((
     "answer", "basics", "best", "better", "choose", "common", "compare", "comparison", "define", "definition", "describe", "detail", "details",
     "difference", "differences", "different", "example", "examples", "explain", "explanation", "features", "find", "get", "give", "good", "guide",
-    "important", "introduction", "key", "know", "latest", "list", "main", "make", "mean", "meaning", "means", "need", "overview", "pitfalls",
+    "important", "introduction", "key", "know", "latest", "learn", "list", "main", "make", "mean", "meaning", "means", "need", "one", "ones", "overview", "pitfalls",
     "possible", "practice", "practices", "prerequisites", "proper", "properly", "purpose", "recommended", "requirements", "right", "show",
-    "simple", "step", "steps", "summary", "tell", "tutorial", "understand", "usage", "use", "used", "uses", "using", "versus", "vs", "want",
+    "simple", "step", "steps", "summary", "something", "tell", "thing", "things", "tutorial", "understand", "usage", "use", "used", "uses", "using", "versus", "vs", "want",
     "way", "ways", "work", "works",
 ))
 # fmt: on
+_HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|code)\b", re.I)
 #: Longer questions are cut: their first words say what they are about.
+MAX_CHARS = 2_000
 MAX_TERMS = 32
+#: Titles of up to this many words are looked up as a whole.
+_MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
 _NAME_BOOST = 2.0
 _TIE = 0.2
@@ -29,7 +34,7 @@ _TIE = 0.2
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a question: as written, as stemmed words, and whether a result should have it."""
+    """A term of a question: as written (lower-case), as stemmed words, and whether a result should have it."""
 
     text: str
     words: tuple[str, ...]
@@ -37,27 +42,51 @@ class Term:
     needed: bool
 
 
-def terms(text: str) -> list[Term]:
-    """The terms of a question; when all are stop words, all its words."""
-    found = [term for each in query_terms(text)[:MAX_TERMS] if (term := _term(each)).words or term.signed]
-    if not found:
-        return [Term(word, (word,), False, True) for word in dict.fromkeys(word_analyzer().analyze(spaced(text[:1000])))][:MAX_TERMS]
-    return found if any(term.needed for term in found) else [Term(term.text, term.words, term.signed, True) for term in found]
+@dataclass(frozen=True)
+class Asked:
+    """A question as its terms, the subjects it may name (as stems), and whether it asks for a way to do something."""
+
+    terms: tuple[Term, ...]
+    subjects: frozenset[str]
+    practical: bool
 
 
-def _term(text: str) -> Term:
-    return Term(text, tuple(word_analyzer().analyze(spaced(text))), bool(signed(text)), text not in _INTENT)
+def asked(text: str, understood: frozenset[str] = frozenset()) -> Asked:
+    """What a question asks for. `understood` are words that go without saying in this library; when no other words are left, all count."""
+    text = text.encode(errors="replace").decode()[:MAX_CHARS]
+    words = word_analyzer().analyze(spaced(text))
+    optional = _INTENT | understood
+    found = [term for each in query_terms(text)[:MAX_TERMS] if (term := _term(each, each not in optional)).words or term.signed]
+    if not any(term.needed for term in found):
+        kept = found or [Term(word, (word,), False, True) for word in dict.fromkeys(words[:MAX_TERMS])]
+        found = [Term(term.text, term.words, term.signed, True) for term in kept]
+    needed = {word for term in found if term.needed for word in term.words}
+    runs = (words[n : n + size] for size in range(1, _MAX_SUBJECT + 1) for n in range(min(len(words), MAX_TERMS) - size + 1))
+    return Asked(tuple(found), frozenset(" ".join(run) for run in runs if needed.intersection(run)), bool(_HOW.search(text)))
 
 
-def query(found: list[Term]) -> tantivy.Query:
+def _term(text: str, needed: bool) -> Term:
+    return Term(text, tuple(word_analyzer().analyze(spaced(text))), bool(signed(text)), needed)
+
+
+def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages that have any of the terms; the more of them, the better."""
-    parts = [tantivy.Query.boost_query(_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in found]
+    parts = [tantivy.Query.boost_query(_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
-def conjunction(found: list[Term]) -> tantivy.Query:
-    """Passages that have every needed term."""
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, _either(term)) for term in found if term.needed])
+def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
+    """Passages that have every needed term, scored as by `any_of`."""
+    musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
+    shoulds = [(tantivy.Occur.Should, tantivy.Query.boost_query(_either(term), _INTENT_WEIGHT)) for term in terms if not term.needed]
+    return tantivy.Query.boolean_query([*musts, *shoulds])
+
+
+def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
+    """First passages of documents that are about a subject named in the question, scored as by `any_of`."""
+    named = tantivy.Query.term_set_query(schema(), "subject", sorted(subjects))
+    free = tantivy.Query.const_score_query(named, 0.0)
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, free), (tantivy.Occur.Should, any_of(terms))])
 
 
 def _either(term: Term) -> tantivy.Query:

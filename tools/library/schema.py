@@ -21,12 +21,17 @@ BOOSTS = {"title": 2.5, "heading": 1.6, "body": 1.0}
 
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
-    """The fields of a passage. `names` holds the words of title, URL and headings as they are written; texts are not stored here."""
+    """The fields of a passage; texts are not stored here.
+
+    `names` holds the words of title, URL and headings as they are written, `signed` the terms that must keep their signs, and `subject`,
+    on the first passage of a document, what it is about in one piece.
+    """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
         builder.add_text_field(name, tokenizer_name="words")
     builder.add_text_field("names", tokenizer_name="names", index_option="freq")
     builder.add_text_field("signed", tokenizer_name="signed", index_option="freq")
+    builder.add_text_field("subject", tokenizer_name="raw", index_option="basic")
     for name in ("document", "start", "end"):
         builder.add_integer_field(name, stored=True)
     return builder.build()
@@ -65,6 +70,11 @@ def spread(text: str) -> str:
     """Text with the words inside its names apart too: AsyncClient is also found as "async client"."""
     apart = _CAMEL.sub(" ", text)
     return spaced(text if apart == text else f"{text} {apart}")
+
+
+def subject(title: str) -> str:
+    """What a document is about: the stems of its title, of the part before a colon where there is one."""
+    return " ".join(word_analyzer().analyze(spaced(title.partition(": ")[0])))
 
 
 def signed(text: str) -> list[str]:

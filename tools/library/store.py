@@ -6,15 +6,18 @@ A folder is built once under another name, moved into place in one step, and nev
 from __future__ import annotations
 
 import sqlite3
+import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 import tantivy
 
 from spadework.tools.library.document import Document, Piece
-from spadework.tools.library.schema import open_index, signed, spaced, spread
+from spadework.tools.library.schema import open_index, signed, spaced, spread, subject
 
 _TABLES = """
 create table documents (id integer primary key, url text unique not null, title text not null, markdown blob not null, published_at text);
@@ -39,20 +42,26 @@ class StoreWriter:
         cursor = self._db.execute("insert or ignore into documents (url, title, markdown, published_at) values (?, ?, ?, ?)", row)
         if not cursor.rowcount or cursor.lastrowid is None:
             return None
-        for passage in passages:
-            self._writer.add_document(_indexed(document, passage, cursor.lastrowid))
+        for number, passage in enumerate(passages):
+            entry = _indexed(document, passage, cursor.lastrowid)
+            if not number:
+                entry.add_text("subject", subject(document.title))
+            self._writer.add_document(entry)
         return cursor.lastrowid
 
     def note(self, path: str, size: int, mtime: int, digest: str, document: int | None, reason: str = "") -> None:
         """Record the file a document was read from, or why it could not be read."""
         self._db.execute("insert into files values (?, ?, ?, ?, ?, ?)", (path, size, mtime, digest, document, reason))
 
-    def close(self) -> None:
-        """Write everything out."""
-        self._db.execute("commit")
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._db.execute("commit")
+            self._writer.commit()
+            self._writer.wait_merging_threads()
         self._db.close()
-        self._writer.commit()
-        self._writer.wait_merging_threads()
 
 
 def _indexed(document: Document, passage: Piece, number: int) -> tantivy.Document:
@@ -71,32 +80,40 @@ class StoreReader:
     """Reads the texts of a built folder; safe in several threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._db = sqlite3.connect(f"{(folder / 'documents.db').as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        self._db = sqlite3.connect(
+            f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        self._lock = threading.Lock()
 
     def count(self) -> int:
         """How many documents there are."""
-        return int(self._db.execute("select count(*) from documents").fetchone()[0])
+        return int(self._rows("select count(*) from documents")[0][0])
 
     def by_url(self, url: str) -> Document | None:
         """The document at a URL."""
-        row = self._db.execute("select url, title, markdown, published_at from documents where url = ?", (url,)).fetchone()
-        return _document(row) if row else None
+        rows = self._rows("select url, title, markdown, published_at from documents where url = ?", url)
+        return _document(*rows[0]) if rows else None
 
     def by_numbers(self, numbers: Sequence[int]) -> dict[int, Document]:
         """Documents by their numbers."""
         marks = ",".join("?" * len(numbers))
-        rows = self._db.execute(f"select url, title, markdown, published_at, id from documents where id in ({marks})", tuple(numbers))
-        return {row[4]: _document(row) for row in rows}
+        rows = self._rows(f"select id, url, title, markdown, published_at from documents where id in ({marks})", *numbers)
+        return {row[0]: _document(*row[1:]) for row in rows}
 
-    def files(self) -> Iterator[tuple[str, int, int, str, int | None, str]]:
-        """Path, size, mtime in ns, digest, document and reason of every file that was looked at."""
-        yield from self._db.execute("select path, size, mtime, digest, document, reason from files")
+    def files(self) -> list[tuple[str, int, int, str, int | None, str]]:
+        """URL, size, mtime in ns, digest, document number and reason of every file that was looked at."""
+        return self._rows("select path, size, mtime, digest, document, reason from files order by path")
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        with self._lock:
+            self._db.close()
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
 
 
-def _document(row: tuple[str, str, bytes, str | None, object] | tuple[str, str, bytes, str | None]) -> Document:
-    published = datetime.fromisoformat(row[3]) if row[3] else None
-    return Document(row[0], row[1], zlib.decompress(row[2]).decode(), published)
+def _document(url: str, title: str, markdown: bytes, published_at: str | None) -> Document:
+    published = datetime.fromisoformat(published_at) if published_at else None
+    return Document(url, title, zlib.decompress(markdown).decode(), published)

@@ -1,0 +1,64 @@
+"""The plan that code makes of a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from spadework.agents.extractive.asked import parts
+from spadework.agents.extractive.facets import facet_of, facets
+from spadework.agents.extractive.lead import plan
+from spadework.values import Hit, Question
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What is LangGraph?", [("what", "LangGraph", "")]),
+        ("What is LangGraph and how do I use it?", [("what", "LangGraph", ""), ("howto", "use LangGraph", "")]),
+        ("Compare httpx and requests", [("compare", "httpx", "requests")]),
+        ("httpx vs. requests", [("compare", "httpx", "requests")]),
+        ("What is the difference between a list and a tuple?", [("compare", "a list", "a tuple")]),
+        ("How do I retry a failing HTTP request in Python?", [("howto", "retry a failing HTTP request in Python", "")]),
+        ("What does pydantic do and when should I use it?", [("what", "pydantic", ""), ("evaluate", "pydantic", "when")]),
+        ("Why is the sky blue?", [("why", "the sky blue", "")]),
+        ("Who invented the Quillon?", [("fact", "Who invented the Quillon", "")]),
+        ("How many people live in Port Aldermere?", [("fact", "How many people live in Port Aldermere", "")]),
+        ("Latest news about ferrolite", [("latest", "ferrolite", "")]),
+        ("List wind-up radios", [("list", "wind-up radios", "")]),
+        ("Should I use ferrolite?", [("evaluate", "ferrolite", "")]),
+        ("the harbour of Aldermere", [("general", "the harbour of Aldermere", "")]),
+    ],
+)
+def test_a_question_is_read_in_parts(question: str, asked: list[tuple[str, str, str]]) -> None:
+    assert [(part.type, part.subject, part.other) for part in parts(question)] == asked
+
+
+def test_the_topics_that_a_type_requires_are_planned() -> None:
+    made = plan(Question(text="What is LangGraph and how do I use it?"), [])
+    assert made.subjects == ("LangGraph",)
+    assert [facet_of(topic).key for topic in made.topics] == ["definition", "features", "usecases", "examples", "install", "use"]
+    assert made.topics[0].queries[0].text == "What is LangGraph and how do I use it?"
+    assert all(2 <= len(topic.queries) <= 4 for topic in made.topics)
+
+
+def test_a_fact_is_one_topic() -> None:
+    made = plan(Question(text="Who invented the Quillon?"), [])
+    assert len(made.topics) == 1
+    assert made.complexity == "simple"
+
+
+def test_a_plain_question_takes_topics_from_the_first_search() -> None:
+    hits = [Hit(url=f"u{n}", title="Harbour of Aldermere", snippet="The crane operators load grain ships.") for n in range(4)]
+    names = [topic.name.lower() for topic in plan(Question(text="the harbour of Aldermere"), hits).topics]
+    assert any("crane" in name or "grain" in name for name in names)
+
+
+def test_every_facet_is_recognised_by_its_own_topic() -> None:
+    for key, facet in facets().items():
+        if facet.named and key not in ("current", "positions"):
+            assert facet_of(facet.topic("gadget", "gizmo")).key == key
+
+
+@pytest.mark.parametrize("text", ["?", "a", "how", "compare", "x" * 5000, "what is", "\x00", "Ω"])
+def test_any_text_gives_a_plan(text: str) -> None:
+    assert plan(Question(text=text), []).topics

@@ -1,0 +1,76 @@
+"""The verifier: what a sentence states must stand in its quotes, and the quote in its page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from spadework.agents.verifier import verdict, verify
+from spadework.values import Evidence, Section, Sentence
+
+QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        (QUOTE, "supported"),
+        ("Queen Isaura founded Port Aldermere in 1204.", "supported"),
+        ("Port Aldermere has 48212 inhabitants.", "supported"),
+        ("Port Aldermere has 48,213 inhabitants.", "unsupported"),
+        ("Port Aldermere was founded in 1205.", "unsupported"),
+        ("Port Aldermere was founded in 1204 by King Otto.", "unsupported"),
+        ("Port Aldermere was not founded in 1204 by Queen Isaura.", "contradicted"),
+        ("Whales sing at night beneath the ice.", "unsupported"),
+    ],
+)
+def test_numbers_dates_names_and_denials_are_checked(sentence: str, found: str) -> None:
+    assert verdict(Sentence(text=sentence, evidence_ids=("E1",)), [QUOTE]) == found
+
+
+def test_an_assertion_of_what_is_denied_contradicts() -> None:
+    quote = "The harbour bridge is not open to heavy lorries."
+    assert verdict(Sentence(text="The harbour bridge is open to heavy lorries.", evidence_ids=("E1",)), [quote]) == "contradicted"
+
+
+def test_code_must_be_exact() -> None:
+    code = "radio = Radio(turns=30)\nradio.play()"
+    assert verdict(Sentence(text="radio.play()", code=True), [code]) == "supported"
+    assert verdict(Sentence(text="radio.stop()", code=True), [code]) == "unsupported"
+
+
+def evidence(quote: str, page: str) -> Evidence:
+    start = page.find(quote)
+    return Evidence(
+        id="E1",
+        topic="T",
+        quote=quote,
+        url="u",
+        start=start,
+        end=start + len(quote),
+        content_hash="h",
+        fetched_at=datetime.now(UTC),
+        origin="u",
+    )
+
+
+def test_a_failed_sentence_is_replaced_by_its_quote_and_kept_in_the_problems() -> None:
+    section = Section(heading="Town", sentences=(Sentence(text="Port Aldermere has 7 inhabitants.", evidence_ids=("E1", "E9")),))
+    found = verify([section], {"E1": evidence(QUOTE, QUOTE)}, {"h": QUOTE})
+    assert [s.text for s in found.sections[0].sentences] == [QUOTE]
+    assert "7 inhabitants" in found.problems[0].reason
+
+
+def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
+    section = Section(heading="Town", sentences=(Sentence(text=QUOTE, evidence_ids=("E1",)),))
+    found = verify([section], {"E1": evidence(QUOTE, QUOTE)}, {"h": "Another text."})
+    assert not found.sections
+    assert "does not stand" in found.problems[0].reason
+
+
+def test_what_one_section_said_another_does_not_repeat() -> None:
+    sentence = Sentence(text=QUOTE, evidence_ids=("E1",))
+    sections = [Section(heading=name, sentences=(sentence,)) for name in ("One", "Two")]
+    found = verify(sections, {"E1": evidence(QUOTE, QUOTE)}, {"h": QUOTE})
+    assert [section.heading for section in found.sections] == ["One"]

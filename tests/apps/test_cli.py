@@ -1,0 +1,243 @@
+"""The command line as a user has it: real processes, their output, their exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from spadework.values import Result
+from tests.world.brain import play
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+QUESTION = "What is known about Port Aldermere?"
+
+
+class Terminal:
+    """Runs spadework in a process, with an environment of the test's."""
+
+    def __init__(self, env: dict[str, str], folder: Path) -> None:
+        self.env = {**os.environ, **env}
+        self.folder = folder
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "spadework", *arguments]
+        return subprocess.Popen(command, env=self.env, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run(self, *arguments: str, seconds: float = 60) -> tuple[int, str, str]:
+        with self.start(*arguments) as process:
+            try:
+                out, err = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return process.returncode, out, err
+
+
+@pytest.fixture
+def terminal(world: World, searx: Searx, model: Model, tmp_path: Path) -> Terminal:
+    play(model, TOPICS)
+    return Terminal({**world.env, **searx.env, **model.env}, tmp_path)
+
+
+@pytest.fixture
+def offline(tmp_path: Path) -> Terminal:
+    """Without a model; the notes below are the library."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "quillon.md").write_text(
+        "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was designed in Port Aldermere in 1931.\n\n"
+        "## Use\n\nTo use the Quillon, turn the crank thirty times and set the dial to a station. You should use it where there is no power.\n"
+    )
+    return Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
+
+
+def test_ask_prints_the_report_and_keeps_progress_off_stdout(terminal: Terminal) -> None:
+    code, out, err = terminal.run("ask", QUESTION)
+    assert code == 0, err
+    assert out.startswith(f"# {QUESTION}")
+    assert "## Sources" in out
+    assert "Searched searxng" in err
+    assert "Searched searxng" not in out
+
+
+def test_ask_is_the_default_command_and_json_is_one_result(terminal: Terminal) -> None:
+    code, out, err = terminal.run(QUESTION, "--json")
+    assert code == 0, err
+    result = Result.model_validate_json(out)
+    assert (result.status, result.question, result.mode) == ("completed", QUESTION, "model")
+    assert {topic.name for topic in result.topics} == set(TOPICS)
+
+
+def test_events_are_one_json_object_a_line_from_started_to_finished(terminal: Terminal) -> None:
+    code, out, err = terminal.run("ask", QUESTION, "--events")
+    assert code == 0, err
+    types = [json.loads(line)["type"] for line in out.splitlines()]
+    assert (types[0], types[-1]) == ("started", "finished")
+    assert {"planned", "searched", "reading", "read", "assessed", "report"} <= set(types)
+
+
+def test_the_session_folder_holds_what_the_run_left(terminal: Terminal) -> None:
+    _, out, _ = terminal.run("ask", QUESTION, "--json", "-o", "report.md")
+    result = Result.model_validate_json(out)
+    folder = Path(result.session_dir)
+    names = {path.name.split("_20")[0] for path in folder.iterdir()}
+    assert {"session_metadata.json", "progress_tracking.json", "evidence.jsonl", "result.json", "pages"} <= names
+    assert {"search_workproduct", "intelligent_research_workproduct", "research_report", "editorial_review"} <= names
+    assert (terminal.folder / "report.md").read_text() == result.report
+    ledger = [json.loads(line) for line in (folder / "evidence.jsonl").read_text().splitlines()]
+    assert [e["id"] for e in ledger] == [f"E{n}" for n in range(1, len(ledger) + 1)]
+    assert "sk-world" not in "".join(path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file())
+
+
+def test_sessions_are_listed_shown_exported_and_deleted(terminal: Terminal) -> None:
+    _, out, _ = terminal.run("ask", QUESTION, "--json")
+    id_ = json.loads(out)["session_id"]
+    assert id_ in terminal.run("sessions")[1]
+    assert terminal.run("sessions", "show", id_)[1].startswith(f"# {QUESTION}")
+    assert terminal.run("sessions", "export", id_, "-o", "copy.json")[0] == 0
+    assert json.loads((terminal.folder / "copy.json").read_text())["session_id"] == id_
+    assert terminal.run("sessions", "delete", id_)[0] == 0
+    assert terminal.run("sessions", "show", id_)[0] != 0
+
+
+def test_without_a_model_a_report_is_quoted_from_the_library(offline: Terminal) -> None:
+    code, out, err = offline.run("ask", "What is the Quillon?", "--json")
+    assert code == 0, err
+    result = Result.model_validate_json(out)
+    assert result.mode == "extractive"
+    assert "Quillon is a wind-up radio that plays for 45 minutes after one winding." in result.report
+    assert "without a language model" in result.report
+    assert "notes" in result.report.partition("## About this report")[2]
+    assert str(offline.folder) not in result.report, "no path of the machine stands in a report"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["ask", "  "], "question is empty"),
+        (["ask", "What?", "--search", "gopher"], "gopher"),
+        (["ask", "What?", "--library", "/no/such/folder"], "/no/such/folder"),
+        (["ask", "What?", "--minutes", "-1"], "minutes"),
+        (["ask", "What?", "--minutes", "soon"], "soon"),
+        (["ask", "What?", "--preset", "lavish"], "lavish"),
+        (["ask", "What?", "-o", "report.xyz"], "report.xyz"),
+        (["ask", "What?", "-o", "no/such/folder/report.md"], "no/such/folder"),
+        (["ask", "What?", "--attach", "no-such-file.md"], "no-such-file.md"),
+        (["ask", "What?", "--model", "openai:gpt-5"], "OPENAI_API_KEY"),
+        (["ask", "What?", "--home", "/proc/nowhere"], "/proc/nowhere"),
+        (["read", "htp://example.org"], "htp://example.org"),
+        (["read", "no-such-page.html"], "no-such-page.html"),
+        (["frobnicate", "--hard"], "--hard"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(offline: Terminal, arguments: list[str], named: str) -> None:
+    code, out, err = offline.run(*arguments)
+    assert (code, out) == (2, "")
+    assert named in err
+    assert "Traceback" not in err
+    assert len(err) <= 400
+
+
+def test_a_session_that_does_not_exist_is_said_so(offline: Terminal) -> None:
+    code, _, err = offline.run("resume", "nothing")
+    assert code == 1
+    assert "no session" in err
+
+
+def test_the_deadline_holds_from_the_start_of_the_process(terminal: Terminal, world: World) -> None:
+    world.hang_everything = True
+    began = time.monotonic()
+    code, out, err = terminal.run("ask", QUESTION, "--minutes", "0.2", "--json")
+    took = time.monotonic() - began
+    assert took < 12 + 2
+    assert code == 3, err
+    assert json.loads(out)["status"] == "time_limited"
+
+
+def test_ctrl_c_once_stops_and_writes(terminal: Terminal, world: World) -> None:
+    world.hanging = {"encyclopedia"}
+    with terminal.start("ask", QUESTION, "--json") as process:
+        _wait_until(lambda: bool(world.asked("encyclopedia")))
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert json.loads(out)["status"] == "partial"
+    assert time.monotonic() - began < 10
+
+
+def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(terminal: Terminal, world: World) -> None:
+    world.hang_everything = True
+    with terminal.start("ask", QUESTION) as process:
+        _wait_until(lambda: len(world.requests) > 1)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    if process.returncode == 130:
+        assert "spadework resume" in err
+        world.hang_everything = False
+        code, out, err = terminal.run("resume", err.split()[-1], "--json")
+        assert code == 0, err
+        assert json.loads(out)["citations"]
+
+
+def test_a_killed_run_resumes_and_pays_nothing_twice(terminal: Terminal, world: World, searx: Searx, model: Model) -> None:
+    world.hanging = {"news"}
+    searx.script("inhabitants", [world.url("encyclopedia", "/wiki/Port_Aldermere"), world.url("archive", "/population.csv")])
+    searx.script("lighthouse", [world.url("encyclopedia", "/wiki/Port_Aldermere"), world.url("news", "/")])
+    with terminal.start("ask", QUESTION) as process:
+        _wait_until(lambda: bool(world.asked("news")) and any(r.status == 200 for r in world.asked("encyclopedia", "/wiki/Port_Aldermere")))
+        time.sleep(0.5)  # the answer that came is being written down
+        process.kill()
+        process.communicate()
+    before = (len(searx.queries), len(world.asked("encyclopedia", "/wiki/Port_Aldermere")), len(model.requests))
+    assert before == (2, 1, 1)
+    world.hanging = set()
+    [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
+    code, out, err = terminal.run("resume", folder.name, "--json")
+    assert code == 0, err
+    result = Result.model_validate_json(out)
+    assert result.session_id == folder.name
+    assert result.citations
+    assert len(searx.queries) == 2
+    assert len(world.asked("encyclopedia", "/wiki/Port_Aldermere")) == 1
+    assert sum(r.schema_name == "PlanAnswer" for r in model.requests) == 1
+
+
+def test_two_processes_cannot_work_on_one_session(terminal: Terminal, world: World) -> None:
+    world.hang_everything = True
+    with terminal.start("ask", QUESTION) as process:
+        _wait_until(lambda: len(world.requests) > 1)
+        [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
+        code, _, err = terminal.run("resume", folder.name)
+        process.kill()
+        process.communicate()
+    assert code == 1
+    assert "another process" in err
+
+
+@pytest.mark.parametrize("arguments", [["-c", "import spadework"], ["-m", "spadework", "--help"]])
+def test_it_starts_fast(arguments: list[str]) -> None:
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.5
+
+
+def _wait_until(condition: object, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end, "what was waited for did not happen"
+        time.sleep(0.02)

@@ -1,0 +1,161 @@
+"""The whole loop with a scripted model over the test world: rounds, evidence, failures, deadlines."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from spadework.sessions.research import research
+from spadework.settings import Settings
+from spadework.values import Result
+from tests.world.brain import assessment, passages, play
+from tests.world.fault import Fault
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+from tests.world.timing import depth
+
+TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+
+
+@pytest.fixture
+def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in {**world.env, **searx.env, **model.env}.items():
+        monkeypatch.setenv(name, value)
+    return Settings.load()
+
+
+def quotes_stand(result: Result) -> bool:
+    """Every piece of evidence equals its stretch of the stored page."""
+    pages = Path(result.session_dir) / "pages"
+    evidence = [e for topic in result.topics for e in topic.evidence]
+    return all((pages / f"{e.content_hash}.md").read_text()[e.start : e.end] == e.quote for e in evidence)
+
+
+async def test_a_question_becomes_a_report_in_which_every_citation_stands(model: Model, settings: Settings) -> None:
+    play(model, TOPICS)
+    result = await research("What is known about Port Aldermere?", settings)
+    assert (result.status, result.stopped_by, result.iterations, result.mode) == ("completed", "coverage", 1, "model")
+    assert all(topic.covered and topic.evidence for topic in result.topics)
+    assert quotes_stand(result)
+    known = {e.id for topic in result.topics for e in topic.evidence}
+    assert result.citations
+    assert all(c.evidence_id in known and c.sentence in result.report and c.verdict == "supported" for c in result.citations)
+    assert not any(url in result.report for url in ("127.0.2.1",))
+
+
+async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(model: Model, searx: Searx, settings: Settings) -> None:
+    play(model, TOPICS, keywords={"Lighthouse": "1887"}, gaps={"Lighthouse": "lighthouse 1887 keeper gap"})
+    searx.script("lighthouse first lit", [])
+    result = await research("What is known about Port Aldermere?", settings)
+    assert result.iterations == 2
+    assert searx.queries[2:] == ["lighthouse 1887 keeper gap"]
+    assert result.stopped_by == "coverage"
+    asked = [request for request in model.requests if request.schema_name == "AssessmentAnswer"]
+    assert ["Topic: Lighthouse" in request.prompt for request in asked].count(True) == 2
+    assert ["Topic: Inhabitants" in request.prompt for request in asked].count(True) == 1, "a covered topic is not judged again"
+
+
+async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(model: Model, settings: Settings) -> None:
+    play(model, TOPICS, keywords={"Lighthouse": "no page says this"}, gaps={"Lighthouse": "Aldermere harbour history"})
+    await research("What is known about Port Aldermere?", settings)
+    asked = [r for r in model.requests if r.schema_name == "AssessmentAnswer" and "Topic: Lighthouse" in r.prompt]
+    shown = [block for request in asked for block in passages(request)]
+    assert len(asked) > 1
+    assert len(shown) == len(set(shown))
+
+
+async def test_a_covered_question_is_at_most_four_waves_of_calls_deep(model: Model, settings: Settings) -> None:
+    model.delay = 0.2
+    play(
+        model,
+        {f"Topic {n}": f"Port Aldermere {word}" for n, word in enumerate(("inhabitants", "harbour", "lighthouse", "history", "news"))},
+    )
+    await research("What is known about Port Aldermere?", settings)
+    assert depth(model.requests) <= 4
+
+
+async def test_an_invented_quote_never_reaches_the_report(model: Model, settings: Settings) -> None:
+    play(model, TOPICS)
+    invented = "Port Aldermere was bought by a consortium of clockmakers in 1999."
+    model.script(lambda r: r.schema_name == "AssessmentAnswer" and "Topic: Lighthouse" in r.prompt, assessment([invented], covered=True))
+    result = await research("What is known about Port Aldermere?", settings)
+    assert "clockmakers" not in result.report
+    lighthouse = next(topic for topic in result.topics if topic.name == "Lighthouse")
+    assert not lighthouse.covered
+    assert any(p.stage == "assessor" and "clockmakers" in p.reason for p in result.problems)
+    assert quotes_stand(result)
+
+
+async def test_a_sentence_with_a_changed_number_or_an_unknown_id_is_not_in_the_report(model: Model, settings: Settings) -> None:
+    play(model, {"Inhabitants": "Port Aldermere inhabitants"})
+    made = [
+        {"text": "Port Aldermere has 99,999 inhabitants.", "evidence_ids": ["E1"], "code": False},
+        {"text": "The town sells its fog in bottles.", "evidence_ids": ["E77"], "code": False},
+        {"text": "Everybody agrees about this.", "evidence_ids": [], "code": False},
+    ]
+    model.script("SectionAnswer", {"sentences": made})
+    result = await research("How many people live in Port Aldermere?", settings)
+    assert "99,999" not in result.report
+    assert "fog" not in result.report
+    assert "Everybody agrees" not in result.report
+    assert sum(p.stage == "verifier" for p in result.problems) == 3
+    assert result.citations, "the failed sentence is replaced by its quote"
+
+
+@pytest.mark.parametrize("fault", ["error", "hang"])
+async def test_a_search_that_fails_costs_its_topic_and_no_other(model: Model, searx: Searx, settings: Settings, fault: str) -> None:
+    play(model, TOPICS)
+    searx.fail(fault, query="lighthouse")  # type: ignore[arg-type]
+    result = await research("What is known about Port Aldermere?", settings.with_(search_seconds=1, iterations=1))
+    assert {topic.name: topic.covered for topic in result.topics} == {"Inhabitants": True, "Lighthouse": False}
+    assert any(p.stage == "search" and p.subject == "searxng" for p in result.problems)
+    assert "Lighthouse: nothing was found" in result.report
+    assert "searxng" in result.report.partition("## Problems")[2]
+
+
+async def test_with_every_page_hanging_the_report_comes_at_the_deadline(model: Model, world: World, settings: Settings) -> None:
+    play(model, TOPICS)
+    world.hang_everything = True
+    began = time.monotonic()
+    result = await research("What is known about Port Aldermere?", settings.with_(minutes=0.1))
+    assert time.monotonic() - began < 6 + 2
+    assert result.status == "time_limited"
+    assert result.confidence <= 0.7
+    assert all(not topic.covered for topic in result.topics)
+
+
+@pytest.mark.parametrize("role", ["PlanAnswer", "AssessmentAnswer", "SectionAnswer"])
+@pytest.mark.parametrize("fault", ["error", "refusal", "hang"])
+async def test_a_role_whose_model_fails_is_played_by_code_and_named(model: Model, settings: Settings, role: str, fault: str) -> None:
+    play(model, TOPICS)
+    model.script(role, Fault(fault))  # type: ignore[arg-type]
+    result = await research("What is Port Aldermere?", settings.with_(model_seconds=0.7))
+    stage = {"PlanAnswer": "lead", "AssessmentAnswer": "assessor", "SectionAnswer": "writer"}[role]
+    assert any(p.stage == stage and "extractive" in p.effect for p in result.problems)
+    assert result.citations
+    assert quotes_stand(result)
+
+
+async def test_the_model_calls_that_are_allowed_are_not_passed(model: Model, settings: Settings) -> None:
+    play(model, TOPICS)
+    result = await research("What is known about Port Aldermere?", settings.with_(calls=2))
+    assert len(model.requests) <= 2
+    assert result.usage.model_calls == len(model.requests)
+    assert result.status == "budget_limited"
+
+
+async def test_orders_in_a_page_change_nothing(model: Model, world: World, settings: Settings) -> None:
+    play(model, {"Visitors": "weekend in Aldermere visitors guide"})
+    result = await research("What can one do on a weekend in Aldermere?", settings)
+    assert not world.asked("private")
+    assert result.mode == "model"
+
+
+async def test_a_page_wanted_by_two_topics_is_fetched_once(model: Model, world: World, settings: Settings) -> None:
+    play(model, {"One": "Port Aldermere inhabitants", "Two": "Port Aldermere inhabitants number"})
+    await research("What is known about Port Aldermere?", settings)
+    pages = [(r.site, r.path, r.query) for r in world.requests if r.path != "/robots.txt" and r.site != "odd"]
+    assert len(pages) == len(set(pages))

@@ -1,0 +1,102 @@
+"""The journal: done once, also by two at a time, also after a crash; failures kept only when they are final."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from spadework.budget import Budget
+from spadework.errors import Blocked, TooSlow
+from spadework.tools.journal import Journal
+
+
+class Work:
+    """Counts how often it is done."""
+
+    def __init__(self, answer: list[int] | Exception) -> None:
+        self.answer = answer
+        self.times = 0
+        self.go = asyncio.Event()
+
+    async def __call__(self) -> list[int]:
+        self.times += 1
+        await self.go.wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+async def test_work_is_done_once_for_a_key_also_when_the_journal_is_opened_again(tmp_path: Path) -> None:
+    work = Work([1, 2])
+    work.go.set()
+    for _ in range(2):
+        journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+        assert await journal.once("search", {"q": "x"}, list[int], work) == [1, 2]
+        await journal.close()
+    assert work.times == 1
+
+
+async def test_another_kind_or_key_is_other_work(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+    work = Work([1])
+    work.go.set()
+    for kind, key in (("search", "a"), ("search", "b"), ("page", "a")):
+        await journal.once(kind, key, list[int], work)
+    await journal.close()
+    assert work.times == 3
+
+
+async def test_two_who_want_the_same_at_once_share_it(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+    work = Work([7])
+    both = asyncio.gather(*(journal.once("page", "u", list[int], work) for _ in range(2)))
+    await asyncio.sleep(0)
+    work.go.set()
+    assert await both == [[7], [7]]
+    await journal.close()
+    assert work.times == 1
+
+
+async def test_when_the_first_is_cancelled_the_second_does_the_work(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+    work = Work([7])
+    first = asyncio.create_task(journal.once("page", "u", list[int], work))
+    while not work.times:
+        await asyncio.sleep(0)
+    second = asyncio.create_task(journal.once("page", "u", list[int], work))
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    work.go.set()
+    assert await second == [7]
+    await journal.close()
+
+
+@pytest.mark.parametrize(("error", "times"), [(Blocked("no", hint="ask the owner"), 1), (TooSlow("late"), 2)])
+async def test_a_final_failure_is_kept_and_a_passing_one_tried_again(tmp_path: Path, error: Exception, times: int) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+    work = Work(error)
+    work.go.set()
+    for _ in range(2):
+        with pytest.raises(type(error), match=str(error)):
+            await journal.once("page", "u", list[int], work)
+    await journal.close()
+    assert work.times == times
+
+
+async def test_a_run_that_is_taken_up_knows_what_it_had_used(tmp_path: Path) -> None:
+    budget = Budget(minutes=10)
+    journal = await Journal.open(tmp_path / "j.sqlite", budget)
+    budget.start(budget.started - 120)
+    budget.charge("searches")
+    work = Work([1])
+    work.go.set()
+    await journal.once("search", "q", list[int], work)
+    await journal.close()
+    later = Budget(minutes=10)
+    journal = await Journal.open(tmp_path / "j.sqlite", later)
+    await journal.close()
+    assert later.used.searches == 1
+    assert later.left() == pytest.approx(480, abs=2)

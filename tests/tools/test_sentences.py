@@ -1,0 +1,73 @@
+"""The sentences of a text's prose end where a reader would end them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+
+from spadework.tools.passages import blocks
+from spadework.tools.quotes import sentences
+from tests.tools.markdownish import markdown
+
+
+def split(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["One here.", "Two there!", "Is it three?", "Yes."],
+        ["Dr. Smith met Mr. Jones of the U.S. Army, e.g. in v1.2 of Fig. 3 (i.e. No. 5) at 3.5 GHz.", "Then he left."],
+        ["They live in the U.S.", "The end was near."],
+        ["It uses cats, dogs, etc.", "This is it."],
+        ["J. R. R. Tolkien wrote it.", "He did."],
+        ["See https://x.org/a.b?c=d. and a.py for more.", "Run it."],
+        ["He said “Stop!” and went.", "“Really?” she asked.", "(Yes.)", "Good."],
+        ["Wait... what?", "Nothing…", "So it is."],
+        ["**Bold one.**", "*Second.*", "Third [link.](http://x.org)", "Fourth."],
+        ["Call `a.b. C` twice.", "`pip install x` does it.", "Yahoo! is a name."],
+        ['See [Mr. X. Here](http://x.org/a "T. U") now.', "Next."],
+        ["A sentence\nover two lines.", "Another\none."],
+        ["我们使用人工智能。", "他们不用！"],
+        ["It ended.", "In 2019 it began.", "2020 was next."],
+        ["No stop at the end"],
+    ],
+)
+def test_sentences_end_at_stops_that_end_them(parts: list[str]):
+    text = "".join(part if part.endswith(("。", "！")) else f"{part} " for part in parts)
+    assert split(f"Before.\n\n{text}"[9:]) == parts
+
+
+def test_headings_code_and_tables_have_no_sentences():
+    assert split("# A title. Here\n\n```\nA b. C d.\n```\n\n| A. B | C. |\n|---|---|\n\nProse.\n\nTitle\n---") == ["Prose."]
+
+
+def test_items_and_quoted_lines_have_their_own_sentences():
+    text = "- First item\n- Second. Third\n  goes on\n  1. Fourth\n\n> Quoted line one\n> goes on. Next\n>\n> Last"
+    assert split(text) == ["First item", "Second.", "Third\n  goes on", "Fourth", "Quoted line one\n> goes on.", "Next", "Last"]
+
+
+def test_lines_broken_on_purpose_end_a_sentence():
+    assert split("Name: X  \nAge: 5\\\nPlace: Y\nand Z") == ["Name: X", "Age: 5", "Place: Y\nand Z"]
+
+
+@given(markdown)
+def test_sentences_are_in_order_each_within_a_block_of_prose(text: str):
+    prose = [block for block in blocks(text) if block.kind in ("paragraph", "list", "quote")]
+    at = 0
+    for start, end in sentences(text):
+        assert at <= start < end
+        assert any(block.start <= start and end <= block.end for block in prose)
+        assert text[start:end] == text[start:end].strip()
+        assert any(char.isalnum() for char in text[start:end])
+        at = end
+
+
+@pytest.mark.parametrize("piece", [". ", ".", "! ?", "Mr. ", "a. B", " ", "\n ", '."', "[a.", "。"])
+def test_hostile_text_takes_no_long_time(piece: str):
+    before = time.process_time()
+    sentences("x" + piece * (60_000 // len(piece)) + "x")
+    assert time.process_time() - before < 2

@@ -1,0 +1,124 @@
+"""What kind of document some bytes are: by their first bytes, then by the media type, then by the ending of the URL."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+#: First bytes that leave no doubt.
+_MAGIC = (
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"PK\x05\x06", "application/zip"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"BZh", "application/x-bzip2"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (b"\x89PNG\r\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"RIFF", "application/x-riff"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (b"\x00asm", "application/wasm"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"{\\rtf", "application/rtf"),
+    (b"%!PS", "application/postscript"),
+)
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_SNIFFED = 1_024
+
+_HTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,500}?-->\s*)?(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype html|html|head|body|title)\b", re.I | re.S
+)
+
+_READERS = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/pdf": "pdf",
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+    "text/x-rst": "rst",
+    "text/prs.fallenstein.rst": "rst",
+}
+_READER_ENDINGS = {
+    "md": "markdown",
+    "markdown": "markdown",
+    "mdx": "markdown",
+    "rst": "rst",
+    "html": "html",
+    "htm": "html",
+    "xhtml": "html",
+}
+
+#: Types that say nothing, or are given to everything that is text, so that the content or the ending must tell.
+_VAGUE = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"})
+
+#: Languages, with the endings (and the subtypes of media types) that are not their names.
+_ALIASES = {
+    **dict.fromkeys(["cmake", "css", "dart", "dockerfile", "go", "graphql", "groovy", "java", "lua", "nim", "nix", "php", "proto"], ""),
+    **dict.fromkeys(["r", "scala", "scss", "sql", "swift", "toml", "vim", "zig"], ""),
+    **{"bash": "sh zsh shellscript", "c": "h csrc", "clojure": "clj", "cpp": "cc cxx hpp c++ c++src", "diff": "patch", "elixir": "ex exs"},
+    **{"erlang": "erl", "haskell": "hs", "ini": "cfg conf properties", "java": "java-source", "javascript": "js mjs jsx ecmascript"},
+    **{"json": "jsonl", "julia": "jl", "kotlin": "kt kts", "latex": "tex", "makefile": "mk", "ocaml": "ml", "perl": "pl pm"},
+    **{"powershell": "ps1", "python": "py pyi", "ruby": "rb", "rust": "rs", "terraform": "tf", "typescript": "ts tsx"},
+    **{"xml": "svg xsd", "yaml": "yml"},
+}
+_LANGUAGES = {alias: language for language, aliases in _ALIASES.items() for alias in (language, *aliases.split())}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Who reads a document: html, pdf, markdown, rst, text, code (in `language`), or nobody (""). `media_type` names it in a refusal."""
+
+    reader: str
+    media_type: str
+    language: str = ""
+
+
+def kind_of(body: bytes, media_type: str, url: str) -> Kind:
+    """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not known."""
+    for magic, found in _MAGIC:
+        if body.startswith(magic):
+            return Kind(_READERS.get(found, ""), found)
+    head = body[:_SNIFFED]
+    if head[4:8] == b"ftyp" or (b"\0" in head and not head.startswith(_UTF16)):
+        return Kind("", media_type if media_type not in _VAGUE else "a binary format")
+    if _HTML.match(head) and media_type != "text/plain":
+        return Kind("html", "text/html")
+    if media_type in _READERS:
+        return Kind(_READERS[media_type], media_type)
+    return _vague(media_type, url) if media_type in _VAGUE else _other(media_type, url)
+
+
+def _vague(media_type: str, url: str) -> Kind:
+    """By the name of the file; a text where that says nothing either."""
+    ending = _ending(url)
+    if ending in _READER_ENDINGS:
+        return Kind(_READER_ENDINGS[ending], media_type)
+    return Kind("code", media_type, _LANGUAGES[ending]) if ending in _LANGUAGES else Kind("text", media_type)
+
+
+def _other(media_type: str, url: str) -> Kind:
+    main, _, subtype = media_type.partition("/")
+    if subtype == "json" or subtype.endswith("+json"):
+        return Kind("code", media_type, "json")
+    language = _LANGUAGES.get(subtype.removeprefix("x-"), "")
+    if main in ("text", "application") and language and subtype != "xml":
+        return Kind("code", media_type, language)
+    ending = _ending(url)
+    if main == "text" and subtype.startswith("x-") and ending in _LANGUAGES:
+        return Kind("code", media_type, _LANGUAGES[ending])
+    return Kind("", media_type)
+
+
+def _ending(url: str) -> str:
+    """The ending of a URL's file without the dot; for a file without one, its name, as in Makefile."""
+    name = PurePosixPath(unquote(urlsplit(url).path)).name.lower()
+    return name.rpartition(".")[2]

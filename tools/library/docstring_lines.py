@@ -1,0 +1,49 @@
+"""Lines of a docstring: their indentation, and lists of arguments in Google's and numpy's style."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+_ENTRY = re.compile(r"([*\w.,/\\ \[\]|-]{1,60}?)\s*(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*:(?!:)(?:\s+(.*)|$)")
+
+
+def indent(line: str) -> int:
+    """How many spaces a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
+def dedented(lines: list[str]) -> list[str]:
+    """The lines moved left as far as they go together, without empty ones at the end."""
+    return dedent("\n".join(lines)).rstrip().split("\n") if lines else []
+
+
+def entries(body: list[str]) -> list[tuple[str, list[str]]]:
+    """`name (type): text` of Google's style or `name : type` of numpy's, with the lines below each; [] when it is neither."""
+    found: list[tuple[str, list[str]]] = []
+    for line in body:
+        if line.strip() and not line.startswith(" "):
+            entry = _entry(line)
+            if entry is None:
+                return []
+            found.append(entry)
+        elif found:
+            found[-1][1].append(line)
+    return [(term, _below(lines)) for term, lines in found]
+
+
+def _entry(line: str) -> tuple[str, list[str]] | None:
+    mark = _ENTRY.match(line)
+    if not mark:
+        return (f"`{line.strip()}`", []) if re.fullmatch(r"[*\w., ]+", line) else None
+    name, kind, rest = mark[1].strip().lstrip("\\"), mark[2] or "", mark[3] or ""
+    if " :" in line[: mark.end()]:  # numpy: what follows is the type, the text stands below
+        return f"`{name}`" + (f" ({rest})" if rest else ""), []
+    return f"`{name}`" + (f" {kind}" if kind else ""), [rest] if rest else []
+
+
+def _below(lines: list[str]) -> list[str]:
+    """The lines of an entry: the first may stand beside the name, the others below it."""
+    if lines and not lines[0].startswith(" "):
+        return [lines[0], *dedented(lines[1:])]
+    return dedented(lines)

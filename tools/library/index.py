@@ -1,0 +1,83 @@
+"""The library: documents that need no network, of the user's folders or of what is installed with Python."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spadework.errors import NotAllowed, Unreadable
+from spadework.tools.library.builder import build
+from spadework.tools.library.document import Document
+from spadework.tools.library.plan import Plan, plan
+from spadework.tools.library.search import Searcher
+from spadework.values import Hit
+
+SCHEME = "library://"
+#: All installed documentation is about Python: the word says nothing there.
+_UNDERSTOOD = frozenset(("python",))
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file that is not in the library, and why."""
+
+    url: str
+    reason: str
+
+
+class Library:
+    """An opened library. Its index never changes while it is open; open it again to see changed files."""
+
+    def __init__(self, searcher: Searcher, words: str) -> None:
+        self._searcher = searcher
+        self.documents = searcher.store.count()
+        self.describe = words % self.documents if "%d" in words else words
+        self.skipped = tuple(Skipped(url, reason) for url, _, _, _, number, reason in searcher.store.files() if number is None)
+
+    @classmethod
+    async def open(cls, paths: Sequence[Path], *, home: Path, progress: Callable[[str], None] | None = None) -> Library:
+        """The library of files and folders, or of the installed documentation when `paths` is empty; its index is made where needed.
+
+        `progress` is told in a sentence what is going on. Raises SettingsError for a path that is missing or must not be read, or when
+        the index cannot be written.
+        """
+        wanted = await asyncio.to_thread(plan, paths, home)
+        if not await asyncio.to_thread(wanted.folder.exists):
+            await build(wanted, progress)
+        return await asyncio.to_thread(cls._opened, wanted)
+
+    @classmethod
+    def _opened(cls, wanted: Plan) -> Library:
+        return cls(Searcher(wanted.folder, frozenset() if wanted.paths else _UNDERSTOOD), wanted.words)
+
+    async def search(self, text: str, *, limit: int) -> list[Hit]:
+        """At most `limit` documents for a question in plain words, best first, one hit each; `relevance` is 0..1."""
+        found = await asyncio.to_thread(self._searcher.search, text, limit)
+        return [
+            Hit(
+                url=each.document.url,
+                title=each.document.title,
+                snippet=each.snippet,
+                position=position,
+                provider="library",
+                query=text,
+                published_at=each.document.published_at,
+                relevance=each.score,
+            )
+            for position, each in enumerate(found, start=1)
+        ]
+
+    async def document(self, url: str) -> Document:
+        """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when it is not in this library."""
+        if not url.startswith(SCHEME):
+            raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
+        found = await asyncio.to_thread(self._searcher.store.by_url, url.partition("#")[0])
+        if found is None:
+            raise Unreadable(f"There is no document {url[:200]} in {self.describe}.")
+        return found
+
+    def close(self) -> None:
+        """Close the index."""
+        self._searcher.store.close()

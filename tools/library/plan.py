@@ -1,0 +1,59 @@
+"""What a library is made of and where its index lies: the same sources in the same state have the same place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spadework.tools.library.folders import collections, files
+from spadework.tools.library.installed import installed_names
+
+#: Raise it when what is stored, or how texts are read or cut, changes.
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A library to be opened: of `paths`, or of the installed documentation when there are none.
+
+    `family` names the sources, `state` what they look like now; `words` describe them with %d for the number of documents.
+    """
+
+    paths: tuple[Path, ...]
+    shelf: Path
+    family: str
+    state: str
+    words: str
+
+    @property
+    def folder(self) -> Path:
+        """Where its index lies, or will lie."""
+        return self.shelf / f"{self.family}-{self.state}"
+
+    @property
+    def relatives(self) -> list[Path]:
+        """The folders of the same sources in other states, newest first."""
+        others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
+        return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def plan(paths: Sequence[Path], home: Path) -> Plan:
+    """The plan for these paths as they are now. Raises SettingsError for a path that is missing or must not be read."""
+    shelf = home / "library"
+    if not paths:
+        names = installed_names()
+        words = f"the documentation of {len(names)} installed Python packages and the standard library"
+        return Plan((), shelf, "installed", _digest(names), words)
+    named = collections(paths)
+    state = [f"{file.url} {file.size} {file.mtime}" for file in files(paths)]
+    family = "folders-" + _digest([f"{name} {path}" for name, path in named.items()])
+    title = " and ".join([", ".join(list(named)[:-1]), list(named)[-1]]) if len(named) > 1 else next(iter(named))
+    return Plan(
+        tuple(named.values()), shelf, family, _digest(state), f"the librar{'ies' if len(named) > 1 else 'y'} {title} (%d documents)"
+    )
+
+
+def _digest(lines: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join([str(FORMAT), *lines]).encode(errors="surrogateescape")).hexdigest()[:16]

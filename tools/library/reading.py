@@ -1,0 +1,68 @@
+"""Reading the sources of a library, in worker processes: packages and files become documents with their passages."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from spadework.errors import FetchError
+from spadework.tools.extract import read_document
+from spadework.tools.library.document import Document, Piece, pieces
+from spadework.tools.library.folders import File
+from spadework.tools.library.installed import Package, read_package
+
+#: Longest passage that is indexed and shown as a snippet, but for code and tables.
+PASSAGE_CHARS = 1_500
+MAX_FILE_BYTES = 50_000_000
+
+Cut = tuple[Document, list[Piece]]
+
+
+@dataclass(frozen=True)
+class FileText:
+    """What a file gave: its digest and its document, or the reason why there is none."""
+
+    digest: str
+    document: Cut | None
+    reason: str = ""
+
+
+def start_worker() -> None:
+    """Prepare a worker process: syntax trees have no cycles, and looking for some takes half of the time."""
+    gc.disable()
+
+
+def cut_package(package: Package) -> list[Cut]:
+    """The documents of a package."""
+    found = [cut_document(document) for document in read_package(package)]
+    gc.collect()
+    return found
+
+
+def cut_document(document: Document) -> Cut:
+    """A document with its passages."""
+    return document, pieces(document, PASSAGE_CHARS)
+
+
+def cut_file(file: File) -> FileText:
+    """The document of a file. Never raises for what is in it."""
+    if file.size > MAX_FILE_BYTES:
+        return FileText("", None, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
+    try:
+        body = file.path.read_bytes()
+    except OSError as error:
+        return FileText("", None, (error.strerror or "it cannot be read").lower())
+    digest = hashlib.sha256(body).hexdigest()
+    if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return FileText(digest, None, "it is not text")
+    try:
+        read = read_document(body, media_type=file.media_type, url=file.url)
+    except FetchError as error:
+        return FileText(digest, None, str(error))
+    if not read.markdown.strip():
+        return FileText(digest, None, "it has no text")
+    title = " ".join(read.title.split()) or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
+    return FileText(digest, cut_document(Document(file.url, title, read.markdown, read.published_at)))

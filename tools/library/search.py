@@ -1,0 +1,80 @@
+"""Searching a built library: the index proposes passages, their documents are ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import tantivy
+
+from spadework.tools.library.document import Document
+from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked
+from spadework.tools.library.ranking import Match, Ranked, rank
+from spadework.tools.library.schema import open_index
+from spadework.tools.library.snippet import snippet
+from spadework.tools.library.store import StoreReader
+
+#: How many passages each of the three queries proposes: with any term, with all of them, about a subject named in the question.
+_ANY, _ALL, _ABOUT = 120, 60, 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document that answers a question, with its best passage as plain text. `score` is 0..1."""
+
+    document: Document
+    snippet: str
+    score: float
+
+
+class Searcher:
+    """Searches one built folder; safe in several threads."""
+
+    def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
+        self.store = StoreReader(folder)
+        self._searcher = open_index(folder / "index").searcher()
+        self._understood = understood
+
+    def search(self, text: str, limit: int) -> list[Found]:
+        """At most `limit` documents, best first; [] when none has any word of the question."""
+        question = asked(text, self._understood)
+        if not question.terms or limit < 1:
+            return []
+        matches = list(self._matches(question))
+        documents = self.store.by_numbers(sorted({match.number for match in matches}))
+        weights = {term.text: self._weight(term) for term in question.terms}
+        return _shown(rank(matches, documents, question, weights)[:limit], question)
+
+    def _matches(self, question: Asked) -> Iterator[Match]:
+        yield from self._passages(any_of(question.terms), _ANY)
+        if sum(term.needed for term in question.terms) > 1:
+            yield from self._passages(all_of(question.terms), _ALL)
+        if question.subjects:
+            yield from self._passages(about(question.subjects, question.terms), _ABOUT)
+
+    def _passages(self, query: tantivy.Query, most: int) -> Iterator[Match]:
+        for score, address in self._searcher.search(query, most, count=False).hits:
+            place = self._searcher.doc(address)
+            yield Match(place["document"][0], place["start"][0], place["end"][0], score)
+
+    def _weight(self, term: Term) -> float:
+        """How rare a term is (the inverse document frequency of BM25)."""
+        counts = [self._searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
+        count = min(counts, default=self._searcher.doc_freq("signed", term.text))
+        return math.log(1 + (self._searcher.num_docs - count + 0.5) / (count + 0.5))
+
+
+def _shown(ranked: list[Ranked], question: Asked) -> list[Found]:
+    """What is shown of each document. The score says how much of the question is there, and how good the match is beside the best."""
+    words = {word for term in question.terms for word in term.words}
+    best = max((each.score for each in ranked), default=0.0) or 1.0
+    return [
+        Found(
+            each.document,
+            snippet(each.document.markdown[each.best.start : each.best.end], words),
+            round(each.share * (0.5 + 0.5 * each.score / best), 3),
+        )
+        for each in ranked
+    ]

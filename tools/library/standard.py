@@ -1,0 +1,113 @@
+"""The standard library's documentation beyond its Python sources: the language reference and the modules written in C."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.library.docstring_markup import docstring_markdown
+from spadework.tools.library.docstrings import MIN_CHARS
+from spadework.tools.library.document import Document
+from spadework.tools.library.exports import Module
+
+#: Importing these shows something or opens a browser.
+_NOT_IMPORTED = frozenset(
+    ("antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "readline", "rlcompleter", "nis", "ossaudiodev", "spwd")
+)
+_NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
+
+
+def language_reference(root: Path, collection: str) -> Iterator[Document]:
+    """The chapters of the language reference that Python carries for its own help, one document each."""
+    try:
+        tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, UnicodeDecodeError):
+        return
+    value = next((node.value for node in tree.body if isinstance(node, ast.Assign)), None)
+    topics: dict[str, str] = ast.literal_eval(value) if isinstance(value, ast.Dict) else {}
+    for name, text in topics.items():
+        title, _, _ = text.strip().partition("\n")
+        markdown = docstring_markdown(inspect.cleandoc(text), 1)
+        yield Document(f"library://{collection}/pydoc_data/topics/{name}", title.strip().replace('"', ""), markdown + "\n")
+
+
+def compiled_modules(collection: str) -> Iterator[Document]:
+    """The public modules of the standard library that have no Python source, read from the running interpreter."""
+    for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
+        if not name.startswith("_") and _is_compiled(name) and (module := _imported(name)):
+            members = ((f"{name}.{key}" if name != "builtins" else key, value) for key, value in sorted(vars(module).items()))
+            own = inspect.getdoc(module) or ""
+            yield from _document(collection, name, own, members)
+
+
+def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Document]:
+    """What Python modules pass on from modules written in C, such as `collections.deque`."""
+    for module in modules:
+        if not module.private:
+            found = ((f"{module.name}.{name}", _member(source, original)) for name, (source, original) in sorted(module.imports.items()))
+            yield from _document(collection, module.name, "", ((name, value) for name, value in found if value is not None))
+
+
+def _member(source: str, name: str) -> Any:
+    module = _imported(source) if source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source) else None
+    return getattr(module, name, None) if not name.startswith("_") else None
+
+
+def _document(collection: str, name: str, own: str, members: Iterable[tuple[str, Any]]) -> Iterator[Document]:
+    parts = [text for key, value in members if (text := _object(key, value, 2))]
+    if parts:
+        said = own.partition("\n\n")[0].replace("\n", " ").rstrip(".")
+        title = f"{name}: {said}" if 0 < len(said) <= 120 else name
+        yield Document(f"library://{collection}/compiled/{name}", title, blocks([f"# {title}", docstring_markdown(own, 2), *parts]) + "\n")
+
+
+def _object(name: str, value: Any, level: int) -> str:
+    """A class with its methods, or a function; "" for anything else and for what has no documentation."""
+    if name.rpartition(".")[2].startswith("_") or name in _NOT_SHOWN or not (inspect.isclass(value) or inspect.isroutine(value)):
+        return ""
+    text = inspect.getdoc(value) or ""
+    inner = (
+        [_object(f"{name}.{key}", member, level + 1) for key, member in vars(value).items()]
+        if inspect.isclass(value) and level == 2
+        else []
+    )
+    if len(text) < MIN_CHARS and not any(inner):
+        return ""
+    kind = "class " if inspect.isclass(value) else ""
+    return blocks([heading(f"{kind}{name}{_signature(value)}", level), docstring_markdown(text, level + 1), *inner])
+
+
+def _signature(value: Any) -> str:
+    try:
+        return str(inspect.signature(value)).replace("(self, /, ", "(").replace("($self, /, ", "(").replace("(self, /)", "()")
+    except (ValueError, TypeError):
+        return ""
+
+
+def _is_compiled(name: str) -> bool:
+    if name in sys.builtin_module_names:
+        return True
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return bool(spec and spec.origin and spec.origin.endswith(tuple(EXTENSION_SUFFIXES)))
+
+
+def _imported(name: str) -> ModuleType | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    except ImportError:
+        return None  # built without it, or not for this platform
