@@ -45,7 +45,7 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     topics = [task.topic for task in state["tasks"] if task.round == number]
     ledger = state.get("evidence", [])
     seconds = desk.budget.phase("assess")
-    judged = await asyncio.gather(*(_judge(desk, state, topic, number, seconds) for topic in topics))
+    judged = await asyncio.gather(*(_judge(desk, state, topic, seconds) for topic in topics))
     added: list[Evidence] = []
     coverage: dict[str, Coverage] = {}
     for topic, (judgement, _) in zip(topics, judged, strict=True):
@@ -61,25 +61,12 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     return Judged(added, coverage, done, problems)
 
 
-async def _judge(desk: Desk, state: ResearchState, topic: Topic, number: int, seconds: float) -> tuple[Judgement, list[Problem]]:
-    passages = await _passages(desk, state, topic, number)
-    known = [e for e in state.get("evidence", []) if e.topic == topic.name]
-    return await assess(desk.model, state["plan"], topic, passages, known, seconds=seconds)
-
-
-async def _passages(desk: Desk, state: ResearchState, topic: Topic, number: int) -> list[Shown]:
-    """The passages that this round found for a topic, copies of a text once."""
+async def _judge(desk: Desk, state: ResearchState, topic: Topic, seconds: float) -> tuple[Judgement, list[Problem]]:
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
-    made = []
-    for find in state.get("finds", []):
-        if find.topic != topic.name or find.round != number:
-            continue
-        for passage in find.passages:
-            page = pages.get(passage.content_hash)
-            if page is None:
-                continue
-            made.append(shown(page, await desk.pages.get(passage.content_hash), passage.start, passage.end, passage.score))
-    return made
+    passages = state.get("passages", {}).get(topic.name, [])
+    made: list[Shown] = [shown(pages[p.content_hash], await desk.pages.get(p.content_hash), p) for p in passages]
+    known = [e for e in state.get("evidence", []) if e.topic == topic.name]
+    return await assess(desk.model, state["plan"], topic, made, known, seconds=seconds)
 
 
 async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Judgement, ledger: Sequence[Evidence]) -> list[Evidence]:

@@ -14,18 +14,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from spadework.tools.fetch.reader import Reader
-from spadework.tools.search.choose import choose
-from spadework.tools.search.failover import Search
-
 from spadework.agents.model import Model
 from spadework.budget import Budget
 from spadework.graph.models import default_model
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
+from spadework.tools.fetch.reader import Reader
 from spadework.tools.journal import Journal
 from spadework.tools.library import Library
 from spadework.tools.pages import PageStore
+from spadework.tools.search.choose import choose
+from spadework.tools.search.failover import Search
 from spadework.values import Mode
 
 _desks: dict[str, Desk] = {}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from spadework.agents.shown import Shown
 from spadework.graph.desk import Desk
+from spadework.graph.state import Find
 from spadework.tools.passages import cut, heading_at, headings
-from spadework.tools.retrieve import bm25
+from spadework.tools.retrieve import Bm25
 from spadework.values import Page, Passage, Topic
 
-#: What the name of a page and the headings above a passage count, beside its own words: they are repeated this often.
+#: What the title of a page and the headings above a passage count beside its own words: they are repeated this often.
 HEADING_WEIGHT = 2
 #: How much the rank of its page adds to a passage's score, at most, as a share.
 PAGE_PRIOR = 0.5
@@ -21,49 +23,91 @@ EXTRACTIVE_CHARS = 60_000
 PER_PAGE = 12
 
 
+class Cut(NamedTuple):
+    """A stretch of a page with its text, the headings above it, and the rank of its page from 0."""
+
+    content_hash: str
+    start: int
+    end: int
+    text: str
+    above: str
+    rank: int
+
+
 async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Passage]:
-    """The best passages of `pages` for `topic`, best first, as many as the assessor may see."""
+    """The best passages of `pages`, best page first, for `topic`; as many as the assessor may see."""
     texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in pages}
-    most = desk.settings.assess_chars if desk.model else EXTRACTIVE_CHARS
-    return await asyncio.to_thread(_best, topic, pages, texts, desk.settings.passage_chars, most)
+
+    def work() -> list[Passage]:
+        cuts = [
+            made for rank, page in enumerate(pages) for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
+        ]
+        return ranked([topic], cuts, most_chars(desk))[topic.name]
+
+    return await asyncio.to_thread(work)
 
 
-def shown(page: Page, text: str, start: int, end: int, score: float = 0.0) -> Shown:
+async def pooled(desk: Desk, topics: Sequence[Topic], finds: Sequence[Find], pages: Mapping[str, Page]) -> dict[str, list[Passage]]:
+    """For each topic the best passages that any worker found: a page read for one topic may answer another."""
+    places = {(p.content_hash, p.start, p.end) for find in finds for p in find.passages}
+    known = {page.content_hash: page for page in pages.values()}
+    order = sorted(known.values(), key=lambda page: -page.rrf)
+    texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in order}
+
+    def work() -> dict[str, list[Passage]]:
+        cuts = [
+            made
+            for rank, page in enumerate(order)
+            for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
+            if made[:3] in places
+        ]
+        return ranked(topics, cuts, most_chars(desk))
+
+    return await asyncio.to_thread(work)
+
+
+def ranked(topics: Sequence[Topic], cuts: Sequence[Cut], most: int) -> dict[str, list[Passage]]:
+    """For each topic the best of `cuts`, at most `most` characters."""
+    index = Bm25([f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts])
+    return {topic.name: _within(_passages(topic, cuts, index), most) for topic in topics}
+
+
+def most_chars(desk: Desk) -> int:
+    """Characters of passages that the assessor of a topic may see."""
+    return desk.settings.assess_chars if desk.model else EXTRACTIVE_CHARS
+
+
+def shown(page: Page, text: str, passage: Passage) -> Shown:
     """A passage with its text and the headings above it."""
-    return Shown(page=page, start=start, text=text[start:end], heading=heading_at(headings(text), start), score=score)
+    above = heading_at(headings(text), passage.start)
+    return Shown(page=page, start=passage.start, text=text[passage.start : passage.end], heading=above, score=passage.score)
 
 
-def _best(topic: Topic, pages: Sequence[Page], texts: dict[str, str], passage_chars: int, most: int) -> list[Passage]:
-    cuts: list[tuple[int, Page, int, int, str]] = []
-    for rank, page in enumerate(pages):
-        text = texts[page.content_hash]
-        above = headings(text)
-        for start, end in cut(text, passage_chars):
-            cuts.append((rank, page, start, end, f"{page.title} {heading_at(above, start)} "))
+def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
+    found = headings(text)
+    return [
+        Cut(page.content_hash, start, end, text[start:end], f"{page.title} {heading_at(found, start)}", rank)
+        for start, end in cut(text, passage_chars)
+    ]
+
+
+def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
     query = " ".join([topic.question, *topic.must_cover, *(q.text for q in topic.queries)])
-    scores = bm25(query, [heading * HEADING_WEIGHT + texts[page.content_hash][start:end] for _, page, start, end, heading in cuts])
-    ranked = sorted(
-        (
-            Passage(
-                content_hash=page.content_hash,
-                start=start,
-                end=end,
-                topic=topic.name,
-                score=round(score * (1 + PAGE_PRIOR / (1 + rank)), 4),
-            )
-            for score, (rank, page, start, end, _) in zip(scores, cuts, strict=True)
-            if score > 0
-        ),
-        key=lambda p: -p.score,
-    )
-    return _within(ranked, most)
+    made = [
+        Passage(
+            content_hash=c.content_hash, start=c.start, end=c.end, topic=topic.name, score=round(s * (1 + PAGE_PRIOR / (1 + c.rank)), 4)
+        )
+        for s, c in zip(index.scores(query), cuts, strict=True)
+        if s > 0
+    ]
+    return sorted(made, key=lambda p: -p.score)
 
 
-def _within(ranked: Sequence[Passage], most: int) -> list[Passage]:
+def _within(passages: Sequence[Passage], most: int) -> list[Passage]:
     """The first passages that together have at most `most` characters, a few of each page."""
     kept: list[Passage] = []
     used = 0
-    for passage in ranked:
+    for passage in passages:
         length = passage.end - passage.start
         if used + length > most or sum(p.content_hash == passage.content_hash for p in kept) >= PER_PAGE:
             continue

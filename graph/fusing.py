@@ -1,10 +1,12 @@
-"""Fusing what the workers brought: one record a page, ranked over all topics, near-copies under one origin."""
+"""Fusing what the workers brought: one record a page, ranked over all topics, near-copies under one origin, passages for every topic."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from spadework.graph.desk import Desk
+from spadework.graph.distilling import pooled
 from spadework.graph.state import ResearchState
 from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.origins import origins
@@ -12,16 +14,24 @@ from spadework.tools.urls import canonical_url
 from spadework.values import Page
 
 
-async def fused(desk: Desk, state: ResearchState) -> dict[str, Page]:
-    """Every page read so far by URL. `rrf` is its fused score over the topics that read it, `origin` the page it is a copy of."""
+async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
+    """The pages read so far, and for each topic of the newest round the passages to judge it by."""
+    number = max(task.round for task in state["tasks"])
+    topics = [task.topic for task in state["tasks"] if task.round == number]
+    finds = [find for find in state.get("finds", []) if find.round == number]
+    pages = await _pages(desk, state)
+    return {"pages": pages, "passages": await pooled(desk, topics, finds, pages)}
+
+
+async def _pages(desk: Desk, state: ResearchState) -> dict[str, Page]:
+    """Every page by URL. `rrf` is its fused score over the topics that read it, `origin` the page it is a copy of."""
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
-    ranks = {
-        hit.url: hit.rrf for hit in reciprocal_rank_fusion([[page.url for page in find.pages] for find in finds], k=desk.settings.rrf_k)
-    }
+    lists = [[page.url for page in find.pages] for find in finds]
+    scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists, k=desk.settings.rrf_k)}
     texts = {url: await desk.pages.get(page.content_hash) for url, page in known.items()}
     first = await asyncio.to_thread(origins, texts)
     return {
-        url: page.model_copy(update={"rrf": ranks.get(canonical_url(url), ranks.get(url, 0.0)), "origin": first[url]})
+        url: page.model_copy(update={"rrf": scores.get(url, scores.get(canonical_url(url), 0.0)), "origin": first[url]})
         for url, page in known.items()
     }

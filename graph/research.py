@@ -57,7 +57,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> Command[str]:
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Merge what the workers brought: every page once, ranked over all topics, near-copies under one origin."""
     desk = await desk_of(state["session_id"], runtime.context)
-    return {"pages": await fused(desk, state)}
+    return await fused(desk, state)
 
 
 async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class ResearchState(TypedDict, total=False):
     tasks: Annotated[list[Task], operator.add]
     finds: Annotated[list[Find], operator.add]
     pages: Annotated[dict[str, Page], by_url]
+    passages: dict[str, list[Passage]]
     evidence: Annotated[list[Evidence], operator.add]
     coverage: Annotated[dict[str, Coverage], by_topic]
     rounds: Annotated[list[Round], operator.add]

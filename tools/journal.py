@@ -22,6 +22,9 @@ from spadework.values import Usage
 
 T = TypeVar("T")
 
+#: How long a statement waits for another connection's write.
+BUSY_SECONDS = 20.0
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS journal (
     key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, error TEXT,
@@ -40,12 +43,11 @@ class Journal:
     @classmethod
     async def open(cls, path: Path, budget: Budget) -> Self:
         """Open or make the journal at `path` and set `budget` to what earlier processes of this session used."""
-        db = await aiosqlite.connect(path)
-        await db.execute("PRAGMA busy_timeout = 10000")
-        await db.execute("PRAGMA journal_mode = WAL")
-        await db.execute("PRAGMA synchronous = NORMAL")
-        await db.execute(_SCHEMA)
-        await db.commit()
+        # Every statement is its own transaction, done in one step of the connection's thread: a read that stays open beside a write of
+        # another coroutine would make that write fail as soon as the checkpoints, in the same file, have moved on.
+        db = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+        for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _SCHEMA):
+            await db.execute_fetchall(statement)
         journal = cls(db, budget)
         await journal._restore()
         return journal
@@ -92,20 +94,18 @@ class Journal:
         return adapter.validate_json(answer or "null")
 
     async def _row(self, digest: str) -> tuple[str | None, str | None] | None:
-        async with self._db.execute("SELECT answer, error FROM journal WHERE key = ?", (digest,)) as rows:
-            row = await rows.fetchone()
-        return (row[0], row[1]) if row else None
+        rows = list(await self._db.execute_fetchall("SELECT answer, error FROM journal WHERE key = ?", (digest,)))
+        return (rows[0][0], rows[0][1]) if rows else None
 
     async def _keep(self, digest: str, kind: str, subject: str, answer: str | None, error: str | None) -> None:
         used, elapsed = self._budget.used.model_dump_json(), self._budget.elapsed()
-        await self._db.execute(
+        await self._db.execute_fetchall(
             "INSERT OR IGNORE INTO journal (key, kind, subject, answer, error, used, elapsed) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (digest, kind, subject[:500], answer, error, used, elapsed),
         )
-        await self._db.commit()
 
     async def _restore(self) -> None:
-        async with self._db.execute("SELECT used, elapsed FROM journal ORDER BY rowid DESC LIMIT 1") as rows:
-            row = await rows.fetchone()
-        if row:
-            self._budget.start(self._budget.started - float(row[1]), Usage.model_validate_json(row[0]))
+        rows = list(await self._db.execute_fetchall("SELECT used, elapsed FROM journal ORDER BY rowid DESC LIMIT 1"))
+        if rows:
+            used, elapsed = rows[0]
+            self._budget.start(self._budget.started - float(elapsed), Usage.model_validate_json(used))

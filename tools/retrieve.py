@@ -1,4 +1,4 @@
-"""Which passages of the pages at hand fit a topic best: BM25 over the passages themselves."""
+"""Which of the texts at hand fit a query best: BM25 over the texts themselves."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ K1 = 1.2
 B = 0.75
 
 
-def bm25(query: str, texts: Sequence[str]) -> list[float]:
-    """The BM25 score of every text for the words of `query`, in the order of `texts`; 0 where no word is shared."""
-    documents = [Counter(content_words(text)) for text in texts]
-    if not documents:
-        return []
-    lengths = [sum(d.values()) for d in documents]
-    mean = max(1.0, sum(lengths) / len(lengths))
-    scores = [0.0] * len(documents)
-    for term in set(content_words(query)):
-        holding = sum(1 for d in documents if term in d)
-        if not holding:
-            continue
-        idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
-        for n, document in enumerate(documents):
-            times = document[term]
-            scores[n] += idf * times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[n] / mean))
-    return scores
+class Bm25:
+    """The word counts of some texts, ready to be scored for queries."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._documents = [Counter(content_words(text)) for text in texts]
+        lengths = [sum(document.values()) for document in self._documents]
+        mean = max(1.0, sum(lengths) / max(1, len(lengths)))
+        self._norms = [K1 * (1 - B + B * length / mean) for length in lengths]
+        self._holding = Counter(word for document in self._documents for word in document)
+
+    def scores(self, query: str) -> list[float]:
+        """The score of every text, in their order; 0 where no word is shared. A word that stands twice in the query counts once."""
+        scores = [0.0] * len(self._documents)
+        for word in set(content_words(query)):
+            holding = self._holding[word]
+            idf = math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
+            for n, document in enumerate(self._documents):
+                if times := document.get(word, 0):
+                    scores[n] += idf * times * (K1 + 1) / (times + self._norms[n])
+        return scores

@@ -25,7 +25,7 @@ def decode(body: bytes, charset: str = "") -> str:
     for name in (charset, declared[1].decode("ascii", "ignore") if declared else "", "utf-8"):
         try:
             return body.decode(_codec(name))
-        except (LookupError, UnicodeError):
+        except (LookupError, ValueError):
             continue
     return body.decode("cp1252", "replace")
 

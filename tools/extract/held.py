@@ -37,10 +37,10 @@ class Held:
         self._code: list[_Code] = []
         self._tables: list[str] = []
         for element in [gutter for gutter in tree.iter("td", "span", "pre", "div") if _is_gutter(gutter)]:
-            element.drop_tree()
-        for element in list(tree.iter("pre")):
+            _drop_gutter(element)
+        for element, language in [(block, _language(block)) for block in tree.iter("pre")]:
+            self._hold_code(element, "p", _Code(_exact(element).removeprefix("\n"), language, block=True))
             _unname(element)
-            self._hold_code(element, "p", _Code(_exact(element).removeprefix("\n"), _language(element), block=True))
         for element in list(tree.iter("code", "kbd", "samp", "tt")):
             text = " ".join(_exact(element).split())
             if text and self._name not in text:
@@ -102,6 +102,15 @@ def _exact(element: HtmlElement) -> str:
 def _is_gutter(element: HtmlElement) -> bool:
     """Is it a column of line numbers beside code?"""
     return bool(_GUTTER.search(element.get("class", ""))) and not re.search(r"[^\d\s]", text_of(element))
+
+
+def _drop_gutter(gutter: HtmlElement) -> None:
+    """Remove a column of line numbers, and the table that was there only to hold it beside the code."""
+    if gutter.tag == "td":
+        table = next(gutter.iterancestors("table"), gutter)
+        for part in list(table.iter("table", "tbody", "tr", "td")):
+            part.tag = "div"
+    gutter.drop_tree()
 
 
 def _language(block: HtmlElement) -> str:

@@ -19,9 +19,10 @@ from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.held import Held
 from spadework.tools.extract.html_table import text_of
 
-#: A page is cut behind so many characters or tags: time grows with both. (libxml2 itself stops at a depth of 256 elements.)
+#: A page is cut behind so many characters or tags, since time grows with both; only the indexes of whole manuals have more.
+#: Of depth libxml2 takes care itself: it stops at 256 elements.
 MAX_CHARS = 3_000_000
-MAX_TAGS = 60_000
+MAX_TAGS = 30_000
 
 #: Where pages are known to keep their content, and what such a place must be: the only one of its name, long enough, clean enough
 #: (the share of its text that is not links) and not a mere part of the page.

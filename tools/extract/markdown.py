@@ -203,8 +203,9 @@ def _is_contents(tokens: list[Token]) -> bool:
 
 def _without_empty_contents(found: list[str]) -> list[str]:
     """Leaves out a heading "Contents" with nothing below it."""
+    below = [*found[1:], "#"]
     return [
         block
-        for block, after in zip(found, [*found[1:], "# "], strict=True)
+        for block, after in zip(found, below[: len(found)], strict=True)
         if not (block.startswith("#") and after.startswith("#") and _CONTENTS.fullmatch(block.lstrip("# ")))
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 from docutils import nodes
 from docutils.core import Publisher
 from docutils.io import NullOutput, StringInput
@@ -29,7 +27,7 @@ _SETTINGS = {
     "smart_quotes": False,
     "syntax_highlight": "none",
     "traceback": True,
-    "warning_stream": False,
+    "warning_stream": "",
 }
 
 
@@ -39,7 +37,8 @@ def extract_rst(text: str, url: str) -> Extracted:
     Roles and directives that docutils does not know (Sphinx's) keep their text; those that only steer a site are left out.
     """
     walker = Walker(url)
-    markdown = blocks(walker.read(_parse(text)))
+    document = _parse(text)
+    markdown = blocks(walker.read(document)) if document else ""
     return Extracted(
         title=walker.title,
         markdown=markdown + "\n" if markdown else "",
@@ -48,11 +47,10 @@ def extract_rst(text: str, url: str) -> Extracted:
     )
 
 
-def _parse(text: str) -> nodes.document:
+def _parse(text: str) -> nodes.document | None:
     parser: Parser = lenient_parser()
     publisher = Publisher(Reader(parser), parser, Writer(), source_class=StringInput, destination_class=NullOutput)
     publisher.process_programmatic_settings(None, _SETTINGS, None)
     publisher.set_source(text, "document")
-    publisher.settings.warning_stream = StringIO()
     publisher.publish()
     return publisher.document

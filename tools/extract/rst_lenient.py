@@ -14,65 +14,18 @@ from docutils import nodes
 from docutils.parsers.rst import Parser, roles, states
 from docutils.statemachine import StringList
 
-CODE = frozenset(
-    [
-        "code",
-        "code-block",
-        "sourcecode",
-        "code-cell",
-        "ipython",
-        "prompt",
-        "doctest",
-        "testcode",
-        "testoutput",
-        "testsetup",
-        "parsed-literal",
-        "productionlist",
-        "math",
-    ]
-)
-DROPPED = frozenset(
-    [
-        "toctree",
-        "contents",
-        "image",
-        "include",
-        "raw",
-        "highlight",
-        "index",
-        "meta",
-        "module",
-        "currentmodule",
-        "automodule",
-        "autoclass",
-        "autofunction",
-        "automethod",
-        "autosummary",
-        "autoexception",
-        "autodata",
-        "py:module",
-        "py:currentmodule",
-        "tabularcolumns",
-        "graphviz",
-        "plot",
-        "title",
-        "sectnum",
-        "section-numbering",
-        "header",
-        "footer",
-        "target-notes",
-        "literalinclude",
-        "role",
-        "default-role",
-        "highlightlang",
-        "sectionauthor",
-        "codeauthor",
-        "moduleauthor",
-        "mermaid",
-        "grid",
-        "image-sg",
-    ]
-)
+# fmt: off
+CODE = frozenset((
+    "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode", "testoutput", "testsetup",
+    "parsed-literal", "productionlist", "math",
+))
+DROPPED = frozenset((
+    "toctree", "contents", "image", "include", "raw", "highlight", "index", "meta", "module", "currentmodule", "automodule",
+    "autoclass", "autofunction", "automethod", "autosummary", "autoexception", "autodata", "py:module", "py:currentmodule",
+    "tabularcolumns", "graphviz", "plot", "title", "sectnum", "section-numbering", "header", "footer", "target-notes", "literalinclude",
+    "role", "default-role", "highlightlang", "sectionauthor", "codeauthor", "moduleauthor", "mermaid", "grid", "image-sg",
+))
+# fmt: on
 DEFINED = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:async)?(?:function|class|method|classmethod|staticmethod|attribute|property|exception|data|type|macro|member|"
     r"decorator|decoratormethod|coroutinefunction|coroutinemethod|cmdoption|option|envvar|describe|object|confval|setting|directive|role|opcode)"
@@ -83,24 +36,12 @@ VERSIONS = {
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
-ADMONITIONS = frozenset(
-    [
-        "note",
-        "warning",
-        "tip",
-        "important",
-        "caution",
-        "danger",
-        "seealso",
-        "hint",
-        "attention",
-        "error",
-        "admonition",
-        "topic",
-        "sidebar",
-        "todo",
-    ]
-)
+# fmt: off
+ADMONITIONS = frozenset((
+    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention", "error", "admonition", "topic",
+    "sidebar", "todo",
+))
+# fmt: on
 _STANDARD = frozenset(["table", "list-table", "csv-table", "replace", "unicode", "date"])
 _PLAIN_ROLES = frozenset(
     ["doc", "ref", "term", "abbr", "any", "numref", "dfn", "guilabel", "menuselection", "issue", "pr", "user", "gh", "pull", "commit"]
@@ -114,18 +55,33 @@ _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 def lenient_parser() -> Parser:
     """A parser for one document."""
     parser = Parser(inliner=_Inliner())
-    parser.state_classes = tuple(_LENIENT.get(state.__name__, state) for state in states.state_classes)
+    parser.state_classes = _STATES
     return parser
+
+
+class _Nested(states.RSTState):
+    """A state in which what is nested is read in the same way. docutils keeps machines for reuse: these have a store of their own."""
+
+    nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils shares it among all states of a kind
+
+    def __init__(self, state_machine: Any, debug: bool = False) -> None:
+        super().__init__(state_machine, debug)
+        self.nested_sm_kwargs = self.indent_sm_kwargs = self.known_indent_sm_kwargs = {"state_classes": _STATES, "initial_state": "Body"}
 
 
 class _Lenient(states.Body):
     """Directives keep their content."""
 
-    def directive(self, match: re.Match[str], **option_presets: Any) -> Any:
-        name = match.group(1).lower()
-        if name in _STANDARD:
-            return super().directive(match, **option_presets)
-        block, _, offset, finished = self.state_machine.get_first_known_indented(match.end(), strip_top=False)
+    def explicit_construct(self, match: re.Match[str]) -> Any:
+        for method, pattern in self.explicit.constructs:
+            found = pattern.match(match.string) if method is states.Body.directive else None
+            if found and found.group(1).lower() not in _STANDARD:
+                return self._directive(found, found.group(1).lower())
+        return super().explicit_construct(match)  # type: ignore[no-untyped-call]
+
+    def _directive(self, match: re.Match[str], name: str) -> tuple[list[nodes.Node], bool]:
+        machine: Any = self.state_machine
+        block, _, offset, finished = machine.get_first_known_indented(match.end(), strip_top=False)
         return self._nodes(name, block, offset), finished
 
     def _nodes(self, name: str, block: StringList, offset: int) -> list[nodes.Node]:
@@ -139,7 +95,8 @@ class _Lenient(states.Body):
         if DEFINED.fullmatch(name):
             return [self._filled(nodes.container(signature=argument), content, offset)]
         if name in VERSIONS:
-            argument = "{} {}{} {}".format(VERSIONS[name], *re.match(r"(\S*)()(.*)", argument, re.S).groups())
+            version, _, rest = argument.partition(" ")
+            argument = f"{VERSIONS[name]} {version}{': ' if rest else '.'}{rest}"
         hidden = name in _SILENT_ARGUMENT or not argument
         said = [] if hidden else [nodes.paragraph("", "", *self.inline_text(argument, 0)[0])]
         return [self._filled(nodes.container("", *said), content, offset)]
@@ -160,7 +117,7 @@ def _code(name: str, block: StringList) -> list[nodes.Node]:
     language = "" if name in _NO_LANGUAGE else _LANGUAGES.get(name, str(block[0]).strip().lower() if len(block) else "")
     lines = [str(line) for line in block]
     if name not in _NO_LANGUAGE and lines:
-        lines = [""] + lines[1:]
+        lines = ["", *lines[1:]]
     while lines and (not lines[0].strip() or _OPTION.match(lines[0].strip())):
         lines.pop(0)
     text = dedent("\n".join(lines)).rstrip()
@@ -193,4 +150,9 @@ def _shown(text: str) -> str:
     return text[1:].rpartition(".")[2] if text.startswith("~") else text.removeprefix("!")
 
 
-_LENIENT = {name: type(name, (_Lenient, getattr(states, name)), {}) for name in ("Body", "Explicit")}
+def _state(kind: type) -> type:
+    keeps_content = kind.__name__ in ("Body", "Explicit")
+    return type(kind.__name__, (_Nested, _Lenient, kind) if keeps_content else (_Nested, kind), {})
+
+
+_STATES = tuple(_state(kind) for kind in states.state_classes)

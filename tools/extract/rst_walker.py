@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from docutils import nodes
 
@@ -57,12 +57,14 @@ class Walker:
         return blocks(self.read(node))
 
     def section(self, node: nodes.Element) -> str:
+        """The blocks of a section, its headings one level deeper."""
         self._level += 1
         text = blocks(self.read(node))
         self._level -= 1
         return text
 
     def heading(self, node: nodes.Element) -> str:
+        """A section's title as a heading; the title of anything else as a bold line."""
         words = self.inline(node)
         if not isinstance(node.parent, nodes.section):
             return f"**{words}**"
@@ -71,24 +73,27 @@ class Walker:
         return heading(words, self._level)
 
     def code(self, node: nodes.Element) -> str:
+        """A literal block, with its language where it is known."""
         text = node.astext()
         if isinstance(node, nodes.doctest_block) or text.startswith(">>> "):
             return fence(text, "pycon")
-        classes = [name for name in node.get("classes", []) if name != "code"]
-        return fence(text, str(node.get("language") or (classes[0] if "code" in node.get("classes", []) and classes else "")))
+        return fence(text, str(node.get("language", "")))
 
     def container(self, node: nodes.Element) -> str:
+        """What a directive holds; a definition's signature is its heading."""
         inner = self.read(node)
         if not (signature := str(node.get("signature", ""))):
             return blocks(inner)
         return blocks([heading(code_span(signature.replace("\\", "")), self._level + 1), *inner])
 
     def admonition(self, node: nodes.Element) -> str:
+        """A note or warning after its label."""
         label = str(node.get("label") or type(node).__name__.capitalize())
         inner = blocks(self.read(node))
         return inner and (f"**{label}:** {inner}" if inner[0] not in "`#-|>" else f"**{label}:**\n\n{inner}")
 
-    def list(self, node: nodes.Element) -> str:
+    def list_(self, node: nodes.Element) -> str:
+        """A list; it is tight when its items are single paragraphs."""
         ordered = isinstance(node, nodes.enumerated_list)
         start = int(node.get("start", 1))
         found = [parts for child in node.children if isinstance(child, nodes.Element) and (parts := self.read(child))]
@@ -97,6 +102,7 @@ class Walker:
         return between.join(item(between.join(parts), f"{start + number}." if ordered else "-") for number, parts in enumerate(found))
 
     def definitions(self, node: nodes.Element) -> str:
+        """Terms with their definitions, as a list."""
         return _items((self._terms(entry), self._definition(entry)) for entry in node.children if isinstance(entry, nodes.Element))
 
     def _terms(self, entry: nodes.Element) -> str:
@@ -106,20 +112,25 @@ class Walker:
         return blocks([blocks(self.read(part)) for part in entry.children if isinstance(part, nodes.definition)])
 
     def fields(self, node: nodes.Element) -> str:
-        return _items((_field(entry[0].astext()), blocks(self.read(entry[1]))) for entry in node.children if len(entry) > 1)
+        """Fields, such as the parameters of a function, as a list."""
+        return _items((_field(name.astext()), blocks(self.read(body))) for name, body in _pairs(node))
 
     def options(self, node: nodes.Element) -> str:
-        return _items((code_span(entry[0].astext()), blocks(self.read(entry[1]))) for entry in node.children if len(entry) > 1)
+        """Command line options, as a list."""
+        return _items((code_span(name.astext()), blocks(self.read(body))) for name, body in _pairs(node))
 
     def lines(self, node: nodes.Element) -> str:
+        """Lines that are broken on purpose."""
         return plain("\n".join(self.inline(line) for line in node.findall(nodes.line)))
 
     def quoted(self, node: nodes.Element) -> str:
+        """A block quote."""
         # Indented lists and code are often block quotes only by accident of indentation.
         inner = self.read(node)
         return quote(blocks(inner)) if any(isinstance(child, nodes.paragraph) for child in node.children) else blocks(inner)
 
     def table(self, node: nodes.Element) -> str:
+        """A table with its title above."""
         title = "".join(f"**{self.inline(child)}**" for child in node.children if isinstance(child, nodes.title))
         rows = [
             [" ".join(self.read(entry)) for entry in row.children if isinstance(entry, nodes.Element)] for row in node.findall(nodes.row)
@@ -148,6 +159,14 @@ class Walker:
         return words
 
 
+def _pairs(node: nodes.Element) -> Iterator[tuple[nodes.Element, nodes.Element]]:
+    """The two parts of each entry of a list: a name and its text."""
+    for entry in node.children:
+        parts = [child for child in entry.children if isinstance(child, nodes.Element)]
+        if len(parts) == 2:
+            yield parts[0], parts[1]
+
+
 def _field(name: str) -> str:
     """A field's name as words: `param x` is x, `returns` is Returns."""
     match = _PARAMETER.fullmatch(name)
@@ -163,11 +182,11 @@ def _items(pairs: Iterable[tuple[str, str]]) -> str:
     return "\n".join(found)
 
 
-_WRITERS: tuple[tuple[type[nodes.Node] | tuple[type[nodes.Node], ...], Callable[[Walker, nodes.Element], str]], ...] = (
+_WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Walker, nodes.Element], str]], ...] = (
     (nodes.section, Walker.section),
     ((nodes.title, nodes.rubric), Walker.heading),
     ((nodes.literal_block, nodes.doctest_block, nodes.math_block), Walker.code),
-    ((nodes.bullet_list, nodes.enumerated_list), Walker.list),
+    ((nodes.bullet_list, nodes.enumerated_list), Walker.list_),
     (nodes.definition_list, Walker.definitions),
     ((nodes.field_list, nodes.docinfo), Walker.fields),
     (nodes.option_list, Walker.options),

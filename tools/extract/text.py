@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
@@ -70,7 +71,7 @@ def _list(lines: list[str]) -> str:
 def _unwrapped(lines: list[str]) -> str:
     """Lines of one paragraph; those an editor broke are joined, short ones (addresses, verse) stay lines."""
     text = lines[0].strip()
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
     return text
 

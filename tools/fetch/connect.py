@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
-import threading
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from concurrent.futures import Future
 from ipaddress import ip_address
 from typing import Any
 
 import httpcore
 
 from spadework.errors import NotAllowed
+from spadework.tools.fetch.aside import aside
 from spadework.tools.fetch.guard import may_connect
 
 #: From a host name to its addresses, best first. Raises OSError when it has none.
@@ -66,24 +64,10 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 async def resolve(host: str) -> list[str]:
-    """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or UnicodeError.
-
-    In a thread of its own that nothing waits for: a resolver that hangs must not hold up the end of the process.
-    """
-    answer: Future[list[str]] = Future()
-    answer.set_running_or_notify_cancel()  # from now on only the thread settles it
-
-    def look_up() -> None:
-        try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            answer.set_exception(error)
-        else:
-            found.sort(key=lambda entry: entry[0] != socket.AF_INET)
-            answer.set_result(list(dict.fromkeys(str(entry[4][0]) for entry in found)))
-
-    threading.Thread(target=look_up, name=f"resolve {host}", daemon=True).start()
-    return await asyncio.wrap_future(answer)
+    """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or UnicodeError."""
+    found = await aside(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
+    ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
 
 
 def _is_address(host: str) -> bool:

@@ -80,16 +80,15 @@ def check_url(url: str) -> str:
         raise NotAllowed(f"{shown(url)[:60]}… is longer than {MAX_URL_CHARS} characters.")
     try:
         parts = urlsplit(url)
-        port = parts.port
-        fit = parts.scheme in _PORTS and parts.hostname and port != 0 and not _UNFIT.search(parts.netloc)
+        fit = parts.scheme in _PORTS and parts.hostname and parts.port != 0 and not _UNFIT.search(parts.netloc)
     except ValueError:
         fit = False
     if not fit:
         raise NotAllowed(f"{shown(url)} is not an http or https URL.")
     if "@" in parts.netloc:
         raise NotAllowed("A URL with a user name or password is not fetched.")
-    host = _host(parts.hostname or "")
-    netloc = host if port in (None, _PORTS[parts.scheme]) else f"{host}:{port}"
+    host = _literal(parts.hostname or "") if "[" in parts.netloc else _name(parts.hostname or "")
+    netloc = host if parts.port in (None, _PORTS[parts.scheme]) else f"{host}:{parts.port}"
     path, query = (quote(part, safe="/%:@!$&'()*+,;=~?[]|^") for part in (parts.path or "/", parts.query))
     return urlunsplit((parts.scheme, netloc, path, query, ""))
 
@@ -103,12 +102,19 @@ def is_http_url(text: str) -> bool:
     return True
 
 
-def _host(host: str) -> str:
+def _literal(host: str) -> str:
+    """An IPv6 address as a URL's host. One with a zone means something on this machine only."""
+    try:
+        address = IPv6Address(host)
+    except ValueError:
+        address = None
+    if address is None or address.scope_id is not None:
+        raise NotAllowed(f"[{shown(host)}] is not a host that can be reached.")
+    return f"[{address}]"
+
+
+def _name(host: str) -> str:
     """A URL's host in the notation of `check_url`; "0x7f.1" and "2130706433" are 127.0.0.1."""
-    if ":" in host:
-        if "%" not in host:
-            return f"[{IPv6Address(host)}]"  # urlsplit has checked it
-        raise NotAllowed(f"{shown(host)} is not an address that others can reach.")
     try:
         name = (host if host.isascii() else idna.encode(host, uts46=True).decode()).lower().rstrip(".")
         if _IPV4_LIKE.fullmatch(name):

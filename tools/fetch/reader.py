@@ -8,6 +8,7 @@ from spadework.errors import Blocked, TooSlow, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.fetch.aside import aside
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import shown
@@ -31,7 +32,7 @@ class Reader:
         try:
             async with asyncio.timeout(seconds):
                 fetched = await self._web.fetch(url, seconds=seconds)
-                return fetched, await asyncio.to_thread(_read, fetched)
+                return fetched, await aside(_read, fetched)
         except TimeoutError:
             raise TooSlow(f"{shown(url)} was not read within {seconds:.3g} s.") from None
 

@@ -22,14 +22,12 @@ from typing import Any
 
 from spadework.errors import SettingsError
 from spadework.tools.library.folders import File, files
-from spadework.tools.library.installed import packages
+from spadework.tools.library.installed import installed
 from spadework.tools.library.plan import Plan
 from spadework.tools.library.reading import FileText, cut_document, cut_file, cut_package, start_worker
 from spadework.tools.library.store import StoreReader, StoreWriter
 
 WORKERS = 2
-#: A file is read within this time, or left out.
-FILE_SECONDS = 60
 #: Folders of the same sources in former states that are kept; others may still be reading them.
 _KEPT = 2
 _ABANDONED_SECONDS = 86_400
@@ -63,14 +61,20 @@ def _fill(plan: Plan, draft: Path) -> None:
 
 
 def _fill_from_packages(draft: Path) -> None:
-    found = sorted(packages(), key=lambda package: -len(package.files))
+    places = [None, *sorted(installed(), key=_weight, reverse=True)]  # the longest work first
     with _pool() as pool:
-        jobs = [pool.submit(cut_package, package) for package in found]
+        jobs = [pool.submit(cut_package, place) for place in places]
         with StoreWriter(draft) as store:
             for done, job in enumerate(as_completed(jobs), start=1):
                 for document, passages in job.result():
                     store.add(document, passages)
                 _tell(done=done, of=len(jobs))
+
+
+def _weight(place: Path) -> int:
+    """The size of a distribution's list of files."""
+    record = place / "RECORD"
+    return record.stat().st_size if record.exists() else 0
 
 
 def _fill_from_files(plan: Plan, draft: Path) -> None:

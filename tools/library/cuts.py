@@ -7,8 +7,8 @@ import re
 from spadework.tools.passages import headings
 
 _HISTORY = re.compile(
-    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version history|history|what.?s new.*|news|recent changes|"
-    r"credits|contributors|backers|sponsors?)\W*",
+    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version history|history|what.?s new.*|news|"
+    r"recent changes|credits|contributors|backers|sponsors?)\W*",
     re.I,
 )
 _VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{4}-\d\d-\d\d", re.I)

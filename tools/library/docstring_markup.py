@@ -17,37 +17,28 @@ _DIRECTIVE = re.compile(r"\.\. (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?")
 _OPTION = re.compile(r":[\w-]+:")
 _CODE = frozenset(["code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist"])
 _LANGUAGES = {"doctest": "pycon", "testcode": "python", "math": "", "productionlist": "", "ipython": "pycon"}
-_DROPPED = frozenset("image figure index autosummary toctree currentmodule module automodule autoclass".split())
-_NOTES = frozenset(
-    [
-        "note",
-        "warning",
-        "tip",
-        "important",
-        "caution",
-        "danger",
-        "seealso",
-        "hint",
-        "attention",
-        "error",
-        "admonition",
-        "versionadded",
-        "versionchanged",
-        "deprecated",
-    ]
-)
+_DROPPED = frozenset(("image", "figure", "index", "autosummary", "toctree", "currentmodule", "module", "automodule", "autoclass"))
+# fmt: off
+_NOTES = frozenset((
+    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention", "error", "admonition", "versionadded",
+    "versionchanged", "deprecated",
+))
+# fmt: on
 _VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in version", "deprecated": "Deprecated since version"}
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
 _SECTION = re.compile(
-    r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters|attributes|returns?|yields?|raises|warns|receives|"
-    r"examples?|notes?|warnings?|see also|references|todo|tips?|methods|usage|important|caution|fields|side effects|since|implements)\s*:{1,2}$",
+    r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters|attributes|returns?|yields?|raises|warns|"
+    r"receives|examples?|notes?|warnings?|see also|references|todo|tips?|methods|usage|important|caution|fields|side effects|since|"
+    r"implements)\s*:{1,2}$",
     re.I,
 )
-_NAMED = frozenset(["args", "arguments", "parameters", "params", "attributes", "raises", "warns", "fields", "methods"]) | {
-    "keyword args",
-    "keyword arguments",
-    "other parameters",
-}
+# fmt: off
+_NAMED = frozenset((
+    "keyword args", "keyword arguments", "other parameters", "args", "arguments", "parameters", "params", "attributes", "raises",
+    "warns", "fields", "methods",
+))
+# fmt: on
+_TYPED = frozenset(("returns", "yields", "receives"))
 _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 _FIELD = re.compile(
     r":(param|parameter|arg|argument|key|keyword|raises?|except|exception|ivar|var|cvar|returns?|yields?|rtype|type|vartype)\b\s*([^:]*):\s*(.*)"
@@ -202,7 +193,8 @@ class _Lines:
     def _named(self, name: str, body: list[str]) -> str:
         """A section of Google's or numpy's style."""
         label = name.strip().capitalize()
-        found = entries(body) if name.lower() in _NAMED else []
+        numpy = name.lower() in _TYPED and len(body) > 1 and " : " in body[0] and body[1].startswith(" ")
+        found = entries(body) if name.lower() in _NAMED or numpy else []
         if not found:
             return self._labelled(label, self._inner("\n".join(body)))
         return f"**{label}:**\n\n" + "\n".join(self._entry(term, text) for term, text in found)
@@ -259,7 +251,8 @@ class _Lines:
             return self._literal(lines, margin)
         if margin >= 2 and _LOOKS_CODE.search("\n".join(lines)):
             return self._code_block(start)
-        return plain(words(" ".join(lines)))
+        text = " ".join(lines)
+        return plain(words(text if "`" in text else " ".join(text.split())))
 
     def _ends_paragraph(self, margin: int) -> bool:
         line = self.lines[self.at]

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spadework.tools.extract.writing import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown
@@ -126,18 +127,20 @@ def _argument(name: str, default: ast.expr | None) -> str:
 def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
     """Attributes and constants that a docstring follows."""
     found = []
-    for node, after in zip(body, body[1:], strict=False):
+    for node, after in pairwise(body):
         target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
         if not isinstance(target, ast.Name) or target.id.startswith("_"):
             continue
-        text = inspect.cleandoc(after.value.value) if _is_string(after) else ""
+        text = _string(after) if isinstance(after, ast.Expr) else ""
         if len(text) >= MIN_CHARS:
             found.append(blocks([heading(f"{owner}.{target.id}", level), docstring_markdown(text, level + 1)]))
     return found
 
 
-def _is_string(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _string(node: ast.stmt) -> str:
+    """The text of a statement that is only a string, else ""."""
+    value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+    return inspect.cleandoc(value.value) if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
 
 
 def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
@@ -148,7 +151,7 @@ def _assigned(tree: ast.Module) -> str:
     """The text of `__doc__ = "…"`."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__doc__":
-            return inspect.cleandoc(node.value.value) if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else ""
+            return _string(node)
     return ""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from spadework.tools.passages import cut, headings
+from spadework.tools.blocks import blocks
+from spadework.tools.passages import cut
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Piece:
 
 
 def pieces(document: Document, max_chars: int) -> list[Piece]:
-    """The passages of a document, at most `max_chars` long but for code and tables, with what little stands alone joined to its neighbour."""
+    """The passages of a document, at most `max_chars` long but for code and tables; what little stands alone is joined to its neighbour."""
     joined: list[Piece] = []
     for (start, end), path in zip(spans := cut(document.markdown, max_chars), _paths(document.markdown, spans), strict=True):
         last = joined[-1] if joined else None
@@ -46,13 +47,16 @@ def pieces(document: Document, max_chars: int) -> list[Piece]:
 
 def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
     """For each span the path of headings it stands under, such as "Install > Linux"."""
-    waiting = headings(markdown)[::-1]
+    waiting = [block for block in reversed(blocks(markdown)) if block.kind == "heading"]
     path: list[tuple[int, str]] = []
     found = []
     for start, _ in spans:
-        while waiting and waiting[-1][0] <= start:
-            _, level, text = waiting.pop()
-            path = [*(above for above in path if above[0] < level), (level, text)]
+        while waiting and waiting[-1].start <= start:
+            block = waiting.pop()
+            marked = markdown[block.start : block.end].strip()
+            text = marked.lstrip("#")
+            level = len(marked) - len(text)
+            path = [*(above for above in path if above[0] < level), (level, text.partition("\n")[0].strip())]
         found.append(" > ".join(text for _, text in path if text))
     return found
 

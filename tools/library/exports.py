@@ -6,8 +6,9 @@ A class defined in `pkg/_client.py` and imported by `pkg/__init__.py` is public 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 #: How many modules a name may be passed on through before it is given up.
 _MAX_HOPS = 5
@@ -27,12 +28,13 @@ class Module:
 
     @property
     def private(self) -> bool:
-        """True when a part of the dotted name begins with an underscore."""
-        return any(part.startswith("_") for part in self.name.split("."))
+        """Whether the module is not meant to be imported by others."""
+        return is_private(self.name)
 
-    def offers(self, name: str) -> bool:
-        """Whether the module itself declares a name public: by `__all__`, else by having no underscore."""
-        return name in self.listed if self.listed is not None else not name.startswith("_")
+
+def is_private(name: str) -> bool:
+    """True when a part of a dotted name begins with an underscore."""
+    return any(part.startswith("_") for part in name.split("."))
 
 
 def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
@@ -50,12 +52,22 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
     return module
 
 
-def public_names(modules: Mapping[str, Module]) -> dict[tuple[str, str], str]:
+class Modules(Protocol):
+    """The modules of a package by dotted name; private ones are read only when they are asked for."""
+
+    def public(self) -> Iterable[Module]:
+        """Every module whose dotted name has no underscore."""
+        ...
+
+    def get(self, name: str) -> Module | None:
+        """A module, or None when it is not of this package."""
+        ...
+
+
+def public_names(modules: Modules) -> dict[tuple[str, str], str]:
     """For every class or function a public module passes on: (module that defines it, name) → the shortest public dotted name."""
     found: dict[tuple[str, str], str] = {}
-    for module in modules.values():
-        if module.private:
-            continue
+    for module in modules.public():
         for name in _passed_on(module, modules):
             place = _origin(modules, module.name, name)
             public = f"{module.name}.{name}"
@@ -64,7 +76,7 @@ def public_names(modules: Mapping[str, Module]) -> dict[tuple[str, str], str]:
     return found
 
 
-def _passed_on(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
+def _passed_on(module: Module, modules: Modules) -> Iterator[str]:
     """The public names a module has from elsewhere. Without `__all__`, only a package passes names on by plain imports."""
     if module.listed is not None:
         yield from module.listed - module.defined
@@ -76,7 +88,7 @@ def _passed_on(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
                 yield from (name for name in other.listed or other.defined if not name.startswith("_"))
 
 
-def _origin(modules: Mapping[str, Module], where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
+def _origin(modules: Modules, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
     """The module that defines what `where.name` is, or None when it comes from outside the package."""
     module = modules.get(where)
     if module is None or hops > _MAX_HOPS:

@@ -26,6 +26,9 @@ class Skipped:
     url: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}"
+
 
 class Library:
     """An opened library. Its index never changes while it is open; open it again to see changed files."""

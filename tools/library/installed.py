@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.metadata
 import re
 import sys
 import sysconfig
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -19,7 +17,8 @@ from spadework.tools.extract.text import extract_text
 from spadework.tools.library.cuts import without_history
 from spadework.tools.library.docstrings import ModuleText, module_markdown
 from spadework.tools.library.document import Document
-from spadework.tools.library.exports import Module, public_names, survey
+from spadework.tools.library.exports import Module, public_names
+from spadework.tools.library.sources import Sources, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 
 _READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
@@ -32,9 +31,8 @@ _OUTSIDE = re.compile(
 _NOT_DOCUMENTATION = re.compile(
     r"licen[cs]e|copying|notice|authors|requirements|change|history|vendor|prompt|stoplist|top_level|entry_points", re.I
 )
-#: A shorter document tells nothing; a longer source is generated.
+#: A shorter document tells nothing; a longer one is no documentation.
 MIN_CHARS = 80
-MAX_SOURCE = 2_000_000
 MAX_DESCRIPTION = 300_000
 
 
@@ -56,31 +54,31 @@ class Package:
         return f"{self.name}-{self.version}"
 
 
-def installed_names() -> list[str]:
-    """Name and version of every installed distribution, sorted; quick, since only names of folders are read."""
-    found = {entry.stem for place in map(Path, sys.path) if place.is_dir() for entry in place.glob("*.dist-info")}
-    found |= {entry.stem for place in map(Path, sys.path) if place.is_dir() for entry in place.glob("*.egg-info")}
-    return sorted(name for name in found if not name.startswith("types_"))
+def installed() -> list[Path]:
+    """The metadata folder of every installed distribution, sorted by name, without stubs of types. Quick: only names are read."""
+    found: dict[str, Path] = {}
+    for place in map(Path, sys.path):
+        if place.is_dir():
+            for entry in [*place.glob("*.dist-info"), *place.glob("*.egg-info")]:
+                found.setdefault(entry.stem.partition("-")[0].lower().replace("_", "-"), entry)
+    return [found[name] for name in sorted(found) if not name.startswith("types-")]
 
 
-def packages() -> list[Package]:
-    """The standard library and every installed distribution, once each; stubs of types are left out."""
-    found: dict[str, Package] = {"python": _standard_library()}
-    for distribution in importlib.metadata.distributions():
-        metadata = distribution.metadata
-        name = (metadata["Name"] or "").lower()
-        if not name or name in found or name.startswith("types-"):
-            continue
-        found[name] = Package(
-            name=name,
-            version=metadata["Version"] or "0",
-            root=Path(str(distribution.locate_file(""))),
-            files=tuple(str(path) for path in distribution.files or () if ".." not in path.parts),
-            summary=metadata["Summary"] or "",
-            description=str(metadata.get_payload() or metadata["Description"] or "")[:MAX_DESCRIPTION],
-            description_type=(metadata["Description-Content-Type"] or "").partition(";")[0].strip().lower(),
-        )
-    return list(found.values())
+def package_at(place: Path | None) -> Package:
+    """The distribution whose metadata lie at `place`; None is the standard library."""
+    if place is None:
+        return _standard_library()
+    distribution = importlib.metadata.Distribution.at(place)
+    metadata = distribution.metadata
+    return Package(
+        name=(metadata["Name"] or place.stem.partition("-")[0]).lower(),
+        version=metadata["Version"] or "0",
+        root=place.parent,
+        files=tuple(str(path) for path in distribution.files or () if ".." not in path.parts),
+        summary=metadata["Summary"] or "",
+        description=str(metadata.json.get("description") or "")[:MAX_DESCRIPTION],
+        description_type=(metadata["Description-Content-Type"] or "").partition(";")[0].strip().lower(),
+    )
 
 
 def _standard_library() -> Package:
@@ -122,7 +120,7 @@ def _guessed(description: str) -> str:
 
 
 def _shipped(package: Package, file: str) -> Iterator[Document]:
-    text = _text(package.root / file)
+    text = text_of(package.root / file)
     suffix = PurePosixPath(file).suffix.lower()
     if not MIN_CHARS <= len(text) <= MAX_DESCRIPTION or (suffix == ".txt" and not _is_prose(text)):
         return
@@ -142,47 +140,19 @@ def _is_prose(text: str) -> bool:
 
 
 def _docstrings(package: Package, files: list[str]) -> Iterator[Document]:
-    modules, paths = _modules(package, files)
+    sources = Sources(package.root, files)
     public: dict[str, dict[str, str]] = {}
-    for (where, name), shown in public_names(modules).items():
+    for (where, name), shown in public_names(sources).items():
         public.setdefault(where, {})[name] = shown
-    for name, module in modules.items():
-        if module.private and name not in public:
-            continue
+    shown_modules = {module.name: module for module in sources.public()}
+    shown_modules |= {name: module for name in public if (module := sources.get(name))}
+    for name, module in shown_modules.items():
         text = module_markdown(module.tree, name, public.get(name))
         if len(text.markdown) >= MIN_CHARS:
             title = _title(module, text)
-            yield Document(f"library://{package.collection}/{paths[name]}", title, f"# {title}\n\n{text.markdown}\n")
+            yield Document(f"library://{package.collection}/{sources.files[name]}", title, f"# {title}\n\n{text.markdown}\n")
     if package.name == "python":
-        yield from borrowed_names(package.collection, modules.values())
-
-
-def _modules(package: Package, files: list[str]) -> tuple[dict[str, Module], dict[str, str]]:
-    """The modules of a package by dotted name, and their files. A stub counts where the module itself is compiled."""
-    modules: dict[str, Module] = {}
-    paths: dict[str, str] = {}
-    for file in sorted(files, key=lambda file: (file.endswith(".pyi"), file)):
-        path = PurePosixPath(file)
-        if path.suffix not in (".py", ".pyi"):
-            continue
-        is_package = path.stem == "__init__"
-        name = ".".join((path.parent if is_package else path.with_suffix("")).parts)
-        if name and name not in modules and (tree := _parsed(package.root / file)):
-            modules[name] = survey(name, tree, is_package)
-            paths[name] = file
-    return modules, paths
-
-
-def _parsed(path: Path) -> ast.Module | None:
-    source = _text(path)
-    if not source or len(source) > MAX_SOURCE or not ('"""' in source or "'''" in source or path.stem == "__init__"):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None  # a template, or meant for another Python
+        yield from borrowed_names(package.collection, shown_modules.values())
 
 
 def _title(module: Module, text: ModuleText) -> str:
@@ -192,10 +162,3 @@ def _title(module: Module, text: ModuleText) -> str:
         return ", ".join([text.names[0], *names[1:]])
     said = text.summary if 0 < len(text.summary) <= 120 else ", ".join(names)
     return f"{module.name}: {said}" if said else module.name
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.tools.library.folders import collections, files
-from spadework.tools.library.installed import installed_names
+from spadework.tools.library.installed import installed
 
 #: Raise it when what is stored, or how texts are read or cut, changes.
 FORMAT = 1
@@ -43,7 +43,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     """The plan for these paths as they are now. Raises SettingsError for a path that is missing or must not be read."""
     shelf = home / "library"
     if not paths:
-        names = installed_names()
+        names = [place.stem for place in installed()]
         words = f"the documentation of {len(names)} installed Python packages and the standard library"
         return Plan((), shelf, "installed", _digest(names), words)
     named = collections(paths)

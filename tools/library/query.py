@@ -10,15 +10,15 @@ import tantivy
 from spadework.tools.library.schema import BOOSTS, name_analyzer, schema, signed, spaced, word_analyzer
 from spadework.tools.rank import query_terms
 
-# fmt: off
 #: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need not be there.
+# fmt: off
 _INTENT = frozenset((
-    "answer", "basics", "best", "better", "choose", "common", "compare", "comparison", "define", "definition", "describe", "detail", "details",
-    "difference", "differences", "different", "example", "examples", "explain", "explanation", "features", "find", "get", "give", "good", "guide",
-    "important", "introduction", "key", "know", "latest", "learn", "list", "main", "make", "mean", "meaning", "means", "need", "one", "ones", "overview", "pitfalls",
-    "possible", "practice", "practices", "prerequisites", "proper", "properly", "purpose", "recommended", "requirements", "right", "show",
-    "simple", "step", "steps", "summary", "something", "tell", "thing", "things", "tutorial", "understand", "usage", "use", "used", "uses", "using", "versus", "vs", "want",
-    "way", "ways", "work", "works",
+    "answer", "basics", "best", "better", "choose", "common", "compare", "comparison", "define", "definition", "describe", "detail",
+    "details", "difference", "differences", "different", "example", "examples", "explain", "explanation", "features", "find", "get",
+    "give", "good", "guide", "important", "introduction", "key", "know", "latest", "learn", "list", "main", "make", "mean", "meaning",
+    "means", "need", "one", "ones", "overview", "pitfalls", "possible", "practice", "practices", "prerequisites", "proper", "properly",
+    "purpose", "recommended", "requirements", "right", "show", "simple", "step", "steps", "summary", "something", "tell", "thing",
+    "things", "tutorial", "understand", "usage", "use", "used", "uses", "using", "versus", "vs", "want", "way", "ways", "work", "works",
 ))
 # fmt: on
 _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|code)\b", re.I)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gc
 import hashlib
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from spadework.errors import FetchError
-from spadework.tools.extract import read_document
 from spadework.tools.library.document import Document, Piece, pieces
 from spadework.tools.library.folders import File
-from spadework.tools.library.installed import Package, read_package
+from spadework.tools.library.installed import package_at, read_package
 
 #: Longest passage that is indexed and shown as a snippet, but for code and tables.
 PASSAGE_CHARS = 1_500
@@ -35,11 +34,9 @@ def start_worker() -> None:
     gc.disable()
 
 
-def cut_package(package: Package) -> list[Cut]:
-    """The documents of a package."""
-    found = [cut_document(document) for document in read_package(package)]
-    gc.collect()
-    return found
+def cut_package(place: Path | None) -> list[Cut]:
+    """The documents of the package whose metadata lie at `place`, or of the standard library."""
+    return [cut_document(document) for document in read_package(package_at(place))]
 
 
 def cut_document(document: Document) -> Cut:
@@ -58,6 +55,8 @@ def cut_file(file: File) -> FileText:
     digest = hashlib.sha256(body).hexdigest()
     if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
         return FileText(digest, None, "it is not text")
+    from spadework.tools.extract import read_document  # loads the readers of HTML and PDF: packages need none of them
+
     try:
         read = read_document(body, media_type=file.media_type, url=file.url)
     except FetchError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-
 from spadework.tools.blocks import blocks
 from spadework.tools.inline import plain
 from spadework.tools.library.schema import spaced, word_analyzer
@@ -12,7 +10,7 @@ from spadework.tools.sentences import sentences
 MAX_CHARS = 300
 
 
-def snippet(passage: str, words: Set[str]) -> str:
+def snippet(passage: str, words: set[str]) -> str:
     """Plain text of at most 300 characters: from the sentence on that, with what follows, has most of the stems `words`.
 
     Without sentences (code, tables), the beginning of the passage.

@@ -21,7 +21,9 @@ from spadework.tools.library.schema import open_index, signed, spaced, spread, s
 
 _TABLES = """
 create table documents (id integer primary key, url text unique not null, title text not null, markdown blob not null, published_at text);
-create table files (path text primary key, size integer not null, mtime integer not null, digest text not null, document integer, reason text not null);
+create table files (
+    url text primary key, size integer not null, mtime integer not null, digest text not null, document integer, reason text not null
+);
 """
 _HEAP_BYTES = 128_000_000
 
@@ -49,9 +51,9 @@ class StoreWriter:
             self._writer.add_document(entry)
         return cursor.lastrowid
 
-    def note(self, path: str, size: int, mtime: int, digest: str, document: int | None, reason: str = "") -> None:
+    def note(self, url: str, size: int, mtime: int, digest: str, document: int | None, reason: str = "") -> None:
         """Record the file a document was read from, or why it could not be read."""
-        self._db.execute("insert into files values (?, ?, ?, ?, ?, ?)", (path, size, mtime, digest, document, reason))
+        self._db.execute("insert into files values (?, ?, ?, ?, ?, ?)", (url, size, mtime, digest, document, reason))
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +104,7 @@ class StoreReader:
 
     def files(self) -> list[tuple[str, int, int, str, int | None, str]]:
         """URL, size, mtime in ns, digest, document number and reason of every file that was looked at."""
-        return self._rows("select path, size, mtime, digest, document, reason from files order by path")
+        return self._rows("select url, size, mtime, digest, document, reason from files order by url")
 
     def close(self) -> None:
         """Close the file."""

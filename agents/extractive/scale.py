@@ -1,0 +1,167 @@
+"""How well a candidate answers a topic, 0..1: the words asked for, the cues of the facet, the subject, and the standing of its page."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from spadework.agents.extractive.candidates import Candidate
+from spadework.agents.extractive.facets import Facet, facet_of
+from spadework.tools.facts import stems
+from spadework.tools.urls import domain_of
+from spadework.values import Page, Plan, Topic
+
+#: Weights of the parts of a score, each part 0..1.
+WEIGHTS = {"words": 0.8, "cue": 0.8, "subject": 0.8, "page": 1.2, "heading": 0.3, "passage": 0.4, "early": 0.2}
+#: The same for code, which does not speak of its subject but uses it.
+CODE_WEIGHTS = {"cue": 2.0, "page": 1.0, "heading": 0.3, "passage": 0.3, "early": 0.2}
+#: What is left of the score of a sentence that shows no cue of its facet, and of one that begins with another name.
+WITHOUT_CUE, ABOUT_ANOTHER = 0.6, 0.7
+#: What is left of the score of what stands on a page that is about something else, where another page is about the subject.
+OFF_SUBJECT = 0.55
+#: The first words of a page about the subject say what it is, also without naming it.
+OPENING_CHARS, OPENING_DEFINES = 250, 0.8
+#: Share of a page's standing that comes from being about the subject; the rest comes from its fused rank.
+ABOUT_SHARE = 0.65
+#: A page whose title holds the subject's words beside others is about it by this much at most.
+ABOUT_PARTLY = 0.6
+#: How much each step down a site's tree takes from the standing of a page: overviews stand high.
+DEPTH = 0.15
+
+INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|npm|apt(?:-get)?|brew|cargo|poetry|pipx) (?:-m )?(?:pip )?(?:install|add|i)\b", re.IGNORECASE)
+_VERSION = re.compile(r"-v?\d[\w.]*$")
+_DEFINES = re.compile(
+    r"(?:the |an? )?(.{1,60}?)\s(?:is|are|was|were|provides|enables|allows|lets|offers|helps|means|refers to)\b", re.IGNORECASE
+)
+_IS_A = re.compile(r"\b(?:is|are|was) (?:an?|the)\b")
+
+
+class Scale:
+    """Scores the candidates of one topic."""
+
+    def __init__(self, plan: Plan, topic: Topic, found: Sequence[Candidate]) -> None:
+        self.facet: Facet = facet_of(topic)
+        self.subjects = _subjects(plan, topic)
+        self.subject = set[str]().union(*self.subjects)
+        self.words = [stems(c.text) for c in found]
+        asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
+        self.rarity = _rarity(asked, self.words)
+        self.best_passage = max((c.shown.score for c in found), default=1.0) or 1.0
+        pages = {c.shown.page.url: c.shown.page for c in found}
+        best = max((page.rrf for page in pages.values()), default=1.0) or 1.0
+        self.standing = {url: self._standing(page, best) for url, page in pages.items()}
+        self.about = {url: self._about(page) for url, page in pages.items()}
+        self.most_about = max(self.about.values(), default=1.0) or 1.0
+        self.imported = Counter(name for code in _code_by_page(found).values() for name in _imports(code))
+
+    def takes(self, candidate: Candidate) -> bool:
+        """Whether a candidate can answer the facet at all: code only where it is wanted, and commands that install only there."""
+        if candidate.kind != "code":
+            return True
+        return self.facet.code and (self.facet.key == "install") == (INSTALLS.search(candidate.text) is not None)
+
+    def score(self, candidate: Candidate, words: set[str]) -> float:
+        """The share 0..1 of the highest possible score."""
+        url = candidate.shown.page.url
+        named = bool(self.facet.named and re.search(self.facet.named, candidate.shown.heading, re.IGNORECASE))
+        parts = {
+            "words": self._shared(words),
+            "cue": self._cue(candidate),
+            "subject": max(self._share(words), 0.7 * self.about[url]),
+            "page": self.standing[url],
+            "heading": 1.0 if named else 0.0,
+            "passage": candidate.shown.score / self.best_passage,
+            "early": 1.0 - min(1.0, candidate.position * 2),
+        }
+        weights = CODE_WEIGHTS if candidate.kind == "code" else WEIGHTS
+        score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
+        score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
+        score *= ABOUT_ANOTHER if self._other(candidate) else 1.0
+        return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * self.about[url] / self.most_about)
+
+    def _share(self, words: set[str]) -> float:
+        """The share of a subject's words that are there, of the subject that has most."""
+        return max(len(subject & words) / len(subject) for subject in self.subjects) if self.subjects else 0.0
+
+    def _shared(self, words: set[str]) -> float:
+        """The share of the asked words that are there, rare ones counting more."""
+        total = sum(self.rarity.values())
+        return sum(weight for term, weight in self.rarity.items() if term in words) / total if total else 0.0
+
+    def _about(self, page: Page) -> float:
+        """1 for a page whose collection or title is the subject; less for one whose title holds its words beside others."""
+        heads = (_VERSION.sub("", domain_of(page.url)), re.split(r"\s[-–—|:]\s|:\s", page.title, maxsplit=1)[0])
+        if any(stems(head) in self.subjects for head in heads if head):
+            return 1.0
+        return ABOUT_PARTLY * self._share(stems(f"{page.title} {page.url}"))
+
+    def _standing(self, page: Page, best: float) -> float:
+        rank = page.rrf / best
+        depth = max(0, page.url.split("://", 1)[-1].strip("/").count("/") - 1)
+        return (ABOUT_SHARE * self._about(page) + (1 - ABOUT_SHARE) * rank) / (1 + DEPTH * depth)
+
+    def _other(self, candidate: Candidate) -> bool:
+        """Whether a sentence begins with a name that is not the subject's: it is likely to be about something else."""
+        first = candidate.text.split(maxsplit=1)[0].strip("*`\"'(")
+        named = any(c.isupper() for c in first[1:]) and candidate.kind != "code"
+        return named and not stems(first) & self.subject
+
+    def _cue(self, candidate: Candidate) -> float:
+        if candidate.kind == "code":
+            return self._code(candidate.text)
+        if self.facet.key in ("definition", "subject"):
+            url = candidate.shown.page.url
+            opens = candidate.start < OPENING_CHARS and self.about[url] == 1.0 and self.standing[url] == max(self.standing.values())
+            return max(_defines(candidate.text, self.subject), OPENING_DEFINES if opens else 0.0)
+        return 1.0 if self.facet.cue.search(candidate.text) else 0.0
+
+
+    def _code(self, code: str) -> float:
+        """1 for a command that installs the subject, or for a program of some lines that imports what most pages import of it."""
+        low = code.lower()
+        names_it = any(word in low for word in self.subject)
+        if self.facet.key == "install":
+            return 1.0 if names_it else 0.2
+        lines = len(code.strip().split("\n"))
+        size = 0.3 if 5 <= lines <= 45 else 0.1 if lines > 1 else 0.0
+        most = max(self.imported.values(), default=0)
+        central = max((self.imported[name] for name in _imports(code)), default=0) / most if most else 0.0
+        return (0.2 if names_it else 0.0) + size + 0.5 * central
+
+
+def _subjects(plan: Plan, topic: Topic) -> list[set[str]]:
+    """The words of each subject that this topic is about: those of the plan's that its name or question names, else all."""
+    named = [s for s in plan.subjects if s.lower() in f"{topic.name} {topic.question}".lower()]
+    found = [stems(subject) for subject in (named or plan.subjects or (topic.question,))]
+    return [words for words in found if words]
+
+
+def _rarity(asked: set[str], words: Sequence[set[str]]) -> dict[str, float]:
+    """The inverse frequency of every asked word among the candidates: a word that all share says nothing."""
+    holding = Counter(word for own in words for word in own & asked)
+    return {term: math.log(1 + (len(words) + 1) / (holding[term] + 0.5)) for term in asked if holding[term]}
+
+
+def _defines(text: str, subject: set[str]) -> float:
+    """1 when a sentence begins with the subject and says what it is; less when it says so later on."""
+    match = _DEFINES.match(text)
+    if match and len(subject & stems(match.group(1))) >= len(subject) / 2:
+        return 1.0
+    return 0.4 if _IS_A.search(text) and subject & stems(text) else 0.0
+
+
+def _code_by_page(found: Sequence[Candidate]) -> dict[str, str]:
+    """All code of each page."""
+    code: dict[str, str] = {}
+    for c in found:
+        if c.kind == "code":
+            code[c.shown.page.url] = code.get(c.shown.page.url, "") + "\n" + c.text
+    return code
+
+
+def _imports(code: str) -> set[str]:
+    """The names that a program imports."""
+    lines = re.findall(r"^\s*(?:>>> )?(?:from\s+[\w.]+\s+)?import\s+(.+)$", code, re.MULTILINE)
+    return {name for line in lines for name in re.findall(r"\w+", line)} - {"as"}
