@@ -132,7 +132,7 @@ def _recommendations(queries: Sequence[GapQuery]) -> tuple[Recommendation, ...]:
 
 def _invented(topic: Topic, quote: str) -> Problem:
     return Problem(
-        stage="assessor",
+        stage="verifier",
         subject=topic.name,
         reason=f"A quote stands in no page: “{quote[:120]}”",
         effect="It was thrown away and proves nothing.",

@@ -54,7 +54,7 @@ def problem_lines(problems: Sequence[Problem]) -> Section:
     )
     removed = sum(p.stage == "verifier" for p in problems)
     if removed:
-        lines.append(f"Sentences that did not hold against the evidence, and were replaced or removed: {removed}.")
+        lines.append(f"Quotes and sentences that did not hold against the pages, and were thrown away or replaced: {removed}.")
     more = len(lines) - MOST_PROBLEMS
     shown = [*lines[:MOST_PROBLEMS], *([f"{more} more in the record of the session."] if more > 0 else [])]
     return Section(heading="Problems", kind="limits", sentences=tuple(Sentence(text=line) for line in shown))

@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -57,7 +57,7 @@ class Model:
 
         Raises ModelError (BadReply, TooLong) when the model does not give one, BudgetSpent when a ceiling is reached.
         """
-        name = self._settings.model_for(role) or self._default
+        name = self._name(role)
         key = {"model": name, "role": role, "prompt": list(prompt), "answer": answer.model_json_schema()}
 
         async def work() -> A:
@@ -68,6 +68,11 @@ class Model:
                 raise ModelError(f"{name} did not answer in time.") from None
 
         return await self._journal.once("model", key, answer, work)
+
+    def check(self) -> None:
+        """Raises SettingsError for a role whose model cannot be used, such as one that lacks its key or its package."""
+        for role in get_args(Role):
+            self._endpoint(self._name(role))
 
     async def close(self) -> None:
         """Give back the connections of all endpoints."""
@@ -112,10 +117,16 @@ class Model:
         raise ModelError(f"{name} takes none of: {', '.join(rungs)}.")
 
     async def _send(self, name: str, messages: list[Message], answer: type[A], rung: Method) -> str:
+        async with self._gate:
+            return await self._endpoint(name).send(_messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung))
+
+    def _name(self, role: Role) -> str:
+        return self._settings.model_for(role) or self._default
+
+    def _endpoint(self, name: str) -> Endpoint:
         if name not in self._endpoints:
             self._endpoints[name] = Endpoint(name, self._settings, self._budget)
-        async with self._gate:
-            return await self._endpoints[name].send(_messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung))
+        return self._endpoints[name]
 
 
 def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from spadework.apps.running import Output, write_output
-from spadework.apps.running import print_report as draw_report
+from spadework.apps.outputs import Output, write_output
+from spadework.apps.outputs import print_report as draw_report
 from spadework.errors import SessionNotFound
 from spadework.sessions.lock import held
 from spadework.sessions.records import list_sessions, read_metadata, read_result

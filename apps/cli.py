@@ -24,13 +24,14 @@ app = typer.Typer(
 sessions = typer.Typer(help="List, show, export or delete sessions.", rich_markup_mode=None, invoke_without_command=True)
 app.add_typer(sessions, name="sessions")
 
+# Numbers come as they were typed: the settings check them, and name the bad value.
 Home = Annotated[Path | None, typer.Option("--home", help="Where sessions and indexes are kept.", show_default=False)]
 Search = Annotated[str | None, typer.Option("--search", help="auto, searxng, duckduckgo, library; several separated by commas.")]
 Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A file or folder to search; may be given several times.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Also write the report to FILE.md or FILE.json.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON object.")]
 Events = Annotated[bool, typer.Option("--events", help="Print every event as one line of JSON.")]
-Minutes = Annotated[float | None, typer.Option("--minutes", help="Minutes for the whole run, from the start of the process.")]
+Minutes = Annotated[str | None, typer.Option("--minutes", help="Minutes for the whole run, from the start of the process.")]
 
 
 @app.command()
@@ -40,12 +41,12 @@ def ask(
     library: Libraries = None,
     model: Annotated[str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")] = None,
     minutes: Minutes = None,
-    iterations: Annotated[int | None, typer.Option("--iterations", help="Most rounds of searching.")] = None,
-    completeness: Annotated[float | None, typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1.")] = None,
-    pages: Annotated[int | None, typer.Option("--pages", help="Most pages read.")] = None,
-    calls: Annotated[int | None, typer.Option("--calls", help="Most model calls.")] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", help="Most tokens, all model calls together.")] = None,
-    money: Annotated[float | None, typer.Option("--money", help="Most US dollars for model calls.")] = None,
+    iterations: Annotated[str | None, typer.Option("--iterations", help="Most rounds of searching.")] = None,
+    completeness: Annotated[str | None, typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1.")] = None,
+    pages: Annotated[str | None, typer.Option("--pages", help="Most pages read.")] = None,
+    calls: Annotated[str | None, typer.Option("--calls", help="Most model calls.")] = None,
+    tokens: Annotated[str | None, typer.Option("--tokens", help="Most tokens, all model calls together.")] = None,
+    money: Annotated[str | None, typer.Option("--money", help="Most US dollars for model calls.")] = None,
     preset: Annotated[str | None, typer.Option("--preset", help="precise, balanced, recall or default.")] = None,
     effort: Annotated[str | None, typer.Option("--effort", help="normal or deep.")] = None,
     attach: Annotated[list[Path] | None, typer.Option("--attach", help="A file to read first; may be given several times.")] = None,
@@ -55,16 +56,29 @@ def ask(
     home: Home = None,
 ) -> None:
     """Research a question and print the report. The default command: `spadework "…"` does the same."""
-    from spadework.apps.running import Output as Wanted
-    from spadework.apps.running import checked_attachments, run
-    from spadework.sessions.session import Session
+    settings = _settings(
+        home=home,
+        search=search,
+        library=tuple(library) if library else None,
+        model=model,
+        minutes=minutes,
+        iterations=iterations,
+        completeness=completeness,
+        pages=pages,
+        calls=calls,
+        tokens=tokens,
+        money=money,
+        preset=preset,
+        effort=effort,
+    )
+    from spadework.apps.outputs import Output as Wanted
+    from spadework.apps.outputs import checked_attachments
 
     wanted = Wanted(output, as_json, events).checked()
     attached = checked_attachments(attach or [])
-    settings = _settings(
-        home=home, search=search, library=tuple(library) if library else None, model=model, minutes=minutes, iterations=iterations,
-        completeness=completeness, pages=pages, calls=calls, tokens=tokens, money=money, preset=preset, effort=effort,
-    )  # fmt: skip
+    from spadework.apps.running import run
+    from spadework.sessions.session import Session
+
     raise typer.Exit(run(Session.start(question, settings=settings, attachments=attached), wanted))
 
 
@@ -78,12 +92,13 @@ def resume(
     home: Home = None,
 ) -> None:
     """Take up a session that was cut off; what it paid for is not paid again."""
-    from spadework.apps.running import Output as Wanted
-    from spadework.apps.running import run
-    from spadework.sessions.session import Session
+    from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
     base = _settings(home=home)
+    from spadework.apps.running import run
+    from spadework.sessions.session import Session
+
     raise typer.Exit(run(Session.resume(session_id, home=base.home, minutes=minutes), wanted))
 
 
@@ -106,7 +121,7 @@ def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],
     providers: Search = None,
     library: Libraries = None,
-    limit: Annotated[int | None, typer.Option("--limit", help="Most hits of each provider.")] = None,
+    limit: Annotated[str | None, typer.Option("--limit", help="Most hits of each provider.")] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:

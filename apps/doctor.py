@@ -10,12 +10,12 @@ import shutil
 from collections.abc import Awaitable, Callable
 
 import typer
-from spadework.tools.search.choose import choose
 
 from spadework.errors import SpadeworkError
 from spadework.graph.models import default_model
 from spadework.settings import Settings
 from spadework.tools.library import Library
+from spadework.tools.search.choose import choose
 
 Check = Callable[[Settings], Awaitable[str]]
 

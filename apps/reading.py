@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from spadework.tools.fetch.reader import Reader
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
@@ -17,6 +16,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.guard import is_http_url
+from spadework.tools.fetch.reader import Reader
 
 
 def read_one(page: str, html: Path | None, url: str, as_json: bool, settings: Settings) -> None:

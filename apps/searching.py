@@ -6,13 +6,13 @@ import asyncio
 import json
 
 import typer
-from spadework.tools.search.choose import choose
-from spadework.tools.search.failover import Search
 
 from spadework.settings import Settings
 from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.library import Library
 from spadework.tools.rank import query_terms, relevance
+from spadework.tools.search.choose import choose
+from spadework.tools.search.failover import Search
 from spadework.values import Hit, Query
 
 

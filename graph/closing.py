@@ -44,7 +44,7 @@ def draft(state: ResearchState) -> str:
 
 def result_of(desk: Desk, state: ResearchState) -> Result:
     """The result of a finished run."""
-    why = "stop" if desk.stop.is_set() else state.get("stopped_by", "") or desk.budget.ended_by()
+    why = _ended_by(desk, state)
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
     problems = _once(state.get("problems", []))
@@ -74,6 +74,14 @@ def result_of(desk: Desk, state: ResearchState) -> Result:
         iterations=len(state.get("rounds", [])),
         session_dir=str(desk.folder),
     )
+
+
+def _ended_by(desk: Desk, state: ResearchState) -> str:
+    """What ended the run. Where the model could not be paid, that did, even if code has covered every topic in its stead."""
+    if desk.stop.is_set():
+        return "stop"
+    unpaid = desk.budget.refused if desk.budget.refused in ("calls", "tokens", "money") else ""
+    return unpaid or state.get("stopped_by", "") or desk.budget.ended_by()
 
 
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:

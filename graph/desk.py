@@ -78,9 +78,13 @@ class Desk:
             return library[0]
 
         await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
-        name = await default_model(settings)
-        choice = await choose(settings, open_library)
         journal = await Journal.open(folder / "session.sqlite", budget)
+        try:
+            model = await _model(settings, budget, journal)
+            choice = await choose(settings, open_library)
+        except BaseException:
+            await journal.close()
+            raise
         web = Web(settings)
         await web.__aenter__()
         desk = cls(
@@ -94,7 +98,7 @@ class Desk:
             reader=Reader(web),
             web=web,
             library=library[0] if library else None,
-            model=Model(settings, budget, journal, name) if name else None,
+            model=model,
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
         )
@@ -110,6 +114,16 @@ class Desk:
         await self.journal.close()
         if self.library:
             self.library.close()
+
+
+async def _model(settings: Settings, budget: Budget, journal: Journal) -> Model | None:
+    """The chat models of the settings, or None when the extractive roles do the work."""
+    name = await default_model(settings)
+    if not name:
+        return None
+    model = Model(settings, budget, journal, name)
+    model.check()
+    return model
 
 
 async def desk_of(session_id: str, settings: Settings | None) -> Desk:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from spadework.errors import BudgetSpent, FetchError, TooSlow
@@ -29,24 +30,26 @@ async def read_pages(desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Seq
     running: dict[asyncio.Task[Page], Hit] = {}
     pages: dict[str, Page] = {}
     problems: list[Problem] = []
+    stopping = asyncio.create_task(desk.stop.wait())
     try:
         while running or (waiting and len(pages) < wanted):
             while waiting and len(running) < desk.settings.parallel_pages and len(pages) + len(running) < wanted:
                 hit = waiting.popleft()
                 running[asyncio.create_task(read_page(desk, hit, until))] = hit
                 emit(Reading(topic=task.topic.name, url=hit.url, title=hit.title))
-            done, _ = await asyncio.wait(running, timeout=until - asyncio.get_running_loop().time(), return_when=asyncio.FIRST_COMPLETED)
-            for finished in done:
+            left = until - asyncio.get_running_loop().time()
+            done, _ = await asyncio.wait({*running, stopping}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            for finished in [task for task in running if task in done]:
                 outcome = _outcome(finished, running.pop(finished), task, emit)
                 if isinstance(outcome, Page):
                     pages[outcome.url] = outcome
                 elif outcome:
                     problems.append(outcome)
-            if not done or any(d for d in done if isinstance(d.exception(), BudgetSpent)):
+            if not done or stopping.done() or any(isinstance(task.exception(), BudgetSpent) for task in done):
                 break
     finally:
         problems += [_late(task, hit, emit) for hit in running.values()]
-        await _cancelled(running)
+        await _cancelled({*running, stopping})
     order = {canonical_url(hit.url): n for n, hit in enumerate([*chosen, *reserve])}
     return sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))), problems
 
@@ -152,7 +155,7 @@ def _failed(hit: Hit, reason: str) -> Problem:
     return Problem(stage="read", subject=hit.url, reason=reason, effect=f"“{hit.title or hit.url}” was not read.")
 
 
-async def _cancelled(running: dict[asyncio.Task[Page], Hit]) -> None:
+async def _cancelled(running: set[asyncio.Task[Any]]) -> None:
     for task in running:
         task.cancel()
     await asyncio.gather(*running, return_exceptions=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from threading import Lock
 
 import snowballstemmer
 
@@ -29,12 +30,15 @@ _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
 _CONTENT = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
 _STEMMER = snowballstemmer.stemmer("english")
+#: The stemmer keeps the word it works on in itself, and passages are ranked in several threads at once.
+_STEMMING = Lock()
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The English stem of a lower-case word."""
-    return str(_STEMMER.stemWord(word))
+    with _STEMMING:
+        return str(_STEMMER.stemWord(word))
 
 
 def content_words(text: str) -> list[str]:

@@ -12,11 +12,11 @@ from spadework.tools.facts import stems
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: A candidate below this share of the highest possible score is not quoted.
-LEAST_SCORE = 0.42
+LEAST_SCORE = 0.48
 #: Nor one below this share of the best candidate's score.
 LEAST_SHARE = 0.75
 #: From this share on, the best candidates answer the topic.
-GOOD_SCORE = 0.55
+GOOD_SCORE = 0.6
 #: Quotes of one topic at most, of one page at most, and code blocks among them.
 MOST_QUOTES, MOST_PER_PAGE, MOST_CODE = 7, 4, 2
 #: Two quotes that share more than this of the shorter one's words say the same.
@@ -104,10 +104,7 @@ def _in_page_order(chosen: Sequence[Scored]) -> list[Scored]:
 
 def _spots(candidate: Candidate) -> list[Spot]:
     page, passage = candidate.shown.page, candidate.shown
-    spans = [(candidate.start, candidate.end)]
-    if candidate.lead:
-        spans.insert(0, candidate.lead)
-    return [Spot(page, start, end, passage.text[start - passage.start : end - passage.start]) for start, end in spans]
+    return [Spot(page, start, end, passage.text[start - passage.start : end - passage.start]) for start, end in candidate.spans]
 
 
 def _next_queries(plan: Plan, topic: Topic, missing: Sequence[str]) -> tuple[Recommendation, ...]:

@@ -1,31 +1,37 @@
-"""What could be quoted: the sentences, list items and code blocks of the passages shown."""
+"""What could be quoted of the passages shown: sentences, code blocks with the sentence that introduces them, lists with theirs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from spadework.agents.shown import Shown
 from spadework.tools.blocks import Block, blocks
-from spadework.tools.inline import plain
+from spadework.tools.inline import plain, units
 from spadework.tools.sentences import sentences
 
-#: Lengths of a sentence that can stand alone in a report, in characters and words.
+Span = tuple[int, int]
+Kind = Literal["text", "item", "list", "code"]
+
+#: Lengths of a sentence that can stand alone in a report, in characters and words; an item of a list may be shorter.
 SENTENCE_CHARS = (30, 420)
-LEAST_WORDS = 5
+LEAST_WORDS, LEAST_ITEM_WORDS = 5, 3
+#: Items of a list that is quoted as a whole, and characters of all together.
+LIST_ITEMS, LIST_CHARS = (2, 9), 1_200
 #: Lines of a code block that can stand in a report.
-CODE_LINES = (1, 60)
+MOST_CODE_LINES = 60
 
 #: Openings that lean on the sentence before: it is quoted along with them.
-_LABEL = re.compile(r"(?:note|important|examples?|warning|tip|hint|caution|info)s?\s*:\s*", re.IGNORECASE)
 _LEANS = re.compile(
     r"(?:this|that|these|those|it|its|they|their|he|she|his|her|such|here|also|however|therefore|thus|but|and|so|moreover|furthermore|"
     r"additionally|instead|otherwise|similarly|likewise|for example|for instance|as such|in this|in that|then|both|which|note that)\b",
     re.IGNORECASE,
 )
-#: An entry of a list of parameters, such as "`name` (str): …".
-_PARAMETER = re.compile(r"`[^`]+`\s*(?:\([^)]*\))?\s*[:—–-]|\*{0,2}\w+\*{0,2} \([^)]*\)\s*:")
+_LABEL = re.compile(r"(?:note|important|examples?|warning|tip|hint|caution|info)s?\s*:\s*", re.IGNORECASE)
+#: An entry of a list of parameters, such as "`name` (str): …" or "name - (optional) …".
+_PARAMETER = re.compile(r"`[^`]+`\s*(?:\([^)]*\))?\s*[:—–-]|\*{0,2}[\w.]+\*{0,2} (?:- )?\([^)]*\)(?:\s*:| )")
 #: Sentences about the page or its makers rather than about its matter.
 _CHATTER = re.compile(
     r"\b(?:click|subscribe|sign up|newsletter|cookies?|all rights reserved|copyright|sponsor\w*|star us|"
@@ -40,15 +46,23 @@ _CHATTER = re.compile(
 
 @dataclass(frozen=True)
 class Candidate:
-    """A stretch `start:end` of a page that could be quoted; `text` is how it reads. `lead` is the sentence that introduces a code block."""
+    """Stretches of a page, in order, that would be quoted together; `text` is how they read, `position` (0..1) where they stand."""
 
     shown: Shown
-    start: int
-    end: int
+    spans: tuple[Span, ...]
     text: str
-    kind: str
+    kind: Kind
     position: float
-    lead: tuple[int, int] | None = None
+
+    @property
+    def start(self) -> int:
+        """Where the first stretch begins, in the page."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """Where the last stretch ends, in the page."""
+        return self.spans[-1][1]
 
 
 def candidates(shown: Sequence[Shown]) -> list[Candidate]:
@@ -59,69 +73,81 @@ def candidates(shown: Sequence[Shown]) -> list[Candidate]:
 def _of(passage: Shown) -> Iterator[Candidate]:
     text = passage.text
     structure = blocks(text)
-    spans = sentences(text)
-    chars = max(1, passage.page.chars)
-    before: tuple[int, int] | None = None
-    for start, end in spans:
-        block = _block(structure, start)
-        kind = "item" if block and block.kind == "list" else "text"
-        span = _with_support(text, before, start, end, block)
-        before = (start, end)
-        readable = " ".join(plain(text[span[0] : span[1]]).split()) if span else ""
-        if span and _stands_alone(readable, kind) and not _PARAMETER.match(text[span[0] : span[1]]):
-            yield Candidate(passage, passage.start + span[0], passage.start + span[1], readable, kind, (passage.start + start) / chars)
+    prose = sentences(text)
+    before: Span | None = None
+    for span in prose:
+        block = next((b for b in structure if b.start <= span[0] < b.end), None)
+        whole = _with_support(text, before, span, block)
+        before = span
+        kind: Kind = "item" if block and block.kind == "list" else "text"
+        if whole and _stands_alone(text[slice(*whole)], kind):
+            yield _made(passage, kind, (whole,))
     for block in structure:
+        lead = next((span for span in prose if _leads(text, span, block)), None)
         if block.kind == "code" and (inner := _inside(text, block)):
-            lead = next((span for span in spans if _leads(text, span, block)), None)
-            absolute = (passage.start + lead[0], passage.start + lead[1]) if lead else None
-            start, end = inner
-            yield Candidate(
-                passage, passage.start + start, passage.start + end, text[start:end], "code", (passage.start + start) / chars, absolute
-            )
+            yield _made(passage, "code", (lead, inner) if lead else (inner,), text[slice(*inner)])
+        elif block.kind == "list" and (items := _items(text, block)):
+            yield _made(passage, "list", (lead, *items) if lead else items)
 
 
-def _leads(text: str, span: tuple[int, int], block: Block) -> bool:
-    """Whether a sentence stands right before a code block and says something of it."""
+def _made(passage: Shown, kind: Kind, spans: tuple[Span, ...], text: str = "") -> Candidate:
+    readable = text or " ".join(" ".join(plain(passage.text[slice(*span)]).split()) for span in spans)
+    absolute = tuple((passage.start + start, passage.start + end) for start, end in spans)
+    return Candidate(passage, absolute, readable, kind, absolute[0][0] / max(1, passage.page.chars))
+
+
+def _leads(text: str, span: Span, block: Block) -> bool:
+    """Whether a sentence stands right before a block and says something of it."""
     start, end = span
     return end <= block.start and not text[end : block.start].strip() and len(text[start:end].split()) >= LEAST_WORDS
 
 
-def _block(structure: Sequence[Block], offset: int) -> Block | None:
-    return next((b for b in structure if b.start <= offset < b.end), None)
-
-
-def _with_support(text: str, before: tuple[int, int] | None, start: int, end: int, block: Block | None) -> tuple[int, int] | None:
+def _with_support(text: str, before: Span | None, span: Span, block: Block | None) -> Span | None:
     """The sentence, together with the one before when it leans on it; None when that one is not at hand."""
-    if not _leans(plain(text[start:end])):
-        return start, end
-    if before and block and block.start <= before[0] and before[1] <= start:
-        leaned_on = plain(text[before[0] : before[1]])
-        return None if _leans(leaned_on) else (before[0], end)
+    if not _leans(text[slice(*span)]):
+        return span
+    if before and block and block.start <= before[0] and before[1] <= span[0] and not _leans(text[slice(*before)]):
+        return before[0], span[1]
     return None
 
 
 def _leans(sentence: str) -> bool:
-    return _LEANS.match(_LABEL.sub("", sentence, count=1).lstrip("“\"'( ")) is not None
+    return _LEANS.match(_LABEL.sub("", plain(sentence), count=1).lstrip("“\"'( ")) is not None
 
 
-def _stands_alone(text: str, kind: str) -> bool:
+def _stands_alone(source: str, kind: Kind) -> bool:
+    text = " ".join(plain(source).split())
     least, most = SENTENCE_CHARS
     if not least <= len(text) <= most or len(text.split()) < LEAST_WORDS or text.endswith((":", "?", "...", "…", ",")):
         return False
-    letters = sum(c.isalpha() or c.isspace() for c in text)
-    if letters < 0.75 * len(text) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
+    if _PARAMETER.match(source) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
         return False
-    return kind == "item" or (text[0].isupper() or text[0] in "`\"“'(" or text[0].isdigit() or not text[0].isalpha() or text[-1] in ".!")
+    letters = sum(c.isalpha() or c.isspace() for c in text)
+    return letters >= 0.75 * len(text) and (kind == "item" or not text[0].islower() or text[-1] in ".!")
 
 
-def _inside(text: str, block: Block) -> tuple[int, int] | None:
+def _items(text: str, block: Block) -> tuple[Span, ...]:
+    """The items of a flat list that can be quoted as a whole, or ()."""
+    spans = []
+    for start, end in units(text, block):
+        item = text[start:end].strip()
+        if item:
+            begin = start + text[start:end].index(item)
+            spans.append((begin, begin + len(item)))
+    whole = text[block.start : block.end]
+    fit = LIST_ITEMS[0] <= len(spans) <= LIST_ITEMS[1] and len(whole) <= LIST_CHARS and not _CHATTER.search(whole)
+    words = [len(plain(text[slice(*span)]).split()) for span in spans]
+    if not fit or min(words) < LEAST_ITEM_WORDS or any(_PARAMETER.match(text[slice(*span)]) for span in spans):
+        return ()
+    return tuple(spans)
+
+
+def _inside(text: str, block: Block) -> Span | None:
     """The span between the fences of a code block; None for one too long or empty, or cut off."""
     lines = text[block.start : block.end].split("\n")
     mark = lines[0].lstrip()
-    if not mark.startswith(("```", "~~~")) or len(lines) < 3 or not lines[-1].strip().startswith(mark[:3]):
+    if not mark.startswith(("```", "~~~")) or not lines[-1].strip().startswith(mark[:3]):
         return None
     start = block.start + len(lines[0]) + 1
     end = block.end - len(lines[-1]) - 1
-    if not text[start:end].strip() or not CODE_LINES[0] <= len(lines) - 2 <= CODE_LINES[1]:
-        return None
-    return start, end
+    return (start, end) if 3 <= len(lines) <= MOST_CODE_LINES + 2 and text[start:end].strip() else None

@@ -25,6 +25,7 @@ class Facet(Value):
     named: str = ""
     code: bool = False
     loose: bool = False
+    names: bool = False
 
     @cached_property
     def cue(self) -> re.Pattern[str]:

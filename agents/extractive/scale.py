@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.facets import Facet, facet_of
-from spadework.tools.facts import stems
+from spadework.agents.extractive.names import Names
+from spadework.tools.facts import content_words, stems
 from spadework.tools.urls import domain_of
 from spadework.values import Page, Plan, Topic
 
@@ -22,13 +23,15 @@ WITHOUT_CUE, ABOUT_ANOTHER = 0.6, 0.7
 #: What is left of the score of what stands on a page that is about something else, where another page is about the subject.
 OFF_SUBJECT = 0.55
 #: The first words of a page about the subject say what it is, also without naming it.
-OPENING_CHARS, OPENING_DEFINES = 250, 0.8
+OPENING_CHARS, OPENING_WORDS = 250, 0.8
+#: How far a page that is about the subject names it for all of its sentences.
+IMPLIED = 0.7
 #: Share of a page's standing that comes from being about the subject; the rest comes from its fused rank.
 ABOUT_SHARE = 0.65
 #: A page whose title holds the subject's words beside others is about it by this much at most.
 ABOUT_PARTLY = 0.6
 #: How much each step down a site's tree takes from the standing of a page: overviews stand high.
-DEPTH = 0.15
+DEPTH = 0.3
 
 INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|npm|apt(?:-get)?|brew|cargo|poetry|pipx) (?:-m )?(?:pip )?(?:install|add|i)\b", re.IGNORECASE)
 _VERSION = re.compile(r"-v?\d[\w.]*$")
@@ -45,31 +48,34 @@ class Scale:
         self.facet: Facet = facet_of(topic)
         self.subjects = _subjects(plan, topic)
         self.subject = set[str]().union(*self.subjects)
+        self.verb = next(iter(content_words(plan.subjects[0])), "") if plan.question_type == "howto" and plan.subjects else ""
         self.words = [stems(c.text) for c in found]
         asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
         self.rarity = _rarity(asked, self.words)
         self.best_passage = max((c.shown.score for c in found), default=1.0) or 1.0
         pages = {c.shown.page.url: c.shown.page for c in found}
         best = max((page.rrf for page in pages.values()), default=1.0) or 1.0
+        self.names = Names(_named(plan, topic), found)
         self.standing = {url: self._standing(page, best) for url, page in pages.items()}
         self.about = {url: self._about(page) for url, page in pages.items()}
-        self.most_about = max(self.about.values(), default=1.0) or 1.0
+        self.most_about = max(self.about.values(), default=0.0)
         self.imported = Counter(name for code in _code_by_page(found).values() for name in _imports(code))
 
     def takes(self, candidate: Candidate) -> bool:
         """Whether a candidate can answer the facet at all: code only where it is wanted, and commands that install only there."""
         if candidate.kind != "code":
-            return True
+            return not self.facet.names or self.names.named_in(candidate)
         return self.facet.code and (self.facet.key == "install") == (INSTALLS.search(candidate.text) is not None)
 
     def score(self, candidate: Candidate, words: set[str]) -> float:
         """The share 0..1 of the highest possible score."""
         url = candidate.shown.page.url
         named = bool(self.facet.named and re.search(self.facet.named, candidate.shown.heading, re.IGNORECASE))
+        opens = self._opens(candidate)
         parts = {
-            "words": self._shared(words),
+            "words": max(self._shared(words), OPENING_WORDS if opens else 0.0),
             "cue": self._cue(candidate),
-            "subject": max(self._share(words), 0.7 * self.about[url]),
+            "subject": max(self._share(words), 1.0 if opens else IMPLIED * self.about[url]),
             "page": self.standing[url],
             "heading": 1.0 if named else 0.0,
             "passage": candidate.shown.score / self.best_passage,
@@ -79,11 +85,16 @@ class Scale:
         score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
         score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
         score *= ABOUT_ANOTHER if self._other(candidate) else 1.0
-        return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * self.about[url] / self.most_about)
+        nearest = self.about[url] / self.most_about if self.most_about else 1.0
+        return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * nearest)
 
     def _share(self, words: set[str]) -> float:
         """The share of a subject's words that are there, of the subject that has most."""
-        return max(len(subject & words) / len(subject) for subject in self.subjects) if self.subjects else 0.0
+        return max((self._weight(subject & words) / self._weight(subject) for subject in self.subjects), default=0.0)
+
+    def _weight(self, words: set[str]) -> float:
+        """What some words of the subject weigh together: the verb of "how to", its first word, weighs double."""
+        return sum(2.0 if word == self.verb else 1.0 for word in words)
 
     def _shared(self, words: set[str]) -> float:
         """The share of the asked words that are there, rare ones counting more."""
@@ -102,6 +113,12 @@ class Scale:
         depth = max(0, page.url.split("://", 1)[-1].strip("/").count("/") - 1)
         return (ABOUT_SHARE * self._about(page) + (1 - ABOUT_SHARE) * rank) / (1 + DEPTH * depth)
 
+    def _opens(self, candidate: Candidate) -> bool:
+        """Whether a sentence stands at the very beginning of the page that is most about the subject, to say what it is."""
+        url = candidate.shown.page.url
+        first = candidate.start < OPENING_CHARS and candidate.kind == "text" and self.facet.key in ("definition", "subject")
+        return first and self.about[url] == 1.0 and self.standing[url] == max(self.standing.values())
+
     def _other(self, candidate: Candidate) -> bool:
         """Whether a sentence begins with a name that is not the subject's: it is likely to be about something else."""
         first = candidate.text.split(maxsplit=1)[0].strip("*`\"'(")
@@ -112,11 +129,10 @@ class Scale:
         if candidate.kind == "code":
             return self._code(candidate.text)
         if self.facet.key in ("definition", "subject"):
-            url = candidate.shown.page.url
-            opens = candidate.start < OPENING_CHARS and self.about[url] == 1.0 and self.standing[url] == max(self.standing.values())
-            return max(_defines(candidate.text, self.subject), OPENING_DEFINES if opens else 0.0)
+            return 0.0 if INSTALLS.search(candidate.text) else float(self._opens(candidate)) or _defines(candidate.text, self.subject)
+        if candidate.kind == "list" and self.facet.named and re.search(self.facet.named, candidate.shown.heading, re.IGNORECASE):
+            return 1.0
         return 1.0 if self.facet.cue.search(candidate.text) else 0.0
-
 
     def _code(self, code: str) -> float:
         """1 for a command that installs the subject, or for a program of some lines that imports what most pages import of it."""
@@ -133,9 +149,12 @@ class Scale:
 
 def _subjects(plan: Plan, topic: Topic) -> list[set[str]]:
     """The words of each subject that this topic is about: those of the plan's that its name or question names, else all."""
-    named = [s for s in plan.subjects if s.lower() in f"{topic.name} {topic.question}".lower()]
-    found = [stems(subject) for subject in (named or plan.subjects or (topic.question,))]
-    return [words for words in found if words]
+    return [words for subject in _named(plan, topic) if (words := stems(subject))]
+
+
+def _named(plan: Plan, topic: Topic) -> tuple[str, ...]:
+    named = tuple(s for s in plan.subjects if s.lower() in f"{topic.name} {topic.question}".lower())
+    return named or plan.subjects or (topic.question,)
 
 
 def _rarity(asked: set[str], words: Sequence[set[str]]) -> dict[str, float]:
@@ -147,7 +166,12 @@ def _rarity(asked: set[str], words: Sequence[set[str]]) -> dict[str, float]:
 def _defines(text: str, subject: set[str]) -> float:
     """1 when a sentence begins with the subject and says what it is; less when it says so later on."""
     match = _DEFINES.match(text)
-    if match and len(subject & stems(match.group(1))) >= len(subject) / 2:
+    if (
+        match
+        and len(match.group(1).split()) <= len(subject) + 3
+        and not re.search(r"\b(?:that|which|who)\b", match.group(1))
+        and len(subject & stems(match.group(1))) >= len(subject) / 2
+    ):
         return 1.0
     return 0.4 if _IS_A.search(text) and subject & stems(text) else 0.0
 

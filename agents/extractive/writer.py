@@ -11,6 +11,8 @@ from spadework.values import Evidence, Plan, Section, Sentence
 #: Sentences of a summary at most, and the longest, in characters.
 SUMMARY_SENTENCES = 4
 SUMMARY_CHARS = 320
+#: The topics whose answer comes first, by facet.
+_LEADING = ("definition", "subject", "fact", "overview", "steps", "causes", "timeline", "items", "strengths", "differences")
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
@@ -20,7 +22,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
 
 def summary(plan: Plan, ledger: Sequence[Evidence]) -> Section:
     """The first sentence of each topic that answers the question in words, the definition first."""
-    topics = sorted(plan.topics, key=lambda topic: facet_of(topic).key not in ("definition", "subject", "fact", "overview"))
+    topics = sorted(plan.topics, key=lambda topic: _LEADING.index(key) if (key := facet_of(topic).key) in _LEADING else len(_LEADING))
     sentences: list[Sentence] = []
     for topic in topics:
         own = [

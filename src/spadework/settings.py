@@ -102,7 +102,7 @@ class Settings(BaseSettings):
     # Evidence
     passage_chars: int = Field(1_500, ge=200, le=4_000, description="Longest passage, in characters, except for code and tables.")
     assess_chars: int = Field(12_000, ge=1_000, le=200_000, description="Characters of passages shown to the assessor for a topic.")
-    evidence_per_topic: int = Field(12, ge=1, le=100, description="Most evidence kept for a topic in one round.")
+    evidence_per_topic: int = Field(20, ge=1, le=100, description="Most evidence kept for a topic in one round.")
 
     # Sessions
     home: Path = Field(

@@ -27,6 +27,12 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     return Settings.load()
 
 
+def page(sentence: str) -> str:
+    """A page that says one thing, and enough else to be read."""
+    more = "Much else is told of the town by those who live there, and little of it has ever been written down by anybody."
+    return f"<html><head><title>Port Aldermere</title></head><body><main><h1>Port Aldermere</h1><p>{sentence}</p><p>{more}</p></main></body></html>"
+
+
 def quotes_stand(result: Result) -> bool:
     """Every piece of evidence equals its stretch of the stored page."""
     pages = Path(result.session_dir) / "pages"
@@ -46,16 +52,20 @@ async def test_a_question_becomes_a_report_in_which_every_citation_stands(model:
     assert not any(url in result.report for url in ("127.0.2.1",))
 
 
-async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(model: Model, searx: Searx, settings: Settings) -> None:
-    play(model, TOPICS, keywords={"Lighthouse": "1887"}, gaps={"Lighthouse": "lighthouse 1887 keeper gap"})
-    searx.script("lighthouse first lit", [])
+async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    play(model, TOPICS, keywords={"Lighthouse": "lamp"}, gaps={"Lighthouse": "who lights the lamp"})
+    searx.script("inhabitants", [world.put("blog", "/census", page("The census of Port Aldermere counted 48,212 inhabitants in 2024."))])
+    searx.script("first lit", [])
+    searx.script("lamp", [world.put("forum", "/keeper", page("The lamp of the lighthouse of Port Aldermere was first lit in 1887."))])
     result = await research("What is known about Port Aldermere?", settings)
-    assert result.iterations == 2
-    assert searx.queries[2:] == ["lighthouse 1887 keeper gap"]
-    assert result.stopped_by == "coverage"
-    asked = [request for request in model.requests if request.schema_name == "AssessmentAnswer"]
-    assert ["Topic: Lighthouse" in request.prompt for request in asked].count(True) == 2
-    assert ["Topic: Inhabitants" in request.prompt for request in asked].count(True) == 1, "a covered topic is not judged again"
+    assert (result.iterations, result.stopped_by) == (2, "coverage")
+    assert sorted(searx.queries) == sorted([*TOPICS.values(), "who lights the lamp"])
+    asked = [request.prompt for request in model.requests if request.schema_name == "AssessmentAnswer"]
+    assert ["Topic: Lighthouse" in prompt for prompt in asked].count(True) == 2
+    assert ["Topic: Inhabitants" in prompt for prompt in asked].count(True) == 1, "a covered topic is not judged again"
+    assert len(world.asked("blog", "/census")) == len(world.asked("forum", "/keeper")) == 1
 
 
 async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(model: Model, settings: Settings) -> None:
@@ -85,7 +95,7 @@ async def test_an_invented_quote_never_reaches_the_report(model: Model, settings
     assert "clockmakers" not in result.report
     lighthouse = next(topic for topic in result.topics if topic.name == "Lighthouse")
     assert not lighthouse.covered
-    assert any(p.stage == "assessor" and "clockmakers" in p.reason for p in result.problems)
+    assert any(p.stage == "verifier" and "clockmakers" in p.reason for p in result.problems)
     assert quotes_stand(result)
 
 
@@ -106,8 +116,11 @@ async def test_a_sentence_with_a_changed_number_or_an_unknown_id_is_not_in_the_r
 
 
 @pytest.mark.parametrize("fault", ["error", "hang"])
-async def test_a_search_that_fails_costs_its_topic_and_no_other(model: Model, searx: Searx, settings: Settings, fault: str) -> None:
-    play(model, TOPICS)
+async def test_a_search_that_fails_costs_its_topic_and_no_other(
+    model: Model, world: World, searx: Searx, settings: Settings, fault: str
+) -> None:
+    play(model, TOPICS, keywords={"Lighthouse": "lamp"})
+    searx.script("inhabitants", [world.put("blog", "/census", page("The census of Port Aldermere counted 48,212 inhabitants in 2024."))])
     searx.fail(fault, query="lighthouse")  # type: ignore[arg-type]
     result = await research("What is known about Port Aldermere?", settings.with_(search_seconds=1, iterations=1))
     assert {topic.name: topic.covered for topic in result.topics} == {"Inhabitants": True, "Lighthouse": False}

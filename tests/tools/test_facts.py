@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from spadework.tools.facts import names, negated, numbers, spelled, stems
+from spadework.tools.facts import names, negated, numbers, spelled, stem, stems
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,11 @@ def test_denials_are_seen(text: str, denies: bool) -> None:
 
 def test_words_share_their_stems() -> None:
     assert stems("installing installed install") == {"instal"}
+
+
+def test_stems_are_right_from_many_threads_at_once() -> None:
+    words = [f"{start}{n}{end}" for n in range(500) for start in ("connect", "gener") for end in ("ing", "ational", "fulness")]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(stem, words * 4))
+    stem.cache_clear()
+    assert together == [stem(word) for word in words] * 4

@@ -1,0 +1,50 @@
+"""Whether a text names a subject. A name that is also a common word, such as `requests`, counts only where it is written as a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from spadework.agents.extractive.candidates import Candidate
+
+#: A subject of more words than this is a description, which no text names.
+MOST_WORDS = 3
+
+
+class Names:
+    """The names of some subjects, and which of them are common words in the candidates at hand."""
+
+    def __init__(self, subjects: Iterable[str], found: Sequence[Candidate]) -> None:
+        self._subjects = [subject for subject in subjects if len(subject.split()) <= MOST_WORDS]
+        text = "\n".join(source(candidate) for candidate in found if candidate.kind != "code")
+        self._patterns = [_as_name(s) if _is_common(s, text) else _anyhow(s) for s in self._subjects]
+
+    def named_in(self, candidate: Candidate) -> bool:
+        """Whether a candidate names one of the subjects; True when none of them has a name."""
+        text = source(candidate)
+        return not self._patterns or any(pattern.search(text) for pattern in self._patterns)
+
+
+def source(candidate: Candidate) -> str:
+    """A candidate as it stands in its page, marks included."""
+    start = candidate.shown.start
+    return " ".join(candidate.shown.text[a - start : b - start] for a, b in candidate.spans)
+
+
+def _anyhow(subject: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(subject)}(?!\w)", re.IGNORECASE)
+
+
+def _as_name(subject: str) -> re.Pattern[str]:
+    """The subject in code, with a capital, or joined by a hyphen (`requests-compatible`)."""
+    word = re.escape(subject)
+    return re.compile(
+        rf"`[^`]*(?i:{word})[^`]*`|(?<!\w)(?:{re.escape(subject[:1].upper() + subject[1:])}|{re.escape(subject.upper())})(?!\w)|{word}-\w"
+    )
+
+
+def _is_common(subject: str, text: str) -> bool:
+    """Whether the subject stands in plain lower-case prose more often than as a name."""
+    as_name = len(_as_name(subject).findall(text))
+    anyhow = len(_anyhow(subject).findall(text))
+    return subject.islower() and anyhow - as_name > as_name
