@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from spadework.agents.editor import review
 from spadework.errors import SessionNotFound
@@ -28,30 +29,41 @@ SECRETS = {"openai_api_key"}
 class Records:
     """Writes the files of one session."""
 
-    def __init__(self, folder: Path, created_at: datetime | None = None) -> None:
+    def __init__(self, folder: Path, created_at: datetime, *, fresh: bool) -> None:
         self.folder = folder
-        self._created_at = created_at or datetime.now(UTC)
-        self._stamp = f"{self._created_at:%Y%m%d_%H%M%S}"
+        self._fresh = fresh
+        self._stamp = f"{created_at:%Y%m%d_%H%M%S}"
         self._searches: list[str] = []
         self._reads: list[str] = []
         self._progress: dict[str, Any] = {"state": "started", "rounds": []}
 
-    async def begin(self, session_id: str, question: str, settings: Settings, attachments: Sequence[str], mode: str) -> None:
-        """The metadata as known at the start, so that a run that is cut off can be taken up."""
+    @classmethod
+    async def begin(cls, folder: Path, session_id: str, question: str, settings: Settings, attachments: Sequence[str]) -> Self:
+        """The records of a session; what is known at its start is written down before anything else, so that it can be taken up."""
+        if (folder / METADATA).exists():
+            metadata = await asyncio.to_thread(read_metadata, folder)
+            return cls(folder, datetime.fromisoformat(metadata["created_at"]), fresh=False)
+        records = cls(folder, datetime.now(UTC), fresh=True)
         kept = {name: value for name, value in settings.model_dump(mode="json").items() if name in settings.model_fields_set - SECRETS}
         data = {
             "id": session_id,
-            "created_at": self._created_at.isoformat(),
+            "created_at": datetime.now(UTC).isoformat(),
             "query": question,
-            "method": mode,
+            "method": "",
             "attachments": list(attachments),
             "settings": kept,
             "performance_metrics": {},
             "results_summary": {},
             "file_paths": {},
         }
-        await self._json(METADATA, data)
-        await self._json(PROGRESS, self._progress)
+        await records._json(METADATA, data)
+        await records._json(PROGRESS, records._progress)
+        return records
+
+    async def discard(self) -> None:
+        """Remove a session that could not begin; one that was taken up stays."""
+        if self._fresh:
+            await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
         """Take down what an event tells."""
@@ -81,6 +93,7 @@ class Records:
         metadata = await asyncio.to_thread(read_metadata, self.folder)
         metadata |= {
             "status": result.status,
+            "method": result.mode,
             "performance_metrics": {**result.timings, **result.usage.model_dump()},
             "results_summary": {
                 "covered": sum(topic.covered for topic in result.topics),

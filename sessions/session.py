@@ -8,17 +8,18 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Self, cast
 
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langchain_core.runnables import RunnableConfig
 
 from spadework.budget import Budget
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Event, Finished, Notice, Started, parse_event
 from spadework.graph.closing import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
-from spadework.graph.research import build_graph
+from spadework.graph.research import Graph, build_graph
 from spadework.graph.state import ResearchState
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records, read_metadata, read_result
+from spadework.sessions.store import checkpoints
 from spadework.sessions.stream import parts_until_deadline
 from spadework.settings import Settings
 from spadework.values import Evidence, Result
@@ -87,53 +88,67 @@ class Session:
             return
         await asyncio.to_thread(_make, self.folder)
         with held(self.folder):
-            self._desk = await Desk.open(self.session_id, self.settings, self.budget, progress=progress)
+            records = await Records.begin(self.folder, self.session_id, self.question, self.settings, self.attachments)
             try:
-                async with aclosing(self._run(self._desk)) as events:
+                desk = self._desk = await Desk.open(self.session_id, self.settings, self.budget, progress=progress)
+            except SettingsError:
+                await records.discard()
+                raise
+            try:
+                async with aclosing(self._run(desk, records)) as events:
                     async for event in events:
                         yield event
             finally:
-                await self._desk.close()
                 self._desk = None
+                await desk.close()
 
-    async def _run(self, desk: Desk) -> AsyncGenerator[Event, None]:
+    async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         if self._stop:
             desk.stop.set()
-        records = Records(self.folder)
-        async with AsyncSqliteSaver.from_conn_string(str(self.folder / "session.sqlite")) as saver:
+        async with checkpoints(self.folder) as saver:
             graph = build_graph(saver)
-            config: Any = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
-            before = await graph.aget_state(config)
-            resumed = bool(before.values)
-            if not resumed:
-                await records.begin(self.session_id, self.question, self.settings, self.attachments, desk.mode)
-            yield Started(session_id=self.session_id, question=self.question, mode=desk.mode, searching=desk.searching, resumed=resumed)
+            config: RunnableConfig = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
+            before = (await graph.aget_state(config)).values
+            yield Started(
+                session_id=self.session_id, question=self.question, mode=desk.mode, searching=desk.searching, resumed=bool(before)
+            )
             for notice in desk.notices:
                 yield Notice(text=notice)
-            given: Any = (
-                None if resumed else {"question": self.question, "attachments": list(self.attachments), "session_id": self.session_id}
-            )
-            finished = False
-            ledger: list[Evidence] = list(before.values.get("evidence", []))
-            stream = graph.astream(
-                given, config, context=self.settings, stream_mode=["updates", "custom"], subgraphs=True, version="v2", durability="sync"
-            )
-            async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
-                async for part in parts:
-                    if part["type"] == "updates":
-                        await _keep(part["data"], ledger, records)
-                        continue
-                    event = parse_event(part["data"])
-                    await records.saw(event)
-                    if isinstance(event, Finished):
-                        finished = True
-                        await records.finish(event.result)
+            async with aclosing(self._watched(graph, config, desk, records)) as events:
+                async for event in events:
                     yield event
-            if not finished:
-                state = cast(ResearchState, (await graph.aget_state(config)).values)
-                result = await closed_by_code(desk, state, self.question)
-                await records.finish(result)
-                yield Finished(result=result)
+                    if isinstance(event, Finished):
+                        return
+            # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
+            state = cast(ResearchState, (await graph.aget_state(config)).values)
+            result = await closed_by_code(desk, state, self.question)
+            await records.finish(result)
+            yield Finished(result=result)
+
+    async def _watched(self, graph: Graph, config: RunnableConfig, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
+        """Run the graph, from its checkpoint where there is one, and write down what it does."""
+        before = (await graph.aget_state(config)).values
+        given: Any = {"question": self.question, "attachments": list(self.attachments), "session_id": self.session_id}
+        ledger: list[Evidence] = list(before.get("evidence", []))
+        stream = graph.astream(
+            None if before else given,
+            config,
+            context=self.settings,
+            stream_mode=["updates", "custom"],
+            subgraphs=True,
+            version="v2",
+            durability="sync",
+        )
+        async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
+            async for part in parts:
+                if part["type"] == "updates":
+                    await _keep(part["data"], ledger, records)
+                    continue
+                event = parse_event(part["data"])
+                await records.saw(event)
+                if isinstance(event, Finished):
+                    await records.finish(event.result)
+                yield event
 
 
 async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
