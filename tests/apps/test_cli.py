@@ -55,8 +55,8 @@ def offline(tmp_path: Path) -> Terminal:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "quillon.md").write_text(
-        "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was designed in Port Aldermere in 1931.\n\n"
-        "## Use\n\nTo use the Quillon, turn the crank thirty times and set the dial to a station. You should use it where there is no power.\n"
+        "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was designed in Port Aldermere.\n\n"
+        "## Use\n\nTo use the Quillon, turn the crank thirty times and set the dial to a station. Use it where there is no power.\n"
     )
     return Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
 

@@ -30,7 +30,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
 def page(sentence: str) -> str:
     """A page that says one thing, and enough else to be read."""
     more = "Much else is told of the town by those who live there, and little of it has ever been written down by anybody."
-    return f"<html><head><title>Port Aldermere</title></head><body><main><h1>Port Aldermere</h1><p>{sentence}</p><p>{more}</p></main></body></html>"
+    return f"<html><head><title>Port Aldermere</title></head><body><main><h1>Port Aldermere</h1><p>{sentence}</p><p>{more}</p></main>"
 
 
 def quotes_stand(result: Result) -> bool:
@@ -52,9 +52,7 @@ async def test_a_question_becomes_a_report_in_which_every_citation_stands(model:
     assert not any(url in result.report for url in ("127.0.2.1",))
 
 
-async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(
-    model: Model, world: World, searx: Searx, settings: Settings
-) -> None:
+async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(model: Model, world: World, searx: Searx, settings: Settings) -> None:
     play(model, TOPICS, keywords={"Lighthouse": "lamp"}, gaps={"Lighthouse": "who lights the lamp"})
     searx.script("inhabitants", [world.put("blog", "/census", page("The census of Port Aldermere counted 48,212 inhabitants in 2024."))])
     searx.script("first lit", [])

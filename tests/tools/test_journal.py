@@ -18,10 +18,12 @@ class Work:
     def __init__(self, answer: list[int] | Exception) -> None:
         self.answer = answer
         self.times = 0
+        self.begun = asyncio.Event()
         self.go = asyncio.Event()
 
     async def __call__(self) -> list[int]:
         self.times += 1
+        self.begun.set()
         await self.go.wait()
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -63,8 +65,7 @@ async def test_when_the_first_is_cancelled_the_second_does_the_work(tmp_path: Pa
     journal = await Journal.open(tmp_path / "j.sqlite", Budget())
     work = Work([7])
     first = asyncio.create_task(journal.once("page", "u", list[int], work))
-    while not work.times:
-        await asyncio.sleep(0)
+    await work.begun.wait()
     second = asyncio.create_task(journal.once("page", "u", list[int], work))
     first.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
-
 from spadework.errors import Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.kinds import kind_of
+from spadework.tools.extract.kinds import file_name, kind_of
 from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.pdf import extract_pdf
 from spadework.tools.extract.rst import extract_rst
@@ -39,6 +36,5 @@ def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") 
 
 def _source(text: str, language: str, url: str) -> Extracted:
     """A file that is code from its first line to its last."""
-    name = PurePosixPath(unquote(urlsplit(url).path)).name
     code = text.replace("\r\n", "\n")
-    return Extracted(title=name, markdown=fence(code, language) if code.strip() else "", kind=language)
+    return Extracted(title=file_name(url), markdown=fence(code, language) if code.strip() else "", kind=language)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from lxml.html import HtmlElement
 
-from spadework.tools.extract.html_table import data_rows, text_of
+from spadework.tools.extract.html_table import data_rows
+from spadework.tools.extract.tree import text_of
 from spadework.tools.extract.writing import code_span, fence, table
 
 _LANGUAGE = re.compile(r"[a-z][\w+#.-]{0,30}")
@@ -104,7 +106,7 @@ def _is_gutter(element: HtmlElement) -> bool:
     return bool(_GUTTER.search(element.get("class", ""))) and not re.search(r"[^\d\s]", text_of(element))
 
 
-def _drop_gutter(gutter: HtmlElement) -> None:
+def _drop_gutter(gutter: Any) -> None:
     """Remove a column of line numbers, and the table that was there only to hold it beside the code."""
     if gutter.tag == "td":
         table = next(gutter.iterancestors("table"), gutter)

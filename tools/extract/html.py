@@ -17,7 +17,8 @@ from lxml.html import HtmlElement
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.held import Held
-from spadework.tools.extract.html_table import text_of
+from spadework.tools.extract.hidden import drop_hidden
+from spadework.tools.extract.tree import shown_chars, text_of
 
 #: A page is cut behind so many characters or tags, since time grows with both; only the indexes of whole manuals have more.
 #: Of depth libxml2 takes care itself: it stops at 256 elements.
@@ -35,7 +36,12 @@ MIN_SHARE = 0.5
 MAX_LINKS = 200
 
 _TAG = re.compile(r"<[a-zA-Z]")
-_TEXT = ".//text()[not(parent::script or parent::style or parent::noscript)]"
+#: Characters that XML, and so lxml, cannot hold: as they are, and as references.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+    r"|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d)|x0*(?:[0-8bcef]|1[\da-f]|d[89a-f][\da-f]{2}|fff[ef])(?![\da-f]));?",
+    re.IGNORECASE,
+)
 _lxml: Any = lxml.html  # it has no types
 _PARSER = _lxml.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
 _MARKS = frozenset({"", "¶", "#", "§", "🔗", "[edit]", "edit", "permalink"})
@@ -47,6 +53,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
     tree = _parse(html)
     if tree is None:
         return Extracted(title="", markdown="")
+    drop_hidden(tree)
     _drop_marks(tree)
     held = Held(tree, html)
     part = _container(tree)
@@ -57,7 +64,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
     return Extracted(
         title=held.put_back_plain(about.title or ""),
         markdown=markdown,
-        author=about.author or "",
+        author=(about.author or "").strip(" ·|,;-"),
         published_at=datetime.fromisoformat(about.date).replace(tzinfo=UTC) if about.date else None,
         language=(tree.get("lang") or "").split("-")[0].lower(),
         links=_links(part, url, held),
@@ -65,10 +72,10 @@ def extract(html: str | bytes, url: str) -> Extracted:
 
 
 def _parse(html: str) -> HtmlElement | None:
+    html = _CONTROL.sub("", html[:MAX_CHARS])
     last = next(islice(_TAG.finditer(html), MAX_TAGS, None), None)
-    end = min(MAX_CHARS, last.start() if last else MAX_CHARS)
     try:
-        tree: HtmlElement = _lxml.document_fromstring(html[:end].encode("utf-8", "replace"), parser=_PARSER)
+        tree: HtmlElement = _lxml.document_fromstring(html[: last.start() if last else None].encode(), parser=_PARSER)
     except ParserError:  # there is nothing in it
         return None
     return tree
@@ -83,17 +90,13 @@ def _drop_marks(tree: HtmlElement) -> None:
 
 def _container(tree: HtmlElement) -> HtmlElement | None:
     """The element that holds the page's content by its name, if it keeps what the name promises."""
-    whole = _chars(tree)
+    whole = shown_chars(tree)
     for path in CONTAINERS:
         found: list[HtmlElement] = tree.xpath(path)
-        chars = _chars(found[0]) if len(found) == 1 else 0
-        if chars >= max(MIN_CHARS, MIN_SHARE * whole) and 1 - sum(map(_chars, found[0].iter("a"))) / chars >= MIN_CLEANLINESS:
+        chars = shown_chars(found[0]) if len(found) == 1 else 0
+        if chars >= max(MIN_CHARS, MIN_SHARE * whole) and 1 - sum(map(shown_chars, found[0].iter("a"))) / chars >= MIN_CLEANLINESS:
             return found[0]
     return None
-
-
-def _chars(element: HtmlElement) -> int:
-    return sum(len(text.strip()) for text in element.xpath(_TEXT))
 
 
 def _main_text(part: HtmlElement, url: str) -> str:

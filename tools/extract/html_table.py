@@ -7,6 +7,8 @@ from collections import defaultdict
 
 from lxml.html import HtmlElement
 
+from spadework.tools.extract.tree import text_of
+
 #: What a table of data has at least and at most.
 MIN_ROWS, MIN_COLUMNS = 2, 2
 MAX_CELL_CHARS = 1_000
@@ -17,11 +19,6 @@ MAX_SPAN = 50
 
 _NOT_DATA = ".//table | .//form | .//h1 | .//h2 | .//h3 | .//iframe | .//article"
 _SPECIAL = re.compile(r"([\\`*<]|(?<!\w)_|_(?!\w))")
-
-
-def text_of(element: HtmlElement) -> str:
-    """All text in an element."""
-    return "".join(element.itertext())
 
 
 def data_rows(table: HtmlElement) -> list[list[str]]:
@@ -55,5 +52,5 @@ def _grid(table: HtmlElement) -> list[list[str]]:
 
 
 def _span(cell: HtmlElement, name: str) -> int:
-    value = cell.get(name, "1").strip()
+    value = cell.get(name, "1").strip()[:9]
     return min(max(int(value), 1), MAX_SPAN) if value.isdecimal() else 1

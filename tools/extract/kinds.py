@@ -86,7 +86,8 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
     """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not known."""
     for magic, found in _MAGIC:
         if body.startswith(magic):
-            return Kind(_READERS.get(found, ""), found)
+            told = media_type not in _VAGUE and media_type not in _READERS
+            return Kind("pdf", found) if found == "application/pdf" else Kind("", media_type if told else found)
     head = body[:_SNIFFED]
     if head[4:8] == b"ftyp" or (b"\0" in head and not head.startswith(_UTF16)):
         return Kind("", media_type if media_type not in _VAGUE else "a binary format")
@@ -118,7 +119,14 @@ def _other(media_type: str, url: str) -> Kind:
     return Kind("", media_type)
 
 
+def file_name(url: str) -> str:
+    """The last part of a URL's path, "" where it has none."""
+    try:
+        return PurePosixPath(unquote(urlsplit(url).path)).name
+    except ValueError:
+        return ""
+
+
 def _ending(url: str) -> str:
     """The ending of a URL's file without the dot; for a file without one, its name, as in Makefile."""
-    name = PurePosixPath(unquote(urlsplit(url).path)).name.lower()
-    return name.rpartition(".")[2]
+    return file_name(url).lower().rpartition(".")[2]

@@ -80,7 +80,11 @@ def _without_running_heads(pages: list[list[_Line]]) -> list[list[_Line]]:
     """The pages without page numbers and without the first and last lines that many of them share."""
     edges = Counter(shape for page in pages if page for shape in {_shape(page[0]), _shape(page[-1])})
     running = {shape for shape, count in edges.items() if count >= RUNNING or not shape}
-    return [[line for line in page if line not in (page[0], page[-1]) or _shape(line) not in running] for page in pages]
+
+    def kept(page: list[_Line]) -> list[_Line]:
+        return [line for line in page if line not in (page[0], page[-1]) or _shape(line) not in running]
+
+    return [kept(page) or page for page in pages]
 
 
 def _shape(line: _Line) -> str:

@@ -17,7 +17,8 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import shown
 from spadework.tools.fetch.unpack import unpack
 
-_BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, httpcore.UnsupportedProtocol)
+#: What a connection can end with. TLS faults in the middle of an answer come as OSError.
+_BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,14 @@ async def exchange(
     except (TimeoutError, httpcore.TimeoutException):
         raise TooSlow(f"{shown(url)} sent nothing for {first_byte_seconds:.3g} s.") from None
     except _BROKEN as error:
-        raise Unreachable(f"{shown(url)} could not be reached: {str(error)[:150].strip(' .') or 'the connection broke'}.") from error
+        what = "could not be reached" if isinstance(error, httpcore.ConnectError) else "sent a broken answer"
+        raise Unreachable(f"{shown(url)} {what}: {str(error)[:150].strip(' .') or 'the connection ended'}.") from error
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
     """The body without its content encoding; it is unpacked in one bounded step, some 30 ms for ten megabytes."""
     announced = headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > most:
+    if announced.isdecimal() and float(announced) > most:
         raise TooLarge(f"The page is larger than {most:,} bytes.")
     body = bytearray()
     async with aclosing(aiter(chunks)) as stream:  # type: ignore[type-var]

@@ -31,15 +31,23 @@ def for_level(level: int, url: str, user_agent: str, cookies: httpx.Cookies | No
     headers = {"User-Agent": user_agent} | _HONEST
     if level > 0:
         headers |= _BROWSER | {"Referer": urljoin(url, "/")}
+    return headers | _cookie(url, cookies) if cookies else headers
+
+
+def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
+    """The header that brings a site's cookies back, unless they are not ASCII, which no header may be."""
     request = httpx.Request("GET", url)
-    (cookies or httpx.Cookies()).set_cookie_header(request)
-    return headers | ({"Cookie": request.headers["cookie"]} if "cookie" in request.headers else {})
+    try:
+        cookies.set_cookie_header(request)
+    except UnicodeEncodeError:
+        return {}
+    return {"Cookie": request.headers["cookie"]} if "cookie" in request.headers else {}
 
 
 def retry_after(headers: httpx.Headers) -> float | None:
     """Seconds until a server wants to be asked again, from Retry-After as a number or a date; None when it does not say."""
     value = headers.get("retry-after", "").strip()
-    if value.isdigit():
+    if value.isdecimal():
         return float(value)
     try:
         moment = parsedate_to_datetime(value)

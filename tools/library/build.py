@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from spadework.errors import SettingsError
+from spadework.tools.library.document import cut_document
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.installed import installed
 from spadework.tools.library.plan import Plan
-from spadework.tools.library.reading import FileText, cut_document, cut_file, cut_package, start_worker
+from spadework.tools.library.reading import FileText, cut_file, cut_package, start_worker
 from spadework.tools.library.store import StoreReader, StoreWriter
 
 WORKERS = 2
@@ -49,7 +50,7 @@ def build(plan: Plan) -> None:
 def _sweep(plan: Plan) -> None:
     """Remove what former builds left behind."""
     old = [path for path in plan.shelf.glob(".draft-*") if path.stat().st_mtime < time.time() - _ABANDONED_SECONDS]
-    for path in [*plan.relatives[_KEPT:], *old]:
+    for path in [*plan.relatives[_KEPT:], *plan.outdated, *old]:
         shutil.rmtree(path, ignore_errors=True)
 
 
@@ -66,8 +67,8 @@ def _fill_from_packages(draft: Path) -> None:
         jobs = [pool.submit(cut_package, place) for place in places]
         with StoreWriter(draft) as store:
             for done, job in enumerate(as_completed(jobs), start=1):
-                for document, passages in job.result():
-                    store.add(document, passages)
+                for each in job.result():
+                    store.add(each)
                 _tell(done=done, of=len(jobs))
 
 
@@ -91,7 +92,7 @@ def _fill_from_files(plan: Plan, draft: Path) -> None:
 
 
 def _store(store: StoreWriter, file: File, read: FileText) -> None:
-    number = store.add(*read.document) if read.document else None
+    number = store.add(read.document) if read.document else None
     store.note(file.url, file.size, file.mtime, read.digest, number, read.reason)
 
 

@@ -160,6 +160,6 @@ def _summary(text: str, module: str) -> str:
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")
-        if first and first.removesuffix(".py").split(".")[-1] != module.split(".")[-1]:
+        if first and not first.startswith(("!!!", ".. ")) and first.removesuffix(".py").split(".")[-1] != module.split(".")[-1]:
             return first.partition(". ")[0].rstrip(".: ")
     return ""

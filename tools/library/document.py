@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from spadework.tools.blocks import blocks
+from spadework.tools.library.uses import used_names
 from spadework.tools.passages import cut
+
+#: Longest passage that is indexed and shown as a snippet, but for code and tables.
+PASSAGE_CHARS = 1_500
+_VERSION = re.compile(r"-v?\d[^-]*$")
+_TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document as clean Markdown. `url` is library://<collection>/<relative path>; its domain is the collection."""
+    """A document as clean Markdown. `url` is library://<collection>/<relative path>; its domain is the collection.
+
+    `uses` is the number of other documents with code that uses what this one documents.
+    """
 
     url: str
     title: str
     markdown: str
     published_at: datetime | None = None
+    uses: int = 0
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,20 @@ class Piece:
     start: int
     end: int
     heading: str
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A document, its passages, and the names its code uses."""
+
+    document: Document
+    passages: list[Piece]
+    used: frozenset[str]
+
+
+def cut_document(document: Document, max_chars: int = PASSAGE_CHARS) -> Cut:
+    """A document made ready for the index."""
+    return Cut(document, pieces(document, max_chars), used_names(document.markdown))
 
 
 def pieces(document: Document, max_chars: int) -> list[Piece]:
@@ -64,3 +89,16 @@ def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
 def _near(above: str, below: str) -> bool:
     """Whether a passage may be joined to the one above it: below the same heading, or below a heading of the same section."""
     return above.split(" > ")[:2] == below.split(" > ")[:2] or below.startswith(f"{above} > ")
+
+
+def packages_of(url: str) -> set[str]:
+    """The package whose document a URL is, by the names it is installed and imported under; none in a collection without a version."""
+    collection = url.partition("://")[2].partition("/")[0]
+    name = _VERSION.sub("", collection)
+    top = _TOP.match(url)
+    return {plain_name(name), plain_name(top[1]) if top else ""} - {""} if name != collection else set()
+
+
+def plain_name(name: str) -> str:
+    """A name of a package in the one form that all its spellings share."""
+    return name.strip().lower().replace("_", "-")

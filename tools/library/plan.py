@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from spadework.tools.library.installed import installed
 
 #: Raise it when what is stored, or how texts are read or cut, changes.
 FORMAT = 1
+_FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Plan:
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
         return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
 
+    @property
+    def outdated(self) -> list[Path]:
+        """The folders of former formats, which nobody can read any more."""
+        return [path for path in self.shelf.iterdir() if (kind := _FAMILY.match(path.name)) and int(kind[1]) < FORMAT]
+
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
     """The plan for these paths as they are now. Raises SettingsError for a path that is missing or must not be read."""
@@ -45,10 +52,10 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     if not paths:
         names = [place.stem for place in installed()]
         words = f"the documentation of {len(names)} installed Python packages and the standard library"
-        return Plan((), shelf, "installed", _digest(names), words)
+        return Plan((), shelf, f"installed-{FORMAT}", _digest(names), words)
     named = collections(paths)
     state = [f"{file.url} {file.size} {file.mtime}" for file in files(paths)]
-    family = "folders-" + _digest([f"{name} {path}" for name, path in named.items()])
+    family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
     title = " and ".join([", ".join(list(named)[:-1]), list(named)[-1]]) if len(named) > 1 else next(iter(named))
     return Plan(
         tuple(named.values()), shelf, family, _digest(state), f"the librar{'ies' if len(named) > 1 else 'y'} {title} (%d documents)"
@@ -56,4 +63,4 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
 
 
 def _digest(lines: Sequence[str]) -> str:
-    return hashlib.sha256("\n".join([str(FORMAT), *lines]).encode(errors="surrogateescape")).hexdigest()[:16]
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()[:16]

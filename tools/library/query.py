@@ -7,21 +7,25 @@ from dataclasses import dataclass
 
 import tantivy
 
+from spadework.tools.library.document import plain_name
 from spadework.tools.library.schema import BOOSTS, name_analyzer, schema, signed, spaced, word_analyzer
 from spadework.tools.rank import query_terms
 
 #: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need not be there.
 # fmt: off
 _INTENT = frozenset((
-    "answer", "basics", "best", "better", "choose", "common", "compare", "comparison", "define", "definition", "describe", "detail",
-    "details", "difference", "differences", "different", "example", "examples", "explain", "explanation", "features", "find", "get",
-    "give", "good", "guide", "important", "introduction", "key", "know", "latest", "learn", "list", "main", "make", "mean", "meaning",
-    "means", "need", "one", "ones", "overview", "pitfalls", "possible", "practice", "practices", "prerequisites", "proper", "properly",
-    "purpose", "recommended", "requirements", "right", "show", "simple", "step", "steps", "summary", "something", "tell", "thing",
-    "things", "tutorial", "understand", "usage", "use", "used", "uses", "using", "versus", "vs", "want", "way", "ways", "work", "works",
+    "advantages", "answer", "basic", "basics", "benefits", "best", "better", "case", "cases", "choose", "code", "common", "compare",
+    "comparison", "concept", "concepts", "define", "definition", "describe", "detail", "details", "difference", "differences",
+    "different", "disadvantages", "example", "examples", "explain", "explanation", "features", "find", "get", "getting", "give", "good",
+    "guide", "idea", "important", "introduction", "key", "know", "latest", "learn", "list", "main", "make", "mean", "meaning", "means",
+    "need", "one", "ones", "overview", "pitfalls", "possible", "practice", "practices", "prerequisites", "proper", "properly",
+    "purpose", "quickstart", "reason", "reasons", "recommended", "requirements", "right", "sample", "samples", "scenarios", "show",
+    "simple", "something", "start", "started", "step", "steps", "summary", "tell", "thing", "things", "tutorial", "understand", "usage",
+    "use", "used", "uses", "using", "versus", "vs", "want", "way", "ways", "work", "works",
 ))
 # fmt: on
 _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|code)\b", re.I)
+_COMPARES = re.compile(r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I)
 #: Longer questions are cut: their first words say what they are about.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
@@ -29,7 +33,6 @@ MAX_TERMS = 32
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
 _NAME_BOOST = 2.0
-_TIE = 0.2
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,16 @@ class Term:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as its terms, the subjects it may name (as stems), and whether it asks for a way to do something."""
+    """A question as its terms, and what it may name: `subjects` as stems, `names` of packages as they are written.
+
+    `practical` is true when it asks for a way to do something, `comparing` when it compares things.
+    """
 
     terms: tuple[Term, ...]
     subjects: frozenset[str]
+    names: frozenset[str]
     practical: bool
+    comparing: bool
 
 
 def asked(text: str, understood: frozenset[str] = frozenset()) -> Asked:
@@ -62,7 +70,13 @@ def asked(text: str, understood: frozenset[str] = frozenset()) -> Asked:
         found = [Term(term.text, term.words, term.signed, True) for term in kept]
     needed = {word for term in found if term.needed for word in term.words}
     runs = (words[n : n + size] for size in range(1, _MAX_SUBJECT + 1) for n in range(min(len(words), MAX_TERMS) - size + 1))
-    return Asked(tuple(found), frozenset(" ".join(run) for run in runs if needed.intersection(run)), bool(_HOW.search(text)))
+    return Asked(
+        terms=tuple(found),
+        subjects=frozenset(" ".join(run) for run in runs if needed.intersection(run)),
+        names=frozenset(plain_name(term.text) for term in found if term.needed),
+        practical=bool(_HOW.search(text)),
+        comparing=bool(_COMPARES.search(text)),
+    )
 
 
 def _term(text: str, needed: bool) -> Term:
@@ -89,13 +103,19 @@ def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, free), (tantivy.Occur.Should, any_of(terms))])
 
 
+def within(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
+    """Passages of some documents that have any of the terms."""
+    chosen = tantivy.Query.const_score_query(tantivy.Query.term_set_query(schema(), "document", documents), 0.0)
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, chosen), (tantivy.Occur.Must, any_of(terms))])
+
+
 def _either(term: Term) -> tantivy.Query:
-    """The term in any field: the best one counts, the others a little."""
+    """The term in any field: the best one counts."""
     if term.signed:
         return tantivy.Query.boost_query(tantivy.Query.term_query(schema(), "signed", term.text), _NAME_BOOST)
     fields = [tantivy.Query.boost_query(_in(field, term.words), boost) for field, boost in BOOSTS.items()]
     names = [tantivy.Query.term_query(schema(), "names", name) for name in name_analyzer().analyze(term.text)[:1]]
-    return tantivy.Query.disjunction_max_query([*fields, *(tantivy.Query.boost_query(name, _NAME_BOOST) for name in names)], _TIE)
+    return tantivy.Query.disjunction_max_query([*fields, *(tantivy.Query.boost_query(name, _NAME_BOOST) for name in names)])
 
 
 def _in(field: str, words: tuple[str, ...]) -> tantivy.Query:

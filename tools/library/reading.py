@@ -9,15 +9,11 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from spadework.errors import FetchError
-from spadework.tools.library.document import Document, Piece, pieces
+from spadework.tools.library.document import Cut, Document, cut_document
 from spadework.tools.library.folders import File
 from spadework.tools.library.installed import package_at, read_package
 
-#: Longest passage that is indexed and shown as a snippet, but for code and tables.
-PASSAGE_CHARS = 1_500
 MAX_FILE_BYTES = 50_000_000
-
-Cut = tuple[Document, list[Piece]]
 
 
 @dataclass(frozen=True)
@@ -37,11 +33,6 @@ def start_worker() -> None:
 def cut_package(place: Path | None) -> list[Cut]:
     """The documents of the package whose metadata lie at `place`, or of the standard library."""
     return [cut_document(document) for document in read_package(package_at(place))]
-
-
-def cut_document(document: Document) -> Cut:
-    """A document with its passages."""
-    return document, pieces(document, PASSAGE_CHARS)
 
 
 def cut_file(file: File) -> FileText:

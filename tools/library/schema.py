@@ -16,7 +16,7 @@ _UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
 #: The fields that hold words, and how much a match in each counts against one in the body.
-BOOSTS = {"title": 2.5, "heading": 1.6, "body": 1.0}
+BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 
 
 @lru_cache(maxsize=1)
@@ -32,7 +32,8 @@ def schema() -> tantivy.Schema:
     builder.add_text_field("names", tokenizer_name="names", index_option="freq")
     builder.add_text_field("signed", tokenizer_name="signed", index_option="freq")
     builder.add_text_field("subject", tokenizer_name="raw", index_option="basic")
-    for name in ("document", "start", "end"):
+    builder.add_integer_field("document", stored=True, indexed=True)
+    for name in ("start", "end"):
         builder.add_integer_field(name, stored=True)
     return builder.build()
 

@@ -10,14 +10,16 @@ from pathlib import Path
 import tantivy
 
 from spadework.tools.library.document import Document
-from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked
+from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked, within
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.schema import open_index
 from spadework.tools.library.snippet import snippet
 from spadework.tools.library.store import StoreReader
 
-#: How many passages each of the three queries proposes: with any term, with all of them, about a subject named in the question.
-_ANY, _ALL, _ABOUT = 120, 60, 20
+#: How many passages each query proposes: with any term, with all of them, about a subject named in the question, and from the documents
+#: of a named package that examples use most, of which there are `_CENTRAL`.
+_ANY, _ALL, _ABOUT, _WITHIN = 120, 60, 20, 40
+_CENTRAL = 6
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Searcher:
             yield from self._passages(all_of(question.terms), _ALL)
         if question.subjects:
             yield from self._passages(about(question.subjects, question.terms), _ABOUT)
+        if central := self.store.most_used(question.names, _CENTRAL):
+            yield from self._passages(within(central, question.terms), _WITHIN)
 
     def _passages(self, query: tantivy.Query, most: int) -> Iterator[Match]:
         for score, address in self._searcher.search(query, most, count=False).hits:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -16,11 +16,16 @@ from typing import Any, Self
 
 import tantivy
 
-from spadework.tools.library.document import Document, Piece
+from spadework.tools.library.document import Cut, Document, Piece, packages_of
 from spadework.tools.library.schema import open_index, signed, spaced, spread, subject
+from spadework.tools.library.uses import Census
 
 _TABLES = """
-create table documents (id integer primary key, url text unique not null, title text not null, markdown blob not null, published_at text);
+create table documents (
+    id integer primary key, url text unique not null, title text not null, markdown blob not null, published_at text,
+    uses integer not null default 0
+);
+create table used (package text not null, uses integer not null, document integer not null);
 create table files (
     url text primary key, size integer not null, mtime integer not null, digest text not null, document integer, reason text not null
 );
@@ -35,16 +40,19 @@ class StoreWriter:
         (folder / "index").mkdir(parents=True)
         self._db = sqlite3.connect(folder / "documents.db", isolation_level=None)
         self._db.executescript("pragma journal_mode=off; pragma synchronous=off; begin;" + _TABLES)
+        self._census = Census()
         self._writer = open_index(folder / "index").writer(_HEAP_BYTES, 1)
 
-    def add(self, document: Document, passages: Sequence[Piece]) -> int | None:
+    def add(self, cut: Cut) -> int | None:
         """Store a document and index its passages; returns its number, or None when its URL is already there."""
+        document = cut.document
         published = document.published_at.isoformat() if document.published_at else None
         row = (document.url, document.title, zlib.compress(document.markdown.encode(errors="replace"), 3), published)
         cursor = self._db.execute("insert or ignore into documents (url, title, markdown, published_at) values (?, ?, ?, ?)", row)
         if not cursor.rowcount or cursor.lastrowid is None:
             return None
-        for number, passage in enumerate(passages):
+        self._census.add(cursor.lastrowid, document.markdown, cut.used)
+        for number, passage in enumerate(cut.passages):
             entry = _indexed(document, passage, cursor.lastrowid)
             if not number:
                 entry.add_text("subject", subject(document.title))
@@ -55,11 +63,19 @@ class StoreWriter:
         """Record the file a document was read from, or why it could not be read."""
         self._db.execute("insert into files values (?, ?, ?, ?, ?, ?)", (url, size, mtime, digest, document, reason))
 
+    def _note_uses(self) -> None:
+        for uses, number in self._census.uses():
+            self._db.execute("update documents set uses = ? where id = ?", (uses, number))
+            (url,) = self._db.execute("select url from documents where id = ?", (number,)).fetchone()
+            self._db.executemany("insert into used values (?, ?, ?)", ((name, uses, number) for name in packages_of(url)))
+        self._db.execute("create index used_by_package on used (package, uses)")
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None:
+            self._note_uses()
             self._db.execute("commit")
             self._writer.commit()
             self._writer.wait_merging_threads()
@@ -93,14 +109,20 @@ class StoreReader:
 
     def by_url(self, url: str) -> Document | None:
         """The document at a URL."""
-        rows = self._rows("select url, title, markdown, published_at from documents where url = ?", url)
+        rows = self._rows("select url, title, markdown, published_at, uses from documents where url = ?", url)
         return _document(*rows[0]) if rows else None
 
     def by_numbers(self, numbers: Sequence[int]) -> dict[int, Document]:
         """Documents by their numbers."""
         marks = ",".join("?" * len(numbers))
-        rows = self._rows(f"select id, url, title, markdown, published_at from documents where id in ({marks})", *numbers)
+        rows = self._rows(f"select id, url, title, markdown, published_at, uses from documents where id in ({marks})", *numbers)
         return {row[0]: _document(*row[1:]) for row in rows}
+
+    def most_used(self, packages: Collection[str], most: int) -> list[int]:
+        """The numbers of the documents of some packages that the code of others uses most."""
+        marks = ",".join("?" * len(packages))
+        query = f"select distinct document from used where package in ({marks}) order by uses desc limit ?"
+        return [row[0] for row in self._rows(query, *packages, most)]
 
     def files(self) -> list[tuple[str, int, int, str, int | None, str]]:
         """URL, size, mtime in ns, digest, document number and reason of every file that was looked at."""
@@ -116,6 +138,6 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-def _document(url: str, title: str, markdown: bytes, published_at: str | None) -> Document:
+def _document(url: str, title: str, markdown: bytes, published_at: str | None, uses: int) -> Document:
     published = datetime.fromisoformat(published_at) if published_at else None
-    return Document(url, title, zlib.decompress(markdown).decode(), published)
+    return Document(url, title, zlib.decompress(markdown).decode(), published, uses)

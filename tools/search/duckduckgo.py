@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+from math import ceil
 from typing import Any
 
 from spadework.errors import QuotaSpent, SearchError
@@ -95,7 +96,7 @@ def _answer(query: str, limit: int, seconds: float) -> dict[str, Any]:
     from ddgs.exceptions import DDGSException
 
     try:
-        return {"results": DDGS(timeout=max(1, int(seconds))).text(query, backend="duckduckgo", max_results=limit)}
+        return {"results": DDGS(timeout=ceil(seconds)).text(query, backend="duckduckgo", max_results=limit)}
     except DDGSException as error:
         return {"error": str(error) or type(error).__name__}
 

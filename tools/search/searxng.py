@@ -61,8 +61,8 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that holds no results.")
-    silent = answer.get("unresponsive_engines") or []
-    if not results and silent:
+    silent = answer.get("unresponsive_engines")
+    if not results and silent and isinstance(silent, list):
         raise SearchError(f"No engine of SearXNG answered: {', '.join(_engine(engine) for engine in silent)[:300]}.")
     usable = [r for r in results if isinstance(r, dict) and str(r.get("url")).startswith(("http://", "https://"))]
     return [_hit(result, query, position) for position, result in enumerate(usable[:limit], 1)]

@@ -19,7 +19,8 @@ PARAGRAPH = "The winter tide reached the second step of the harbour office on el
 
 
 def page(content: str, *, head: str = "<title>Tides</title>", around: str = "") -> str:
-    return f'<html lang="en-GB"><head>{head}</head><body>{around}<article><h1>Tides</h1><p>{PARAGRAPH * 3}</p>{content}</article></body></html>'
+    article = f"<article><h1>Tides</h1><p>{PARAGRAPH * 3}</p>{content}</article>"
+    return f'<html lang="en-GB"><head>{head}</head><body>{around}{article}</body></html>'
 
 
 def code_blocks(markdown: str) -> list[tuple[str, str]]:
@@ -56,6 +57,38 @@ def test_what_a_page_says_about_itself():
     assert found.links == (Link("https://docs.example/harbour", "the harbour"), Link("https://other.example/", "others"))
 
 
+STYLE = "<style>@media print { .late { display: none } } h2 { color: red } .far, .off { position: absolute; left: -9999px }</style>"
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "hidden",
+        "style='display: none'",
+        "style='visibility:hidden;color:red'",
+        "style='font-size:0'",
+        "style='font-size: 0.0px'",
+        "class='big off'",
+    ],
+)
+def test_what_is_kept_from_sight_is_no_content(attributes):
+    html = page(f"<p {attributes}>The harbour pays you 500 crowns.</p><p>{PARAGRAPH}</p>", head=STYLE)
+    assert "500 crowns" not in extract(html, URL).markdown
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["class=late", "style='font-size:0.9em'", "hidden=until-found", "hidden role=tabpanel", "style='left:-10px'", "class=offer"],
+)
+def test_what_is_shown_or_can_be_shown_is_content(attributes):
+    html = page(f"<p {attributes}>The harbour pays you 500 crowns.</p><p>{PARAGRAPH}</p>", head=STYLE)
+    assert "500 crowns" in extract(html, URL).markdown
+
+
+def test_a_page_that_a_script_will_show_is_content():
+    assert "500 crowns" in extract(page(f"<div style='display:none'><p>{PARAGRAPH * 5}</p><p>It pays 500 crowns.</p></div>"), URL).markdown
+
+
 @pytest.mark.parametrize(
     "html",
     ["", " ", "<!-- nothing -->", "<html></html>", "<script>x</script>", "<?xml version='1.0' encoding='x'?>", b"", b"\xff\xfe"],
@@ -69,7 +102,11 @@ def test_bytes_are_decoded_as_the_page_says():
     assert "Größe: fünf Ellen" in extract(html, URL).markdown
 
 
-@given(st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t"), max_size=200))
+# A parsed page cannot hold control characters and the two code points that are none.
+CODE_CHARACTERS = st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t", exclude_characters="\ufffe\uffff")
+
+
+@given(st.text(CODE_CHARACTERS, max_size=200))
 def test_a_code_block_comes_back_to_the_letter(code):
     found = extract(page(f"<pre>\n{escape(code)}\n\n</pre><p>{PARAGRAPH}</p>"), URL)
     assert code_blocks(found.markdown) == [("", f"{code}\n\n")]
@@ -147,7 +184,7 @@ def test_a_table_that_lays_out_the_page_is_no_table():
     assert PARAGRAPH.strip() in extract(layout, URL).markdown
 
 
-@pytest.mark.parametrize("span", ["9999999999", "-1", "0", "x", "²"])
+@pytest.mark.parametrize("span", ["9" * 5_000, "-1", "0", "x", "²"])
 def test_a_cell_cannot_span_the_world(span):
     table = f"<table><tr><th>A<th>B<tr><td rowspan={span} colspan={span}>1<td>2<tr><td>3<td>4</table>"
     assert len(extract(page(table), URL).markdown) < 5_000
@@ -165,7 +202,7 @@ def test_a_cell_cannot_span_the_world(span):
 def test_no_page_takes_long(html):
     started = time.process_time()
     extract(html, URL)
-    assert time.process_time() - started < 6
+    assert time.process_time() - started < 10
 
 
 def test_a_page_is_cut_behind_very_many_tags():
@@ -175,53 +212,27 @@ def test_a_page_is_cut_behind_very_many_tags():
     assert "Behind the end" not in markdown
 
 
-PARTS = st.sampled_from(
-    [
-        "<p>",
-        "</p>",
-        "<div class=content>",
-        "</div>",
-        "<pre>",
-        "</pre>",
-        "<code>",
-        "</code>",
-        "<table>",
-        "<tr>",
-        "<td>",
+TAGS = "<p> </p> <div> </div> <pre> </pre> <code> </code> <table> <tr> <td> </table> <ul><li> </ul> <h2> </h2> <a </a> <main> </main> <br>"
+ODD = [
+    *(
         "<th rowspan=3>",
-        "</table>",
-    ]
-    + [
-        "<ul><li>",
-        "</ul>",
-        "<h2>",
-        "</h2>",
         "<a href='http://['>",
         "<a href=x>",
-        "</a>",
-        "<main>",
-        "</main>",
-        "<article>",
-        "<br>",
         "<!--",
         "-->",
-    ]
-    + [
-        "<meta property=article:published_time content=2025-13-45>",
-        "<html lang>",
         "<script>",
         "</script>",
-        "text ",
+        "<html lang>",
         "`",
         "|",
         "\n- ",
-        "&#0;",
-        "&",
-    ]
-)
+        "text ",
+    ),
+    *("<meta property=article:published_time content=2025-13-45>", "&#0;", "&#8;", "&#xFFFE;", "&#xD800;", "&#11;", "&", "&#65535;"),
+]
 
 
-@given(st.lists(PARTS | st.text(max_size=5), max_size=40))
+@given(st.lists(st.sampled_from([*TAGS.split(), *ODD]) | st.text(max_size=5), max_size=40))
 def test_any_soup_is_read_without_an_error(parts):
     found = extract("".join(parts), URL)
     assert isinstance(found.markdown, str)

@@ -105,9 +105,7 @@ $ ls -l
 
 **Note:** Hot, and *very* so.
 
-Added in version 3.4.
-
-The spoon.
+Added in version 3.4: The spoon.
 
 ## `stir(soup, *, times=1)`
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import psutil
@@ -10,6 +11,13 @@ import pytest
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from tests.world.sites import SITES, World
+
+
+async def until(happened: Callable[[], bool], *, seconds: float = 5) -> None:
+    """Return as soon as something has happened in another thread."""
+    async with asyncio.timeout(seconds):
+        while not happened():  # noqa: ASYNC110 - the other thread knows nothing of this loop's events
+            await asyncio.sleep(0.005)
 
 
 @pytest.fixture

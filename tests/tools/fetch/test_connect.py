@@ -150,3 +150,10 @@ async def test_a_certificate_must_be_trusted_and_name_the_host(tmp_path: Path, m
             with pytest.raises(Unreachable, match="certificate"):
                 await web.fetch(f"https://pinned.example:{server.port}/", seconds=5)
     assert not server.authorities
+
+
+async def test_a_server_that_speaks_no_tls_is_unreachable(world: World, settings: Settings):
+    async with Web(settings) as web:
+        with pytest.raises(Unreachable, match="could not be reached"):
+            await web.fetch(world.url("odd", "/plain").replace("http:", "https:"), seconds=5)
+    assert not world.asked("odd", "/plain")

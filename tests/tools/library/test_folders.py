@@ -1,0 +1,69 @@
+"""Which files of a user's folders are documents, and under which names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from spadework.errors import SettingsError
+from spadework.tools.library.folders import collections, files
+
+
+def write(path: Path, text: str = "Some words.\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_documents_are_found_and_everything_else_is_left_out(tmp_path):
+    notes = tmp_path / "My Notes"
+    for name in ("a.md", "deep/b c#1.HTML", "README", "x.rst", "y.txt", "z.pdf"):
+        write(notes / name)
+    for name in (".hidden.md", ".git/a.md", "node_modules/a.md", "code.py", "picture.png", "Makefile"):
+        write(notes / name)
+    assert {file.url: file.media_type for file in files([notes])} == {
+        "library://my-notes/a.md": "text/markdown",
+        "library://my-notes/deep/b%20c%231.HTML": "text/html",
+        "library://my-notes/README": "text/plain",
+        "library://my-notes/x.rst": "text/x-rst",
+        "library://my-notes/y.txt": "text/plain",
+        "library://my-notes/z.pdf": "application/pdf",
+    }
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path):
+    notes, outside = tmp_path / "notes", tmp_path / "outside"
+    write(outside / "secret.md")
+    write(notes / "real.md")
+    (notes / "file.md").symlink_to(outside / "secret.md")
+    (notes / "folder").symlink_to(outside)
+    (notes / "loop").symlink_to(notes)
+    (notes / "inside.md").symlink_to(notes / "real.md")
+    (notes / "broken.md").symlink_to(notes / "nothing.md")
+    assert [file.url for file in files([notes])] == ["library://notes/inside.md", "library://notes/real.md"]
+
+
+def test_folders_of_one_name_get_names_of_their_own(tmp_path):
+    first, second = write(tmp_path / "a/notes/x.md").parent, write(tmp_path / "b/notes/x.md").parent
+    assert collections([first, second, first]) == {"notes": first, "notes-2": second}
+
+
+def test_a_single_file_belongs_to_the_folder_it_lies_in(tmp_path):
+    write(tmp_path / "notes/other.md")
+    path = write(tmp_path / "notes/x.md")
+    assert [file.url for file in files([path])] == ["library://notes/x.md"]
+
+
+def test_a_missing_path_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"^The library path .*/nowhere does not exist\.$"):
+        files([tmp_path / "nowhere"])
+
+
+def test_a_folder_that_must_not_be_read_is_named(tmp_path, monkeypatch):
+    folder = write(tmp_path / "closed/x.md").parent
+    # Root may read everything, so the system's answer is given here.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
+    with pytest.raises(SettingsError, match=r"^The library path .*/closed cannot be read: permission denied\.$"):
+        files([folder])

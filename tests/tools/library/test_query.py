@@ -1,0 +1,74 @@
+"""Whatever is asked is a query without syntax."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spadework.tools.library.document import Document, cut_document
+from spadework.tools.library.query import asked
+from spadework.tools.library.search import Searcher
+from spadework.tools.library.snippet import snippet
+from spadework.tools.library.store import StoreWriter
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    """A library of three short documents."""
+    folder: Path = tmp_path_factory.mktemp("library") / "built"
+    texts = {
+        "languages.md": ("Languages", "C++ is compiled. C is older. Java runs on a machine. .NET runs C# code.\n"),
+        "letters.md": ("Letters", "C comes after B. The net is dry.\n"),
+        "日本.md": ("日本語", "東京は日本の首都です。大阪は大きい。\n"),
+    }
+    with StoreWriter(folder) as store:
+        for name, (title, text) in texts.items():
+            document = Document(f"library://notes/{name}", title, text)
+            store.add(cut_document(document))
+    return Searcher(folder)
+
+
+def paths(searcher: Searcher, text: str) -> list[str]:
+    return [found.document.url.rpartition("/")[2] for found in searcher.search(text, 10)]
+
+
+@given(text=st.one_of(st.text(max_size=300), st.text(alphabet=st.sampled_from("ab +-\"\\:()[]{}~*?^!&|/<>'AND OR NOT TO"), max_size=100)))
+def test_any_text_can_be_searched_for(searcher, text):
+    for found in searcher.search(text, 5):
+        assert 0 <= found.score <= 1
+        assert len(found.snippet) <= 300
+
+
+@pytest.mark.parametrize("text", ["C++", "c++ language", "C#", ".NET", "What is C#?"])
+def test_terms_keep_their_signs(searcher, text):
+    assert paths(searcher, text) == ["languages.md"]
+
+
+def test_scripts_without_spaces_are_searched(searcher):
+    assert paths(searcher, "日本の首都") == ["日本.md"]
+
+
+def test_nothing_is_found_for_unknown_words_and_for_no_words(searcher):
+    assert paths(searcher, "zyzzyva") == paths(searcher, "") == paths(searcher, " ?! ") == []
+    assert searcher.search("C++", 0) == []
+
+
+def test_words_that_say_what_kind_of_answer_is_wanted_are_not_needed():
+    question = asked("How do I use LangGraph, for example?")
+    assert [term.text for term in question.terms if term.needed] == ["langgraph"]
+    assert question.practical
+
+
+def test_when_nothing_else_is_left_every_word_is_needed():
+    assert [term.text for term in asked("examples").terms if term.needed] == ["examples"]
+    assert [term.text for term in asked("What is it?").terms if term.needed] == ["what", "is", "it"]
+
+
+def test_a_snippet_begins_where_the_words_are():
+    passage = "# Pots\n\n" + "Pots are round. " * 30 + "A spoon stirs the soup. It is long.\n\n```\nspoon()\n```\n"
+    assert snippet(passage, {"spoon", "soup"}).startswith(("A spoon stirs the soup.", "Pots are round. A spoon", "Pots are round. Pots"))
+    assert "A spoon stirs the soup." in snippet(passage, {"spoon", "soup"})
+    assert snippet("```\nspoon(x)\n```", {"spoon"}) == "spoon(x)"

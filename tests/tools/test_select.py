@@ -1,0 +1,114 @@
+"""Hits are chosen by relevance, rank and domain, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spadework.errors import SettingsError
+from spadework.tools.select import PRESETS, Selection, select
+from spadework.tools.urls import domain_of
+from spadework.values import Hit
+
+
+def hits(*marks: tuple[str, float]) -> list[Hit]:
+    """Hits, best first, of these hosts and relevances."""
+    return [Hit(url=f"https://{host}/{n}", relevance=relevance, rrf=1 / n) for n, (host, relevance) in enumerate(marks, 1)]
+
+
+def many(count: int, relevance: float = 0.9) -> list[Hit]:
+    return hits(*((f"site{n}.org", relevance) for n in range(count)))
+
+
+def choose(found: list[Hit], preset: str = "default", pages_per_domain: int = 3, limit: int | None = None) -> Selection:
+    return select(found, preset=preset, pages_per_domain=pages_per_domain, limit=limit)
+
+
+@pytest.mark.parametrize(("preset", "count"), [("default", 10), ("precise", 5), ("balanced", 8), ("recall", 12)])
+def test_a_preset_says_how_many(preset: str, count: int):
+    found = many(30)
+    made = choose(found, preset)
+    assert made == Selection(tuple(found[:count]), tuple(found[count:]))
+
+
+@pytest.mark.parametrize(("preset", "least"), [("default", 0.3), ("precise", 0.5), ("balanced", 0.3), ("recall", 0.1)])
+def test_a_preset_says_how_relevant(preset: str, least: float):
+    found = hits(*((f"site{n}.org", relevance) for n, relevance in enumerate([least, least - 0.001, 1, 0, least + 0.001])))
+    made = choose(found, preset)
+    assert made == Selection((found[0], found[2], found[4]), (found[1], found[3]))
+
+
+def test_rank_decides_and_not_the_order_given():
+    found = many(5)
+    assert choose(found[::-1]).chosen == tuple(found)
+
+
+def test_a_threshold_that_leaves_too_few_is_lowered_in_steps_and_said_so():
+    made = choose(hits(("a.org", 0.9), ("b.org", 0.25), ("c.org", 0.15), ("d.org", 0.05)))
+    assert [hit.relevance for hit in made.chosen] == [0.9, 0.25, 0.15]
+    assert made.note == "Few results were relevant enough, so the threshold was lowered from 0.3 to 0.1."
+    assert choose(hits(("a.org", 0.0), ("b.org", 0.0))).note.endswith("to 0.0.")
+    assert len(choose(many(2)).chosen) == 2
+    assert choose(many(2)).note == choose([]).note == ""
+
+
+def test_a_limit_lowers_the_number_and_never_raises_it():
+    assert len(choose(many(30), limit=4).chosen) == 4
+    assert len(choose(many(30), limit=40).chosen) == 10
+    made = choose(hits(("a.org", 0.2), ("b.org", 0.9)), limit=1)
+    assert ([hit.relevance for hit in made.chosen], made.note) == ([0.9], "")
+    assert choose(many(3), limit=0).chosen == ()
+
+
+def test_a_domain_waits_while_others_do():
+    found = hits(*[("docs.big.org", 0.9)] * 6, *[("www.big.org", 0.9)] * 2, ("small.org", 0.9), ("tiny.org", 0.9))
+    made = choose(found, "precise")
+    assert made.chosen == (*found[:3], found[8], found[9])
+    assert made.reserve == tuple(found[3:8])
+
+
+def test_a_domain_fills_up_when_no_other_waits():
+    found = hits(*[("big.org", 0.9)] * 6, ("small.org", 0.9))
+    made = choose(found, "precise")
+    assert made.chosen == (*found[:4], found[6])
+    assert len(choose(hits(*[("big.org", 0.9)] * 12)).chosen) == 10
+
+
+def test_collections_of_a_library_are_domains():
+    urls = [*(f"library://python-3.11/{n}" for n in range(6)), "library://notes/a", "library://notes/b"]
+    found = [Hit(url=url, relevance=0.9, rrf=1 / n) for n, url in enumerate(urls, 1)]
+    assert [hit.url for hit in choose(found, "precise").chosen] == [*urls[:3], *urls[6:]]
+
+
+def test_an_unknown_preset_is_named_with_the_known_ones():
+    with pytest.raises(SettingsError, match="'wild': it is one of default, precise, balanced, recall"):
+        choose(many(1), "wild")
+
+
+_HITS = st.lists(
+    st.builds(
+        Hit,
+        url=st.sampled_from([f"https://{host}/{n}" for host in ("a.org", "b.org", "c.co.uk", "1.2.3.4") for n in range(6)]),
+        relevance=st.integers(0, 10).map(lambda tenth: tenth / 10),
+        rrf=st.integers(1, 5).map(lambda part: part / 100),
+    ),
+    max_size=30,
+    unique_by=lambda hit: hit.url,
+)
+
+
+@given(_HITS, st.sampled_from(list(PRESETS)), st.integers(1, 4), st.none() | st.integers(0, 20))
+def test_nothing_is_lost_and_the_rules_hold(found: list[Hit], preset: str, per_domain: int, limit: int | None):
+    made = choose(found, preset, per_domain, limit)
+    least, most = PRESETS[preset]
+    assert sorted(hit.url for hit in (*made.chosen, *made.reserve)) == sorted(hit.url for hit in found)
+    assert [hit.rrf for hit in made.chosen] == sorted((hit.rrf for hit in made.chosen), reverse=True)
+    assert len(made.chosen) <= min(most, most if limit is None else limit)
+    assert all(hit.relevance >= least for hit in made.chosen) or made.note
+    counts = Counter(domain_of(hit.url) for hit in made.chosen)
+    if any(count > per_domain for count in counts.values()):
+        assert all(counts[domain_of(hit.url)] >= per_domain for hit in made.reserve if hit.relevance >= least)
+    assert made == choose(found, preset, per_domain, limit)

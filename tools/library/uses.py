@@ -1,0 +1,50 @@
+"""Which documented names the code of other documents uses: what examples build on is what a reader should see."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+_FENCE = re.compile(r"^[ \t]*```(?:python|py|pycon|python3)?\n(.*?)^[ \t]*```", re.M | re.S)
+_IMPORT = re.compile(r"from +([\w.]+) +import +(?:\(([^)]*)\)|([^\n(]*))")
+_DOTTED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_DEFINED = re.compile(r"^## (?:class |async )?([A-Za-z_]\w*(?:\.\w+)+)", re.M)
+
+
+def used_names(markdown: str) -> frozenset[str]:
+    """The dotted names that the Python code of a document uses or imports."""
+    return frozenset(name for match in _FENCE.finditer(markdown) for name in _names(match[1].replace(">>> ", "").replace("... ", "")))
+
+
+def _names(code: str) -> Iterator[str]:
+    yield from _DOTTED.findall(code)
+    for module, several, names in _IMPORT.findall(code):
+        yield from (f"{module}.{name.split()[0]}" for name in (several or names).split(",") if name.split())
+
+
+def defined_names(markdown: str) -> list[str]:
+    """The dotted names that a document's headings of level 2 define."""
+    return _DEFINED.findall(markdown)
+
+
+class Census:
+    """Counts, over all documents, how many use each name."""
+
+    def __init__(self) -> None:
+        self._users: Counter[str] = Counter()
+        self._defined: dict[int, list[str]] = {}
+        self._own: dict[int, frozenset[str]] = {}
+
+    def add(self, number: int, markdown: str, used: frozenset[str]) -> None:
+        """Count document `number`."""
+        self._users.update(used)
+        if defined := defined_names(markdown):
+            self._defined[number] = defined
+            self._own[number] = used
+
+    def uses(self) -> Iterator[tuple[int, int]]:
+        """(number of other documents that use a name of it, document) for every document with used names."""
+        for number, defined in self._defined.items():
+            if count := sum(self._users[name] - (name in self._own[number]) for name in defined):
+                yield count, number
