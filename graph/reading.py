@@ -121,7 +121,7 @@ async def _from_web(desk: Desk, url: str, until: float) -> Page:
     desk.budget.add(bytes=len(fetched.body))
     digest, text = await desk.pages.put(extracted.markdown)
     return Page(
-        url=canonical_url(fetched.url),
+        url=fetched.url.partition("#")[0],
         title=extracted.title,
         level=fetched.level,
         status=fetched.status,

@@ -7,7 +7,7 @@ plan ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import NodeError
@@ -48,7 +48,7 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     return {"session_id": session_id, "plan": made, "tasks": tasks, "attached": attached, "problems": [*problems, *fell]}
 
 
-async def worker_failed(state: WorkerState, error: NodeError) -> Command[str]:
+async def worker_failed(state: WorkerState, error: NodeError) -> Command[Literal["fuse"]]:
     """One worker lost is not the run lost: it becomes a problem, and the others go on."""
     problem = worker.lost(state["task"].topic.name, f"{type(error.error).__name__}: {error.error}"[:300])
     return Command(update={"problems": [problem]}, goto="fuse")
