@@ -23,18 +23,21 @@ REQUIRED: dict[QuestionType, tuple[str, ...]] = {
     "evaluate": ("strengths", "pitfalls", "alternatives", "usecases"),
     "general": ("overview",),
 }
-MOST_TOPICS = 6
+MOST_TOPICS, MOST_QUERIES = 6, 4
 #: Topics of a plain question that come from the key phrases of the first search.
 MOST_PHRASES = 3
 
 _TO_USE = re.compile(r"(?:use|install|set up|start with|get started with|work with) (.+)", re.IGNORECASE)
+#: Types of questions whose subject is a whole sentence: what they are about are the names in it.
+_BY_NAME = ("fact", "general", "why", "list", "latest")
+_NAME = re.compile(r"[A-Z0-9][\w'’.-]*[\w](?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*[A-Z0-9][\w'’.-]*\w)*")
 _WORD = re.compile(r"[^\W\d_][\w'-]+")
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     """The plan of a question. `hits` of a first broad search give a plain question its topics, and every topic its synonyms."""
     asked = parts(question.text)
-    topics = {topic.name: topic for part in asked for topic in _topics(part, hits)}
+    topics = {topic.question: topic for part in asked for topic in _topics(part, hits)}
     kept = tuple(_with_original(topic, question.text) if n == 0 else topic for n, topic in enumerate(topics.values()))[:MOST_TOPICS]
     complexity: Complexity = "simple" if len(kept) == 1 else "moderate"
     freshness: Freshness = "now" if any(part.type == "latest" for part in asked) else "any"
@@ -49,10 +52,20 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """What the question is about: the subjects of its parts, each once."""
-    named = [name for part in asked for name in (part.subject, part.other if part.type == "compare" else "")]
-    found = [m.group(1) if (m := _TO_USE.fullmatch(name)) else name for name in named if name]
-    return tuple(dict.fromkeys(found))
+    """What the question is about: the subjects of its parts, each once; of a plain question or a fact the names in it."""
+    found: list[str] = []
+    for part in asked:
+        if part.type in _BY_NAME and (names := names_in(part.subject)):
+            found += names
+        else:
+            found += [part.subject, part.other] if part.type == "compare" else [part.subject]
+    return tuple(dict.fromkeys(m.group(1) if (m := _TO_USE.fullmatch(name)) else name for name in found if name))
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a question: runs of capitalised words after its first, which is often a question word, and what stands in quotes."""
+    quoted = re.findall(r"[\"“]([^\"”]{2,80})[\"”]", text)
+    return list(dict.fromkeys([*quoted, *(match.group() for match in _NAME.finditer(text) if match.start() > 0)]))
 
 
 def _topics(part: Asked, hits: Sequence[Hit]) -> list[Topic]:
@@ -65,14 +78,24 @@ def _topics(part: Asked, hits: Sequence[Hit]) -> list[Topic]:
         return [table["usecases"].topic(part.subject)]
     if part.type == "howto" and (use := _TO_USE.fullmatch(part.subject)):
         return [table[key].topic(use.group(1)) for key in ("install", "use", "examples")]
-    topics = [table[key].topic(part.subject) for key in REQUIRED[part.type]]
+    topics = [_also_by_name(table[key].topic(part.subject), part) for key in REQUIRED[part.type]]
     return topics + (_from_phrases(part.subject, hits) if part.type == "general" else [])
+
+
+def _also_by_name(topic: Topic, part: Asked) -> Topic:
+    """A topic that names somebody or something is searched by each name, too: that finds their own pages."""
+    if part.type not in _BY_NAME:
+        return topic
+    named = tuple(Query(text=name, kind="broad") for name in names_in(part.subject)[: MOST_QUERIES - 1])
+    return topic.model_copy(update={"queries": (*topic.queries[:1], *named, *topic.queries[1:])[:MOST_QUERIES]})
 
 
 def _with_original(topic: Topic, question: str) -> Topic:
     """The first topic asks the question as it was put, too."""
     own = tuple(q for q in topic.queries if q.text.lower() != question.strip(" ?").lower())
-    return topic.model_copy(update={"queries": (Query(text=question), *(q.model_copy(update={"kind": _kind(q)}) for q in own))[:4]})
+    return topic.model_copy(
+        update={"queries": (Query(text=question), *(q.model_copy(update={"kind": _kind(q)}) for q in own))[:MOST_QUERIES]}
+    )
 
 
 def _kind(query: Query) -> QueryKind:

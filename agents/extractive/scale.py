@@ -20,6 +20,8 @@ WEIGHTS = {"words": 0.8, "cue": 0.8, "subject": 0.8, "page": 1.2, "heading": 0.3
 CODE_WEIGHTS = {"cue": 2.0, "page": 1.0, "heading": 0.3, "passage": 0.3, "early": 0.2}
 #: What is left of the score of a sentence that shows no cue of its facet, and of one that begins with another name.
 WITHOUT_CUE, ABOUT_ANOTHER = 0.6, 0.7
+#: A sentence that holds less of the subject's words than this, on a page that is not about it, is about something else, too.
+LEAST_SUBJECT = 0.3
 #: What is left of the score of what stands on a page that is about something else, where another page is about the subject.
 OFF_SUBJECT = 0.55
 #: The first words of a page about the subject say what it is, also without naming it.
@@ -52,6 +54,7 @@ class Scale:
         self.words = [stems(c.text) for c in found]
         asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
         self.rarity = _rarity(asked, self.words)
+        self.rarest = math.log(1 + (len(found) + 1) / 0.5)
         self.best_passage = max((c.shown.score for c in found), default=1.0) or 1.0
         pages = {c.shown.page.url: c.shown.page for c in found}
         best = max((page.rrf for page in pages.values()), default=1.0) or 1.0
@@ -84,7 +87,7 @@ class Scale:
         weights = CODE_WEIGHTS if candidate.kind == "code" else WEIGHTS
         score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
         score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
-        score *= ABOUT_ANOTHER if self._other(candidate) else 1.0
+        score *= ABOUT_ANOTHER if self._other(candidate) or parts["subject"] < LEAST_SUBJECT else 1.0
         nearest = self.about[url] / self.most_about if self.most_about else 1.0
         return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * nearest)
 
@@ -93,8 +96,8 @@ class Scale:
         return max((self._weight(subject & words) / self._weight(subject) for subject in self.subjects), default=0.0)
 
     def _weight(self, words: set[str]) -> float:
-        """What some words of the subject weigh together: the verb of "how to", its first word, weighs double."""
-        return sum(2.0 if word == self.verb else 1.0 for word in words)
+        """What some words of the subject weigh together: the rarer the more, and the verb of "how to", its first word, double."""
+        return sum(self.rarity.get(word, self.rarest) * (2.0 if word == self.verb else 1.0) for word in words)
 
     def _shared(self, words: set[str]) -> float:
         """The share of the asked words that are there, rare ones counting more."""

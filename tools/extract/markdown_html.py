@@ -15,8 +15,8 @@ _TAGS = (
 )
 _KNOWN = re.compile(rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I)
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^>]*>|<\?.*?\?>", re.I | re.S)
-_PRE = re.compile(r"<pre\b[^>]*>(.*?)</pre\s*>", re.I | re.S)
-_HEADING = re.compile(r"<h([1-6])\b[^>]*>(.*?)</h\1\s*>", re.I | re.S)
+_WHOLE = re.compile(r"<pre\b[^>]*>(.*?)</pre\s*>|<h([1-6])\b[^>]*>(.*?)</h[1-6]\s*>", re.I | re.S)
+_CLOSED = re.compile(r"</(?:pre|h[1-6])\s*>", re.I)
 _ITEM = re.compile(r"<li\b[^>]*>", re.I)
 _BREAK = re.compile(r"<br\b[^>]*>|</tr\s*>", re.I)
 _CELL = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^>]*>", re.I)
@@ -38,7 +38,9 @@ def html_to_text(source: str) -> str:
     parts: list[str] = []
     position = 0
     source = _HIDDEN.sub("", source)
-    for match in re.compile(f"{_PRE.pattern}|{_HEADING.pattern.replace(chr(92) + '1', chr(92) + '2')}", re.I | re.S).finditer(source):
+    # Nothing is looked for behind the last closing tag: many open ones would each be searched to the end.
+    last = max((match.end() for match in _CLOSED.finditer(source)), default=0)
+    for match in _WHOLE.finditer(source, 0, last):
         parts += _paragraphs(source[position : match.start()])
         code, level, title = match.groups()
         parts.append(fence(without_tags(code).strip("\n")) if level is None else heading(without_tags(title), int(level)))

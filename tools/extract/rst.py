@@ -12,6 +12,7 @@ from docutils.writers.null import Writer
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.rst_lenient import lenient_parser
 from spadework.tools.extract.rst_walker import Walker
+from spadework.tools.extract.text import extract_text
 from spadework.tools.extract.writing import blocks
 
 _SETTINGS = {
@@ -29,16 +30,24 @@ _SETTINGS = {
     "traceback": True,
     "warning_stream": "",
 }
+#: docutils takes a time that grows with the square of a paragraph's length.
+_MAX_PARAGRAPH = 20_000
 
 
 def extract_rst(text: str, url: str) -> Extracted:
     """reStructuredText as Markdown: headings, lists, tables, fenced code with its language; images and comments go.
 
-    Roles and directives that docutils does not know (Sphinx's) keep their text; those that only steer a site are left out.
+    Roles and directives that docutils does not know (Sphinx's) keep their text; those that only steer a site are left out. What is no
+    sensible reStructuredText (endless paragraphs, endless nesting) is read as plain text.
     """
+    if max(map(len, text.split("\n\n"))) > _MAX_PARAGRAPH:
+        return extract_text(text, url)
     walker = Walker(url)
-    document = _parse(text)
-    markdown = blocks(walker.read(document)) if document else ""
+    try:
+        document = _parse(text)
+        markdown = blocks(walker.read(document)) if document else ""
+    except RecursionError:  # nested deeper than any text that is meant to be read
+        return extract_text(text, url)
     return Extracted(
         title=walker.title,
         markdown=markdown + "\n" if markdown else "",

@@ -23,7 +23,7 @@ from typing import Any
 from spadework.errors import SettingsError
 from spadework.tools.library.document import cut_document
 from spadework.tools.library.folders import File, files
-from spadework.tools.library.installed import installed
+from spadework.tools.library.packages import installed
 from spadework.tools.library.plan import Plan
 from spadework.tools.library.reading import FileText, cut_file, cut_package, start_worker
 from spadework.tools.library.store import StoreReader, StoreWriter
@@ -31,6 +31,8 @@ from spadework.tools.library.store import StoreReader, StoreWriter
 WORKERS = 2
 #: Folders of the same sources in former states that are kept; others may still be reading them.
 _KEPT = 2
+#: So many files may be under way in a pool of workers.
+_SUSPECTS = 2 * WORKERS + 1
 _ABANDONED_SECONDS = 86_400
 
 
@@ -97,20 +99,20 @@ def _store(store: StoreWriter, file: File, read: FileText) -> None:
 
 
 def _read(fresh: list[File]) -> Iterator[tuple[File, FileText]]:
-    """Read files in parallel; when one of them ends its worker, the rest are read one by one, so that it alone is lost."""
+    """Read files in parallel. When one of them ends its worker, those that may have been it are read one by one, so that one is lost."""
     waiting = dict.fromkeys(fresh)
-    if not waiting:
-        return
-    try:
-        with _pool() as pool:
-            jobs: dict[Future[FileText], File] = {pool.submit(cut_file, file): file for file in waiting}
-            for job in as_completed(jobs):
-                read = job.result()
-                del waiting[jobs[job]]
-                yield jobs[job], read
-    except BrokenProcessPool:
-        for file in list(waiting):
-            yield file, _read_alone(file)
+    while waiting:
+        try:
+            with _pool() as pool:
+                jobs: dict[Future[FileText], File] = {pool.submit(cut_file, file): file for file in waiting}
+                for job in as_completed(jobs):
+                    read = job.result()
+                    del waiting[jobs[job]]
+                    yield jobs[job], read
+        except BrokenProcessPool:
+            for file in list(waiting)[:_SUSPECTS]:
+                del waiting[file]
+                yield file, _read_alone(file)
 
 
 def _read_alone(file: File) -> FileText:
@@ -118,7 +120,7 @@ def _read_alone(file: File) -> FileText:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             return pool.submit(cut_file, file).result()
     except BrokenProcessPool:
-        return FileText("", None, "its reader broke down")
+        return FileText("", None, "its reader broke down or took too long")
 
 
 def _pool() -> ProcessPoolExecutor:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
-import sys
-import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown import clean_markdown
@@ -18,6 +14,7 @@ from spadework.tools.library.cuts import without_history
 from spadework.tools.library.docstrings import ModuleText, module_markdown
 from spadework.tools.library.document import Document
 from spadework.tools.library.exports import Module, public_names
+from spadework.tools.library.packages import MAX_DESCRIPTION, Package
 from spadework.tools.library.sources import Sources, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 
@@ -33,58 +30,6 @@ _NOT_DOCUMENTATION = re.compile(
 )
 #: A shorter document tells nothing; a longer one is no documentation.
 MIN_CHARS = 80
-MAX_DESCRIPTION = 300_000
-
-
-@dataclass(frozen=True)
-class Package:
-    """A distribution (or the standard library): its files lie below `root`; `description` is its long description."""
-
-    name: str
-    version: str
-    root: Path
-    files: tuple[str, ...]
-    summary: str = ""
-    description: str = ""
-    description_type: str = ""
-
-    @property
-    def collection(self) -> str:
-        """The first part of the URLs of its documents."""
-        return f"{self.name}-{self.version}"
-
-
-def installed() -> list[Path]:
-    """The metadata folder of every installed distribution, sorted by name, without stubs of types. Quick: only names are read."""
-    found: dict[str, Path] = {}
-    for place in map(Path, sys.path):
-        if place.is_dir():
-            for entry in [*place.glob("*.dist-info"), *place.glob("*.egg-info")]:
-                found.setdefault(entry.stem.partition("-")[0].lower().replace("_", "-"), entry)
-    return [found[name] for name in sorted(found) if not name.startswith("types-")]
-
-
-def package_at(place: Path | None) -> Package:
-    """The distribution whose metadata lie at `place`; None is the standard library."""
-    if place is None:
-        return _standard_library()
-    distribution = importlib.metadata.Distribution.at(place)
-    metadata = distribution.metadata
-    return Package(
-        name=(metadata["Name"] or place.stem.partition("-")[0]).lower(),
-        version=metadata["Version"] or "0",
-        root=place.parent,
-        files=tuple(str(path) for path in distribution.files or () if ".." not in path.parts),
-        summary=metadata["Summary"] or "",
-        description=str(metadata.json.get("description") or "")[:MAX_DESCRIPTION],
-        description_type=(metadata["Description-Content-Type"] or "").partition(";")[0].strip().lower(),
-    )
-
-
-def _standard_library() -> Package:
-    root = Path(sysconfig.get_path("stdlib"))
-    files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
-    return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
 
 
 def read_package(package: Package) -> Iterator[Document]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.tools.library.folders import collections, files
-from spadework.tools.library.installed import installed
+from spadework.tools.library.packages import installed
 
 #: Raise it when what is stored, or how texts are read or cut, changes.
 FORMAT = 1
@@ -52,7 +53,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     if not paths:
         names = [place.stem for place in installed()]
         words = f"the documentation of {len(names)} installed Python packages and the standard library"
-        return Plan((), shelf, f"installed-{FORMAT}", _digest(names), words)
+        return Plan((), shelf, f"installed-{FORMAT}", _digest([sys.version, *names]), words)
     named = collections(paths)
     state = [f"{file.url} {file.size} {file.mtime}" for file in files(paths)]
     family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from spadework.errors import FetchError
+from spadework.tools.extract import read_document
+from spadework.tools.extract.extracted import Extracted
 from spadework.tools.library.document import Cut, Document, cut_document
 from spadework.tools.library.folders import File
-from spadework.tools.library.installed import package_at, read_package
+from spadework.tools.library.installed import read_package
+from spadework.tools.library.packages import package_at
 
 MAX_FILE_BYTES = 50_000_000
+#: A file that takes longer is left out.
+FILE_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -46,13 +53,23 @@ def cut_file(file: File) -> FileText:
     digest = hashlib.sha256(body).hexdigest()
     if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
         return FileText(digest, None, "it is not text")
-    from spadework.tools.extract import read_document  # loads the readers of HTML and PDF: packages need none of them
-
     try:
-        read = read_document(body, media_type=file.media_type, url=file.url)
+        read = _within_time(file, body)
     except FetchError as error:
         return FileText(digest, None, str(error))
+    except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted files: their faults end here, by name
+        return FileText(digest, None, f"its reader failed ({type(error).__name__})")
     if not read.markdown.strip():
         return FileText(digest, None, "it has no text")
     title = " ".join(read.title.split()) or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
     return FileText(digest, cut_document(Document(file.url, title, read.markdown, read.published_at)))
+
+
+def _within_time(file: File, body: bytes) -> Extracted:
+    """Read a document. When it takes too long, this process ends, whatever library holds it: only a thread in C can do that."""
+    with Path(os.devnull).open("w") as nowhere:
+        faulthandler.dump_traceback_later(FILE_SECONDS, exit=True, file=nowhere)
+        try:
+            return read_document(body, media_type=file.media_type, url=file.url)
+        finally:
+            faulthandler.cancel_dump_traceback_later()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -154,6 +155,12 @@ def test_hard_line_breaks_stay_lines_and_no_line_begins_a_block_by_accident():
 
 def test_windows_line_ends_are_read():
     assert clean_markdown("# A\r\n\r\n```\r\nx\r\n```\r\n", "").markdown == "# A\n\n```\nx\n```\n"
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("part", ["<pre>", "<h1>", '<a b="', "<!--", "`` ` ", "![a](", "[[", "**a "])
+def test_endless_repetition_is_read_in_time(part):
+    clean_markdown(part * 20_000, "")
 
 
 @given(st.text(alphabet=st.sampled_from("ab <>`*_[]()!#|-\n~:\"'&;\\/="), max_size=200))

@@ -167,6 +167,11 @@ def test_reading_one_text_changes_nothing_for_the_next():
     assert extract_rst("`some words` and :mine:`y`", "").markdown == "some words and `y`\n"
 
 
+def test_what_nobody_would_write_is_read_as_plain_text():
+    assert "a\n" in extract_rst("".join(f"{' ' * depth}a\n\n" for depth in range(400)), "").markdown
+    assert extract_rst("a_ " * 20_000, "").markdown.startswith("a_ a_")
+
+
 @given(st.text(alphabet=st.sampled_from("ab .:`*_|\n=-+<>[]\\\t#"), max_size=200))
 def test_any_text_is_read(text):
     extract_rst(text, "library://x/y.rst")

@@ -8,7 +8,8 @@ import pytest
 
 from spadework.tools.library.cuts import without_history
 from spadework.tools.library.document import Document
-from spadework.tools.library.installed import package_at, read_package
+from spadework.tools.library.installed import read_package
+from spadework.tools.library.packages import package_at
 
 METADATA = """\
 Metadata-Version: 2.1
