@@ -26,7 +26,7 @@ MOST_CODE_LINES = 60
 #: Openings that lean on the sentence before: it is quoted along with them.
 _LEANS = re.compile(
     r"(?:this|that|these|those|it|its|they|their|he|she|his|her|such|here|also|however|therefore|thus|but|and|so|moreover|furthermore|"
-    r"additionally|instead|otherwise|similarly|likewise|for example|for instance|as such|in this|in that|then|both|which|note that)\b",
+    r"additionally|instead|otherwise|one such|similarly|likewise|for example|for instance|as such|in this|in that|then|both|which|note that)\b",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"(?:note|important|examples?|warning|tip|hint|caution|info)s?\s*:\s*", re.IGNORECASE)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.facets import Facet, facet_of
-from spadework.agents.extractive.names import Names
+from spadework.agents.extractive.names import MOST_WORDS, Names
 from spadework.tools.facts import content_words, stems
 from spadework.tools.urls import domain_of
 from spadework.values import Page, Plan, Topic
@@ -18,6 +18,11 @@ from spadework.values import Page, Plan, Topic
 WEIGHTS = {"words": 0.8, "cue": 0.8, "subject": 0.8, "page": 1.2, "heading": 0.3, "passage": 0.4, "early": 0.2}
 #: The same for code, which does not speak of its subject but uses it.
 CODE_WEIGHTS = {"cue": 2.0, "page": 1.0, "heading": 0.3, "passage": 0.3, "early": 0.2}
+#: The same where the subject is described rather than named ("retry a failing HTTP request"): no page has it as its title.
+DESCRIBED_WEIGHTS = {"words": 1.0, "cue": 0.6, "subject": 1.4, "page": 0.6, "heading": 0.3, "passage": 0.8, "early": 0.1}
+DESCRIBED_CODE_WEIGHTS = {"cue": 0.6, "subject": 2.0, "page": 0.6, "heading": 0.3, "passage": 0.6}
+#: How much the title of its page and the headings above tell of what a sentence is about.
+CONTEXT = 0.85
 #: What is left of the score of a sentence that shows no cue of its facet, and of one that begins with another name.
 WITHOUT_CUE, ABOUT_ANOTHER = 0.6, 0.7
 #: A sentence that holds less of the subject's words than this, on a page that is not about it, is about something else, too.
@@ -54,6 +59,7 @@ class Scale:
         self.words = [stems(c.text) for c in found]
         asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
         self.rarity = _rarity(asked, self.words)
+        self.described = all(len(subject.split()) > MOST_WORDS for subject in _named(plan, topic))
         self.rarest = math.log(1 + (len(found) + 1) / 0.5)
         self.best_passage = max((c.shown.score for c in found), default=1.0) or 1.0
         pages = {c.shown.page.url: c.shown.page for c in found}
@@ -73,23 +79,32 @@ class Scale:
     def score(self, candidate: Candidate, words: set[str]) -> float:
         """The share 0..1 of the highest possible score."""
         url = candidate.shown.page.url
+        context = words | stems(f"{candidate.shown.heading} {candidate.shown.page.title}")
         named = bool(self.facet.named and re.search(self.facet.named, candidate.shown.heading, re.IGNORECASE))
         opens = self._opens(candidate)
+        implied = 0.0 if self.described else IMPLIED * self.about[url]
         parts = {
             "words": max(self._shared(words), OPENING_WORDS if opens else 0.0),
             "cue": self._cue(candidate),
-            "subject": max(self._share(words), 1.0 if opens else IMPLIED * self.about[url]),
+            "subject": max(
+                self._share(words), CONTEXT * self._share(context), 1.0 if opens else 0.0 if self.described else IMPLIED * self.about[url]
+            ),
             "page": self.standing[url],
             "heading": 1.0 if named else 0.0,
             "passage": candidate.shown.score / self.best_passage,
             "early": 1.0 - min(1.0, candidate.position * 2),
         }
-        weights = CODE_WEIGHTS if candidate.kind == "code" else WEIGHTS
+        weights = self._weights(candidate)
         score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
         score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
         score *= ABOUT_ANOTHER if self._other(candidate) or parts["subject"] < LEAST_SUBJECT else 1.0
         nearest = self.about[url] / self.most_about if self.most_about else 1.0
         return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * nearest)
+
+    def _weights(self, candidate: Candidate) -> dict[str, float]:
+        if self.described:
+            return DESCRIBED_CODE_WEIGHTS if candidate.kind == "code" else DESCRIBED_WEIGHTS
+        return CODE_WEIGHTS if candidate.kind == "code" else WEIGHTS
 
     def _share(self, words: set[str]) -> float:
         """The share of a subject's words that are there, of the subject that has most."""
@@ -105,7 +120,12 @@ class Scale:
         return sum(weight for term, weight in self.rarity.items() if term in words) / total if total else 0.0
 
     def _about(self, page: Page) -> float:
-        """1 for a page whose collection or title is the subject; less for one whose title holds its words beside others."""
+        """1 for a page whose collection or title is the subject, less for one whose title holds its words beside others.
+
+        No page is named after a subject that is only described, so there all are equal.
+        """
+        if self.described:
+            return 1.0
         heads = (_VERSION.sub("", domain_of(page.url)), re.split(r"\s[-–—|:]\s|:\s", page.title, maxsplit=1)[0])
         if any(stems(head) in self.subjects for head in heads if head):
             return 1.0
@@ -113,6 +133,8 @@ class Scale:
 
     def _standing(self, page: Page, best: float) -> float:
         rank = page.rrf / best
+        if self.described:
+            return rank
         depth = max(0, page.url.split("://", 1)[-1].strip("/").count("/") - 1)
         return (ABOUT_SHARE * self._about(page) + (1 - ABOUT_SHARE) * rank) / (1 + DEPTH * depth)
 
@@ -145,6 +167,8 @@ class Scale:
             return 1.0 if names_it else 0.2
         lines = len(code.strip().split("\n"))
         size = 0.3 if 5 <= lines <= 45 else 0.1 if lines > 1 else 0.0
+        if self.described:
+            return 0.4 + 2 * size
         most = max(self.imported.values(), default=0)
         central = max((self.imported[name] for name in _imports(code)), default=0) / most if most else 0.0
         return (0.2 if names_it else 0.0) + size + 0.5 * central

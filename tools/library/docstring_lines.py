@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from textwrap import dedent
+
+#: The narrowest page that docstrings are written for, and the share of early line ends that cannot be an editor's doing.
+_WIDTH = 60
+_EARLY = 0.7
 
 _ENTRY = re.compile(r"([*\w.,/\\ \[\]|-]{1,60}?)\s*(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*:(?!:)(?:\s+(.*)|$)")
 
@@ -16,6 +21,13 @@ def indent(line: str) -> int:
 def dedented(lines: list[str]) -> list[str]:
     """The lines moved left as far as they go together, without empty ones at the end."""
     return dedent("\n".join(lines)).rstrip().split("\n") if lines else []
+
+
+def broken_on_purpose(lines: list[str]) -> bool:
+    """Whether a paragraph's lines end where they are meant to: the next word would mostly have had room on them."""
+    width = max(_WIDTH, *map(len, lines))
+    early = sum(len(line) + 1 + len(after.split(" ", 1)[0]) <= width for line, after in pairwise(lines))
+    return len(lines) > 2 and early > _EARLY * (len(lines) - 1)
 
 
 def entries(body: list[str]) -> list[tuple[str, list[str]]]:

@@ -9,49 +9,12 @@ import re
 from collections.abc import Callable
 
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
-from spadework.tools.library.docstring_lines import dedented, entries, indent
+from spadework.tools.library import docstring_syntax as syntax
+from spadework.tools.library.docstring_lines import broken_on_purpose, dedented, entries, indent
 from spadework.tools.library.docstring_words import words
 
-_FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
-_DIRECTIVE = re.compile(r"\.\. (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?")
-_OPTION = re.compile(r":[\w-]+:")
-_CODE = frozenset(["code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist"])
-_LANGUAGES = {"doctest": "pycon", "testcode": "python", "math": "", "productionlist": "", "ipython": "pycon"}
-_DROPPED = frozenset(("image", "figure", "index", "autosummary", "toctree", "currentmodule", "module", "automodule", "autoclass"))
-# fmt: off
-_NOTES = frozenset((
-    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention", "error", "admonition", "versionadded",
-    "versionchanged", "deprecated",
-))
-# fmt: on
-_VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in version", "deprecated": "Deprecated since version"}
-_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
-_SECTION = re.compile(
-    r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters|attributes|returns?|yields?|raises|warns|"
-    r"receives|examples?|notes?|warnings?|see also|references|todo|tips?|methods|usage|important|caution|fields|side effects|since|"
-    r"implements)\s*:{1,2}$",
-    re.I,
-)
-# fmt: off
-_NAMED = frozenset((
-    "keyword args", "keyword arguments", "other parameters", "args", "arguments", "parameters", "params", "attributes", "raises",
-    "warns", "fields", "methods",
-))
-# fmt: on
-_TYPED = frozenset(("returns", "yields", "receives"))
-_UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
-_FIELD = re.compile(
-    r":(param|parameter|arg|argument|key|keyword|raises?|except|exception|ivar|var|cvar|returns?|yields?|rtype|type|vartype)\b\s*([^:]*):\s*(.*)"
-)
-_ITEM = re.compile(r"([-*+\u2022]|\d{1,3}[.)]|\(\d\))\s+(?=\S)")
-_GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")
-_HEADING = re.compile(r"(#{1,6})\s+(.*)")
-_STARTS_BLOCK = re.compile(r"```|#|- |\d+\. |\||>")
 #: Blocks inside blocks that are followed; deeper ones are shown as they stand.
 _MAX_DEPTH = 8
-_LOOKS_CODE = re.compile(
-    r"^\s*(?:>>>|\$ |import |from \S+ import|def |class |async |await |with |for |if |while |return |@|#)|\w\(.*\)|\w = |[{}\[\]]|;$", re.M
-)
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
@@ -113,7 +76,7 @@ class _Lines:
     def _labelled(self, label: str, inner: str) -> str:
         if not inner:
             return f"**{label}**"
-        return f"**{label}:**\n\n{inner}" if _STARTS_BLOCK.match(inner) else f"**{label}:** {inner}"
+        return f"**{label}:**\n\n{inner}" if syntax.STARTS_BLOCK.match(inner) else f"**{label}:** {inner}"
 
     def _admonition(self, mark: re.Match[str]) -> str:
         return self._labelled(mark[2] or mark[1].capitalize(), self._inner("\n".join(self._below())))
@@ -154,33 +117,33 @@ class _Lines:
     def _directive(self, mark: re.Match[str]) -> str:
         name, argument = (mark[1] or "").lower(), (mark[2] or "").strip()
         body = self._below()
-        while body and (not body[0].strip() or _OPTION.match(body[0].strip())):
+        while body and (not body[0].strip() or syntax.OPTION.match(body[0].strip())):
             body.pop(0)
         text = "\n".join(dedented(body))
-        if name in _CODE:
-            return fence(text, _LANGUAGES.get(name, argument.lower())) if text else ""
-        if name in _VERSIONS:
+        if name in syntax.CODE:
+            return fence(text, syntax.LANGUAGES.get(name, argument.lower())) if text else ""
+        if name in syntax.VERSIONS:
             version, _, rest = argument.partition(" ")
-            return self._labelled(f"{_VERSIONS[name]} {version}", self._inner(f"{rest}\n{text}".strip()))
-        if name in _NOTES:
+            return self._labelled(f"{syntax.VERSIONS[name]} {version}", self._inner(f"{rest}\n{text}".strip()))
+        if name in syntax.NOTES:
             return self._labelled("See also" if name == "seealso" else name.capitalize(), self._inner(f"{argument}\n{text}".strip()))
         # An unknown directive may hold text; a comment, a link's target or a picture does not.
-        return self._inner(text) if name and name not in _DROPPED else ""
+        return self._inner(text) if name and name not in syntax.DROPPED else ""
 
     def _is_underlined(self) -> bool:
         line, below = self.lines[self.at], self.lines[self.at + 1] if self.at + 1 < len(self.lines) else ""
-        mark = _UNDERLINE.match(below.strip())
+        mark = syntax.UNDERLINE.match(below.strip())
         return bool(
             mark
             and indent(below) == indent(line)
             and len(below.strip()) >= min(3, len(line.strip()))
-            and not _UNDERLINE.match(line.strip())
+            and not syntax.UNDERLINE.match(line.strip())
         )
 
     def _underlined(self) -> str:
         title, margin = self.lines[self.at].strip(), indent(self.lines[self.at])
         self.at += 2
-        if not _SECTION.match(f"{title}:"):
+        if not syntax.SECTION.match(f"{title}:"):
             return heading(words(title), self.level)
         start = self.at
         while self.at < len(self.lines) and not (indent(self.lines[self.at]) == margin and self._is_underlined()):
@@ -193,8 +156,8 @@ class _Lines:
     def _named(self, name: str, body: list[str]) -> str:
         """A section of Google's or numpy's style."""
         label = name.strip().capitalize()
-        numpy = name.lower() in _TYPED and len(body) > 1 and " : " in body[0] and body[1].startswith(" ")
-        found = entries(body) if name.lower() in _NAMED or numpy else []
+        numpy = name.lower() in syntax.TYPED and len(body) > 1 and " : " in body[0] and body[1].startswith(" ")
+        found = entries(body) if name.lower() in syntax.NAMED or numpy else []
         if not found:
             return self._labelled(label, self._inner("\n".join(body)))
         return f"**{label}:**\n\n" + "\n".join(self._entry(term, text) for term, text in found)
@@ -203,11 +166,11 @@ class _Lines:
         text = self._inner("\n".join(dedented(lines)))
         if not text:
             return item(term)
-        return item(f"{term}:\n\n{text}" if _STARTS_BLOCK.match(text) else f"{term}: {text}")
+        return item(f"{term}:\n\n{text}" if syntax.STARTS_BLOCK.match(text) else f"{term}: {text}")
 
     def _fields(self, _: re.Match[str]) -> str:
         items = []
-        while self.at < len(self.lines) and (mark := _FIELD.match(self.lines[self.at].strip())):
+        while self.at < len(self.lines) and (mark := syntax.FIELD.match(self.lines[self.at].strip())):
             margin = indent(self.lines[self.at])
             self.at += 1
             rest = "\n".join(self._indented(margin))
@@ -221,17 +184,25 @@ class _Lines:
 
     def _list(self, _: re.Match[str]) -> str:
         items = []
-        while self.at < len(self.lines) and (mark := _ITEM.match(self.lines[self.at].strip())):
+        while self.at < len(self.lines) and (mark := syntax.ITEM.match(self.lines[self.at].strip())):
             margin = indent(self.lines[self.at])
             first = self.lines[self.at].strip()[mark.end() :]
             self.at += 1
+            while self._goes_on(margin):
+                first += f" {self.lines[self.at].strip()}"
+                self.at += 1
             rest = self._indented(margin)
             marker = f"{mark[1].strip('().')}." if mark[1].strip("().").isdigit() else "-"
             items.append(item(self._inner("\n".join([first, *rest])), marker))
             after = next((n for n in range(self.at, len(self.lines)) if self.lines[n].strip()), len(self.lines))
-            if after < len(self.lines) and _ITEM.match(self.lines[after].strip()):
+            if after < len(self.lines) and syntax.ITEM.match(self.lines[after].strip()):
                 self.at = after
         return "\n".join(items)
+
+    def _goes_on(self, margin: int) -> bool:
+        """Whether this line goes on with a list item though it stands no deeper than the item's mark."""
+        line = self.lines[self.at] if self.at < len(self.lines) else ""
+        return bool(line.strip()) and indent(line) == margin and not self._ends_paragraph(margin)
 
     def _grid(self, _: re.Match[str]) -> str:
         """A table: pipe tables stay, tables drawn with other characters are fenced as they are."""
@@ -249,19 +220,22 @@ class _Lines:
         lines = [line.strip() for line in self.lines[start : self.at]]
         if lines[-1].endswith("::"):
             return self._literal(lines, margin)
-        if margin >= 2 and _LOOKS_CODE.search("\n".join(lines)):
+        if margin >= 2 and syntax.LOOKS_CODE.search("\n".join(lines)):
             return self._code_block(start)
+        if len(lines) == 1 and syntax.REFERENCE.match(lines[0]):
+            return ""
+        if broken_on_purpose(lines):
+            return plain("\n".join(words(line) for line in lines))
         text = " ".join(lines)
         return plain(words(text if "`" in text else " ".join(text.split())))
 
     def _ends_paragraph(self, margin: int) -> bool:
         line = self.lines[self.at]
         bare = line.strip()
-        return bool(
-            bare.startswith((">>>", "```", "~~~"))
-            or (indent(line) == margin and (_ITEM.match(bare) or _FIELD.match(bare) or _SECTION.match(bare) or _ADMONITION.match(bare)))
-            or (indent(line) == margin and self._is_underlined())
-        )
+        if indent(line) != margin:
+            return bare.startswith((">>>", "```", "~~~"))
+        begins = (syntax.ITEM, syntax.FIELD, syntax.SECTION, syntax.ADMONITION, syntax.FENCE)
+        return bare.startswith(">>>") or self._is_underlined() or any(pattern.match(bare) for pattern in begins)
 
     def _literal(self, lines: list[str], margin: int) -> str:
         said = " ".join(lines)
@@ -276,13 +250,13 @@ class _Lines:
 
 
 _BLOCKS: tuple[tuple[re.Pattern[str], Callable[[_Lines, re.Match[str]], str]], ...] = (
-    (_FENCE, _Lines._fenced),
+    (syntax.FENCE, _Lines._fenced),
     (re.compile(">>>"), _Lines._doctest),
-    (_DIRECTIVE, _Lines._directive),
-    (_ADMONITION, _Lines._admonition),
-    (_HEADING, _Lines._heading),
-    (_GRID, _Lines._grid),
-    (_SECTION, _Lines._section),
-    (_FIELD, _Lines._fields),
-    (_ITEM, _Lines._list),
+    (syntax.DIRECTIVE, _Lines._directive),
+    (syntax.ADMONITION, _Lines._admonition),
+    (syntax.HEADING, _Lines._heading),
+    (syntax.GRID, _Lines._grid),
+    (syntax.SECTION, _Lines._section),
+    (syntax.FIELD, _Lines._fields),
+    (syntax.ITEM, _Lines._list),
 )

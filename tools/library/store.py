@@ -31,6 +31,7 @@ create table files (
 );
 """
 _HEAP_BYTES = 128_000_000
+_COMPRESSION = 1
 
 
 class StoreWriter:
@@ -47,14 +48,16 @@ class StoreWriter:
         """Store a document and index its passages; returns its number, or None when its URL is already there."""
         document = cut.document
         published = document.published_at.isoformat() if document.published_at else None
-        row = (document.url, document.title, zlib.compress(document.markdown.encode(errors="replace"), 3), published)
+        row = (document.url, document.title, zlib.compress(document.markdown.encode(errors="replace"), _COMPRESSION), published)
         cursor = self._db.execute("insert or ignore into documents (url, title, markdown, published_at) values (?, ?, ?, ?)", row)
         if not cursor.rowcount or cursor.lastrowid is None:
             return None
         self._census.add(cursor.lastrowid, document.markdown, cut.used)
-        for number, passage in enumerate(cut.passages):
-            entry = _indexed(document, passage, cursor.lastrowid)
-            if not number:
+        title = spread(document.title)
+        for passage in cut.passages:
+            entry = _indexed(document, passage, title)
+            entry.add_integer("document", cursor.lastrowid)
+            if passage is cut.passages[0]:
                 entry.add_text("subject", subject(document.title))
             self._writer.add_document(entry)
         return cursor.lastrowid
@@ -82,10 +85,10 @@ class StoreWriter:
         self._db.close()
 
 
-def _indexed(document: Document, passage: Piece, number: int) -> tantivy.Document:
+def _indexed(document: Document, passage: Piece, title: str) -> tantivy.Document:
     body = document.markdown[passage.start : passage.end]
-    entry = tantivy.Document(document=number, start=passage.start, end=passage.end)
-    entry.add_text("title", spread(document.title))
+    entry = tantivy.Document(start=passage.start, end=passage.end)
+    entry.add_text("title", title)
     entry.add_text("heading", spread(passage.heading))
     entry.add_text("body", spaced(body))
     entry.add_text("names", f"{document.title} {document.url.partition('://')[2].replace('/', ' ')} {passage.heading}")

@@ -198,6 +198,34 @@ a     b
     )
 
 
+def test_list_items_may_go_on_at_the_margin_and_lines_may_end_on_purpose():
+    text = """
+    * **auth** - An authentication class to use when sending
+    requests.
+    * **params** - Parameters.
+
+    count(start) --> start, start+1
+    cycle(p) --> p0, p1
+    repeat(elem) --> elem, elem
+
+    See [the guide][0] for more than that.
+
+    [0]: /guide
+    """
+    assert (
+        docstring_markdown(inspect.cleandoc(text))
+        == """\
+- **auth** - An authentication class to use when sending requests.
+- **params** - Parameters.
+
+count(start) --> start, start+1
+cycle(p) --> p0, p1
+repeat(elem) --> elem, elem
+
+See the guide for more than that."""
+    )
+
+
 @given(st.text(alphabet=st.sampled_from("ab :`>.*-=#|\n    "), max_size=200))
 def test_any_docstring_is_read_and_loses_no_letters(text):
     markdown = docstring_markdown(inspect.cleandoc(text))
