@@ -44,7 +44,9 @@ class Endpoint:
     """A chat model by its name PROVIDER:NAME."""
 
     def __init__(self, name: str, settings: Settings, budget: Budget) -> None:
-        self.name = name
+        # A local server may name a model by the path of its file, which is nobody's business.
+        self.name = name if "/" not in name else f"{_provider(name)[0]}:{name.rsplit('/', 1)[1]}"
+        self._model = name
         self._settings = settings
         self._budget = budget
         self._compatible = _provider(name)[0] == "openai"
@@ -119,7 +121,7 @@ class Endpoint:
         return text
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
-        price = self._settings.prices.get(self.name.partition(":")[2])
+        price = self._settings.prices.get(_provider(self._model)[1])
         return None if price is None else (tokens_in * price[0] + tokens_out * price[1]) / 1_000_000
 
 

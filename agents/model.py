@@ -65,7 +65,7 @@ class Model:
                 async with asyncio.timeout(min(seconds, self._settings.model_seconds)):
                     return await self._ask(name, prompt, answer)
             except TimeoutError:
-                raise ModelError(f"{name} did not answer in time.") from None
+                raise ModelError(f"{self._endpoint(name).name} did not answer in time.") from None
 
         return await self._journal.once("model", key, answer, work)
 
@@ -86,7 +86,7 @@ class Model:
                 return await self._checked(name, [Message("system", prompt.system), Message("user", user)], answer)
             except TooLong:
                 user = user[: int(len(user) * KEPT)]
-        raise TooLong(f"The request is too long for {name}, also when it is cut.")
+        raise TooLong(f"The request is too long for {self._endpoint(name).name}, also when it is cut.")
 
     async def _checked(self, name: str, messages: list[Message], answer: type[A]) -> A:
         """The reply as `answer`, with one repair request when it does not have its shape."""
@@ -99,7 +99,7 @@ class Model:
         try:
             return _parsed(text, answer)
         except ValidationError as error:
-            raise BadReply(f"{name} did not answer in the asked shape: {_fault(error)}") from None
+            raise BadReply(f"{self._endpoint(name).name} did not answer in the asked shape: {_fault(error)}") from None
 
     async def _reply(self, name: str, messages: list[Message], answer: type[A]) -> str:
         """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is remembered."""
@@ -114,7 +114,7 @@ class Model:
                 continue
             self._rungs[name] = rung
             return text
-        raise ModelError(f"{name} takes none of: {', '.join(rungs)}.")
+        raise ModelError(f"{self._endpoint(name).name} takes none of: {', '.join(rungs)}.")
 
     async def _send(self, name: str, messages: list[Message], answer: type[A], rung: Method) -> str:
         async with self._gate:

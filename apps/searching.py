@@ -61,7 +61,7 @@ def index_paths(settings: Settings) -> None:
         return await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(text, err=True))
 
     library = asyncio.run(build())
-    typer.echo(f"Indexed {library.describe}: {library.documents} documents.")
+    typer.echo(f"Indexed {library.describe}.")
     for skipped in library.skipped:
         typer.echo(f"Not read: {skipped}", err=True)
     library.close()

@@ -26,7 +26,8 @@ MOST_CODE_LINES = 60
 #: Openings that lean on the sentence before: it is quoted along with them.
 _LEANS = re.compile(
     r"(?:this|that|these|those|it|its|they|their|he|she|his|her|such|here|also|however|therefore|thus|but|and|so|moreover|furthermore|"
-    r"additionally|instead|otherwise|one such|similarly|likewise|for example|for instance|as such|in this|in that|then|both|which|note that)\b",
+    r"additionally|instead|otherwise|one such|similarly|likewise|"
+    r"for example|for instance|as such|in this|in that|then|both|which|note that)\b",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"(?:note|important|examples?|warning|tip|hint|caution|info)s?\s*:\s*", re.IGNORECASE)
@@ -120,7 +121,7 @@ def _stands_alone(source: str, kind: Kind) -> bool:
     least, most = SENTENCE_CHARS
     if not least <= len(text) <= most or len(text.split()) < LEAST_WORDS or text.endswith((":", "?", "...", "…", ",")):
         return False
-    if _PARAMETER.match(source) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
+    if _PARAMETER.match(source) or _PARAMETER.match(text) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
         return False
     letters = sum(c.isalpha() or c.isspace() for c in text)
     return letters >= 0.75 * len(text) and (kind == "item" or not text[0].islower() or text[-1] in ".!")
@@ -137,7 +138,11 @@ def _items(text: str, block: Block) -> tuple[Span, ...]:
     whole = text[block.start : block.end]
     fit = LIST_ITEMS[0] <= len(spans) <= LIST_ITEMS[1] and len(whole) <= LIST_CHARS and not _CHATTER.search(whole)
     words = [len(plain(text[slice(*span)]).split()) for span in spans]
-    if not fit or min(words) < LEAST_ITEM_WORDS or any(_PARAMETER.match(text[slice(*span)]) for span in spans):
+    if (
+        not fit
+        or min(words) < LEAST_ITEM_WORDS
+        or any(_PARAMETER.match(plain(text[slice(*span)])) or _PARAMETER.match(text[slice(*span)]) for span in spans)
+    ):
         return ()
     return tuple(spans)
 

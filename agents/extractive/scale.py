@@ -86,9 +86,7 @@ class Scale:
         parts = {
             "words": max(self._shared(words), OPENING_WORDS if opens else 0.0),
             "cue": self._cue(candidate),
-            "subject": max(
-                self._share(words), CONTEXT * self._share(context), 1.0 if opens else 0.0 if self.described else IMPLIED * self.about[url]
-            ),
+            "subject": max(self._share(words), CONTEXT * self._share(context), 1.0 if opens else implied),
             "page": self.standing[url],
             "heading": 1.0 if named else 0.0,
             "passage": candidate.shown.score / self.best_passage,
