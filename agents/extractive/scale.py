@@ -45,6 +45,7 @@ _VERSION = re.compile(r"-v?\d[\w.]*$")
 _DEFINES = re.compile(
     r"(?:the |an? )?(.{1,60}?)\s(?:is|are|was|were|provides|enables|allows|lets|offers|helps|means|refers to)\b", re.IGNORECASE
 )
+_KEYWORD = re.compile(r"^(?:class|function|method|def|async|module|property)\s+")
 _IS_A = re.compile(r"\b(?:is|are|was) (?:an?|the)\b")
 
 
@@ -96,7 +97,7 @@ class Scale:
         score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
         score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
         score *= ABOUT_ANOTHER if self._other(candidate) or parts["subject"] < LEAST_SUBJECT else 1.0
-        nearest = self.about[url] / self.most_about if self.most_about else 1.0
+        nearest = self.about[url] / self.most_about if self.most_about and not self._under_its_heading(candidate) else 1.0
         return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * nearest)
 
     def _weights(self, candidate: Candidate) -> dict[str, float]:
@@ -137,10 +138,18 @@ class Scale:
         return (ABOUT_SHARE * self._about(page) + (1 - ABOUT_SHARE) * rank) / (1 + DEPTH * depth)
 
     def _opens(self, candidate: Candidate) -> bool:
-        """Whether a sentence stands at the very beginning of the page that is most about the subject, to say what it is."""
+        """Whether a sentence stands where one says what the subject is: first on its page, or first under its heading."""
+        if candidate.kind != "text" or self.facet.key not in ("definition", "subject"):
+            return False
         url = candidate.shown.page.url
-        first = candidate.start < OPENING_CHARS and candidate.kind == "text" and self.facet.key in ("definition", "subject")
-        return first and self.about[url] == 1.0 and self.standing[url] == max(self.standing.values())
+        first = candidate.start < OPENING_CHARS and self.about[url] == 1.0 and self.standing[url] == max(self.standing.values())
+        return first or self._under_its_heading(candidate)
+
+    def _under_its_heading(self, candidate: Candidate) -> bool:
+        """Whether a sentence is the first under a heading that names the subject, as in the reference of a function."""
+        heading = candidate.shown.heading.rsplit(" > ", 1)[-1]
+        near = candidate.start - candidate.shown.start < OPENING_CHARS + len(heading)
+        return near and stems(_KEYWORD.sub("", heading.partition("(")[0])) in self.subjects
 
     def _other(self, candidate: Candidate) -> bool:
         """Whether a sentence begins with a name that is not the subject's: it is likely to be about something else."""

@@ -11,8 +11,11 @@ from spadework.values import Evidence, Plan, Section, Sentence
 #: Sentences of a summary at most, and the longest, in characters.
 SUMMARY_SENTENCES = 4
 SUMMARY_CHARS = 320
-#: The topics whose answer comes first, by facet.
-_LEADING = ("definition", "subject", "fact", "overview", "steps", "causes", "timeline", "items", "strengths", "differences")
+#: The facets whose first sentence sums an answer up, the most telling first; how to install something does not.
+_TELLING = (
+    *("definition", "subject", "fact", "overview", "steps", "causes", "timeline", "items", "strengths"),
+    *("differences", "usecases", "features", "mechanism", "current", "positions", "alternatives"),
+)
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
@@ -22,7 +25,9 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
 
 def summary(plan: Plan, ledger: Sequence[Evidence]) -> Section:
     """The first sentence of each topic that answers the question in words, the definition first."""
-    topics = sorted(plan.topics, key=lambda topic: _LEADING.index(key) if (key := facet_of(topic).key) in _LEADING else len(_LEADING))
+    facets = {topic.name: facet_of(topic).key for topic in plan.topics}
+    telling = [topic for topic in plan.topics if facets[topic.name] in _TELLING]
+    topics = sorted(telling, key=lambda topic: _TELLING.index(facets[topic.name]))
     sentences: list[Sentence] = []
     for topic in topics:
         own = [
