@@ -17,7 +17,7 @@ Kind = Literal["text", "item", "list", "code"]
 
 #: Lengths of a sentence that can stand alone in a report, in characters and words; an item of a list may be shorter.
 SENTENCE_CHARS = (30, 420)
-LEAST_WORDS, LEAST_ITEM_WORDS = 5, 3
+LEAST_WORDS, LEAST_ITEM_WORDS, LEAST_LEAD_WORDS = 5, 3, 3
 #: Items of a list that is quoted as a whole, and characters of all together.
 LIST_ITEMS, LIST_CHARS = (2, 9), 1_200
 #: Lines of a code block that can stand in a report.
@@ -47,13 +47,17 @@ _CHATTER = re.compile(
 
 @dataclass(frozen=True)
 class Candidate:
-    """Stretches of a page, in order, that would be quoted together; `text` is how they read, `position` (0..1) where they stand."""
+    """Stretches of a page, in order, that would be quoted together; `text` is how they read, `position` (0..1) where they stand.
+
+    `introduced` code or lists begin with the sentence that introduces them.
+    """
 
     shown: Shown
     spans: tuple[Span, ...]
     text: str
     kind: Kind
     position: float
+    introduced: bool = False
 
     @property
     def start(self) -> int:
@@ -94,13 +98,14 @@ def _of(passage: Shown) -> Iterator[Candidate]:
 def _made(passage: Shown, kind: Kind, spans: tuple[Span, ...], text: str = "") -> Candidate:
     readable = text or " ".join(" ".join(plain(passage.text[slice(*span)]).split()) for span in spans)
     absolute = tuple((passage.start + start, passage.start + end) for start, end in spans)
-    return Candidate(passage, absolute, readable, kind, absolute[0][0] / max(1, passage.page.chars))
+    introduced = len(spans) > 1 and passage.text[slice(*spans[0])].endswith(":")
+    return Candidate(passage, absolute, readable, kind, absolute[0][0] / max(1, passage.page.chars), introduced)
 
 
 def _leads(text: str, span: Span, block: Block) -> bool:
     """Whether a sentence stands right before a block and says something of it."""
     start, end = span
-    return end <= block.start and not text[end : block.start].strip() and len(text[start:end].split()) >= LEAST_WORDS
+    return end <= block.start and not text[end : block.start].strip() and len(text[start:end].split()) >= LEAST_LEAD_WORDS
 
 
 def _with_support(text: str, before: Span | None, span: Span, block: Block | None) -> Span | None:

@@ -81,7 +81,6 @@ class Scale:
         """The share 0..1 of the highest possible score."""
         url = candidate.shown.page.url
         context = words | stems(f"{candidate.shown.heading} {candidate.shown.page.title}")
-        named = bool(self.facet.named and re.search(self.facet.named, candidate.shown.heading, re.IGNORECASE))
         opens = self._opens(candidate)
         implied = 0.0 if self.described else IMPLIED * self.about[url]
         parts = {
@@ -89,7 +88,7 @@ class Scale:
             "cue": self._cue(candidate),
             "subject": max(self._share(words), CONTEXT * self._share(context), 1.0 if opens else implied),
             "page": self.standing[url],
-            "heading": 1.0 if named else 0.0,
+            "heading": 1.0 if self._named_above(candidate) else 0.0,
             "passage": candidate.shown.score / self.best_passage,
             "early": 1.0 - min(1.0, candidate.position * 2),
         }
@@ -137,6 +136,10 @@ class Scale:
         depth = max(0, page.url.split("://", 1)[-1].strip("/").count("/") - 1)
         return (ABOUT_SHARE * self._about(page) + (1 - ABOUT_SHARE) * rank) / (1 + DEPTH * depth)
 
+    def _named_above(self, candidate: Candidate) -> bool:
+        """Whether the headings above name what the facet asks for."""
+        return bool(self.facet.named and re.search(self.facet.named, candidate.shown.heading, re.IGNORECASE))
+
     def _opens(self, candidate: Candidate) -> bool:
         """Whether a sentence stands where one says what the subject is: first on its page, or first under its heading."""
         if candidate.kind != "text" or self.facet.key not in ("definition", "subject"):
@@ -162,7 +165,7 @@ class Scale:
             return self._code(candidate.text)
         if self.facet.key in ("definition", "subject"):
             return 0.0 if INSTALLS.search(candidate.text) else float(self._opens(candidate)) or _defines(candidate.text, self.subject)
-        if candidate.kind == "list" and self.facet.named and re.search(self.facet.named, candidate.shown.heading, re.IGNORECASE):
+        if candidate.kind == "list" and self.facet.lists and (candidate.introduced or self._named_above(candidate)):
             return 1.0
         return 1.0 if self.facet.cue.search(candidate.text) else 0.0
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spadework.agents.extractive.facets import facet_of
 from spadework.agents.verifier import quoted
-from spadework.values import Evidence, Plan, Section, Sentence
+from spadework.values import Evidence, Plan, Section
 
 #: Sentences of a summary at most, and the longest, in characters.
 SUMMARY_SENTENCES = 4
@@ -28,10 +28,10 @@ def summary(plan: Plan, ledger: Sequence[Evidence]) -> Section:
     facets = {topic.name: facet_of(topic).key for topic in plan.topics}
     telling = [topic for topic in plan.topics if facets[topic.name] in _TELLING]
     topics = sorted(telling, key=lambda topic: _TELLING.index(facets[topic.name]))
-    sentences: list[Sentence] = []
-    for topic in topics:
-        own = [
-            e for e in ledger if e.topic == topic.name and e.kind == "text" and len(e.quote) <= SUMMARY_CHARS and not e.quote.endswith(":")
-        ]
-        sentences += [quoted(e) for e in own[:1]]
-    return Section(heading="Summary", kind="summary", sentences=tuple(sentences[:SUMMARY_SENTENCES]))
+    first = [next((e for e in ledger if e.topic == topic.name and _sums_up(e)), None) for topic in topics]
+    return Section(heading="Summary", kind="summary", sentences=tuple(quoted(e) for e in first if e)[:SUMMARY_SENTENCES])
+
+
+def _sums_up(evidence: Evidence) -> bool:
+    """Whether a quote is a whole sentence, short enough for a summary; one that introduces code or a list is not."""
+    return evidence.kind == "text" and len(evidence.quote) <= SUMMARY_CHARS and evidence.quote.rstrip('*`)”"').endswith((".", "!"))

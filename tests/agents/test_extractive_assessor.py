@@ -1,0 +1,114 @@
+"""What code quotes for a topic: the sentences and code that answer it, from the page that is about it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from spadework.agents.extractive.assessor import assess
+from spadework.agents.extractive.candidates import candidates
+from spadework.agents.extractive.lead import plan
+from spadework.agents.shown import Judgement, Shown
+from spadework.values import Page, Question
+
+FERROLITE = """# ferrolite
+
+Ferrolite is a small library that winds springs in Python. It was made for the makers of radios.
+
+Ferrolite gives you:
+
+- Springs that never rust.
+- Tables of turns for every dial.
+- A crank with a counter.
+
+## Install
+
+```sh
+pip install ferrolite
+```
+
+## Use
+
+To use ferrolite, create a spring and wind it:
+
+```python
+from ferrolite import Spring
+
+spring = Spring(turns=30)
+spring.wind()
+print(spring.minutes)
+```
+
+Choose ferrolite when you need a spring that lasts. See the changelog for more. Click here to subscribe!
+"""
+OTHER = """# gearbox
+
+Gearbox is a heavy library for wheels. It is also used by people who like ferrolite, but it does not wind springs at all.
+
+```sh
+pip install gearbox
+```
+"""
+
+
+def page(name: str, text: str, rrf: float) -> Shown:
+    made = Page(url=f"library://{name}-1.0/README.md", title=name, fetched_at=datetime.now(UTC), content_hash=name, chars=len(text), rrf=rrf)
+    return Shown(page=made, start=0, text=text, heading=name, score=1.0)
+
+
+def judged(question: str) -> dict[str, Judgement]:
+    made = plan(Question(text=question), [])
+    shown = [page("ferrolite", FERROLITE, 0.03), page("gearbox", OTHER, 0.02)]
+    return {topic.name: assess(made, topic, shown, []) for topic in made.topics}
+
+
+def quotes(judgement: Judgement) -> str:
+    return "\n".join(spot.quote for spot in judgement.spots)
+
+
+def test_a_definition_comes_from_the_page_about_the_subject() -> None:
+    found = judged("What is ferrolite and how do I use it?")["What ferrolite is"]
+    assert found.covered
+    assert found.spots[0].quote == "Ferrolite is a small library that winds springs in Python."
+    assert "heavy library" not in quotes(found)
+
+
+def test_a_command_that_installs_is_that_of_the_subject() -> None:
+    found = judged("What is ferrolite and how do I use it?")["Installing ferrolite"]
+    assert found.covered
+    assert "pip install ferrolite" in quotes(found)
+    assert "pip install gearbox" not in quotes(found)
+
+
+def test_code_is_quoted_whole_and_exactly() -> None:
+    found = judged("What is ferrolite and how do I use it?")["How to use ferrolite"]
+    assert found.covered
+    assert any(spot.quote.startswith("from ferrolite import Spring\n\nspring = Spring(turns=30)\n") for spot in found.spots)
+
+
+def test_a_list_is_quoted_with_the_sentence_that_introduces_it() -> None:
+    found = judged("What is ferrolite?")["Key concepts and features of ferrolite"]
+    assert [spot.quote for spot in found.spots][-4:] == [
+        "Ferrolite gives you:",
+        "Springs that never rust.",
+        "Tables of turns for every dial.",
+        "A crank with a counter.",
+    ]
+
+
+def test_what_is_not_there_is_a_gap_with_searches_that_would_fill_it() -> None:
+    found = judged("How do I bake a cake with plums?")
+    assert not any(judgement.covered for judgement in found.values())
+    assert all(judgement.gaps and judgement.recommendations for judgement in found.values())
+
+
+def test_every_spot_stands_at_its_place() -> None:
+    texts = {"ferrolite": FERROLITE, "gearbox": OTHER}
+    for judgement in judged("What is ferrolite and how do I use it?").values():
+        assert all(texts[s.page.content_hash][s.start : s.end] == s.quote for s in judgement.spots)
+
+
+def test_chatter_and_sentences_that_lean_on_lost_ones_are_no_candidates() -> None:
+    texts = [c.text for c in candidates([page("ferrolite", FERROLITE, 0.03)])]
+    assert not any("subscribe" in text or "changelog" in text for text in texts)
+    assert not any(text.startswith("It was made") for text in texts)
+    assert any(text.endswith("winds springs in Python. It was made for the makers of radios.") for text in texts)
