@@ -85,6 +85,7 @@ def _denied(sentence: str, quotes: Sequence[str]) -> bool:
 
 def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -> tuple[Section, list[Problem]]:
     kept: list[Sentence] = []
+    repeated: list[Sentence] = []
     problems: list[Problem] = []
     for sentence in section.sentences:
         cited = tuple(id_ for id_ in sentence.evidence_ids if id_ in ledger)
@@ -95,10 +96,10 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -
             if not cited:
                 continue
             checked = quoted(ledger[cited[0]])
-        if checked.text not in said:
-            said.add(checked.text)
-            kept.append(checked)
-    return section.model_copy(update={"sentences": tuple(kept)}), problems
+        (repeated if checked.text in said else kept).append(checked)
+        said.add(checked.text)
+    # A topic whose answer stands in other sections says the first of it again, rather than be missing.
+    return section.model_copy(update={"sentences": tuple(kept or repeated[:1])}), problems
 
 
 def quoted(evidence: Evidence) -> Sentence:

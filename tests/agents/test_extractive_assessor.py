@@ -51,7 +51,9 @@ pip install gearbox
 
 
 def page(name: str, text: str, rrf: float) -> Shown:
-    made = Page(url=f"library://{name}-1.0/README.md", title=name, fetched_at=datetime.now(UTC), content_hash=name, chars=len(text), rrf=rrf)
+    made = Page(
+        url=f"library://{name}-1.0/README.md", title=name, fetched_at=datetime.now(UTC), content_hash=name, chars=len(text), rrf=rrf
+    )
     return Shown(page=made, start=0, text=text, heading=name, score=1.0)
 
 
