@@ -40,6 +40,9 @@ fix: setup  ## Mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+bench: setup  ## Make the figures of benchmarks/README.md
+	$(BIN)/python benchmarks/asking.py
+
 lock:  ## Renew requirements.lock (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev --no-header --no-annotate --no-emit-package spadework \
 	  pyproject.toml -o requirements.lock
