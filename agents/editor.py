@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
-from spadework.tools.urls import domain_of
+from spadework.tools.urls import host_of, hosts_for_urls
 from spadework.values import Conflict, Coverage, Mode, Plan, Problem, Result, Section, Sentence
 
 #: Problems that a reader of the report needs to see; all are in the record.
@@ -17,6 +16,7 @@ _ENDED = {
     "marginal utility": "The last round of searching added next to nothing.",
     "nothing left to ask": "No further search was left that could fill the gaps.",
     "time": "The time was over before every topic was covered.",
+    "nothing searched": "No search was answered.",
     "stop": "The run was stopped before it was done.",
 }
 
@@ -85,10 +85,8 @@ def review(result: Result) -> str:
 
 
 def _named(problem: Problem) -> str:
-    if "://" not in problem.subject:
-        return problem.subject
-    return urlsplit(problem.subject).hostname or domain_of(problem.subject)
+    return host_of(problem.subject) if "://" in problem.subject else problem.subject
 
 
 def _without_urls(text: str) -> str:
-    return " ".join(urlsplit(word).hostname or "a page" if "://" in word else word for word in text.split())
+    return hosts_for_urls(text)

@@ -12,7 +12,7 @@ import stamina
 from pydantic import SecretStr
 
 from spadework.budget import Budget
-from spadework.errors import BadReply, BudgetSpent, ModelError, SettingsError, TooLong
+from spadework.errors import BadReply, ModelError, SettingsError, TooLong
 from spadework.settings import Settings
 from spadework.tools import tokens
 
@@ -25,6 +25,16 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 
 #: Times one request is sent when the endpoint is busy or broken.
 ATTEMPTS = 3
+#: Tokens that an answer needs at least; with fewer left the call is not made.
+LEAST_REPLY = 200
+
+
+class Passing(ModelError):
+    """A fault that may be gone the next time; `after` is how many seconds to wait, or True for a growing pause."""
+
+    def __init__(self, message: str, *, after: bool | float = True) -> None:
+        super().__init__(message)
+        self.after = after
 
 
 class Unsupported(Exception):
@@ -61,30 +71,49 @@ class Endpoint:
 
         Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
-        import openai
-
         tokens_in = sum(tokens.count(str(m.content)) for m in messages)
         if tokens_in > self._settings.request_tokens:
             raise TooLong(f"The request to {self.name} has {tokens_in} tokens, more than {self._settings.request_tokens}.")
-        chat = self._shaped(shape)
+        room = min(self._settings.reply_tokens, self._budget.tokens_left() - tokens_in)
+        if room < LEAST_REPLY:
+            self._budget.hold(tokens_in + LEAST_REPLY, 0.0)
+        chat = self._shaped(shape, room)
+        async for attempt in stamina.retry_context(on=_wait, attempts=ATTEMPTS, timeout=None):
+            with attempt:
+                reply = await self._paid(chat, messages, tokens_in, room)
+        return reply
+
+    async def _paid(self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int) -> str:
+        """One request: what it may cost is set aside before, what it did cost is recorded after."""
+        import openai
+
+        held, most = tokens_in + room, self._price(tokens_in, room) or 0.0
+        self._budget.hold(held, most)
+        used, price = (0, 0), 0.0 if self._price(0, 0) is not None else None
         try:
-            async for attempt in stamina.retry_context(on=_wait, attempts=ATTEMPTS, timeout=None):
-                with attempt:
-                    self._afford(tokens_in)
-                    reply = await chat.ainvoke(messages)
+            reply = await chat.ainvoke(messages)
+            text = _text(reply)
+            usage = reply.usage_metadata
+            used = (usage["input_tokens"], usage["output_tokens"]) if usage else (tokens_in, tokens.count(text))
+            price = self._price(*used)
+        except openai.APIConnectionError:
+            raise Passing(f"{self.name} cannot be reached.") from None
         except openai.APIStatusError as error:
             raise _named(error, self.name) from None
-        except openai.APIConnectionError:
-            raise ModelError(f"{self.name} cannot be reached.") from None
         except (openai.OpenAIError, ValueError, TypeError) as error:
             raise ModelError(f"{self.name} gave no usable answer ({type(error).__name__}).") from None
-        return self._text(reply, tokens_in)
+        finally:
+            self._budget.settle(held, most, used=used, price=price)
+        if reply.response_metadata.get("finish_reason") == "length":
+            raise BadReply(f"{self.name} ran out of room before its answer was complete.")
+        return text
 
-    def _shaped(self, shape: Shape) -> Runnable[Any, AIMessage]:
+    def _shaped(self, shape: Shape, room: int) -> Runnable[Any, AIMessage]:
         """The chat model, bound to answer in a shape. Only OpenAI-compatible ones know formats; all know tools."""
         if shape.method == "function_calling":
             function = {"name": shape.name, "description": shape.name, "parameters": shape.schema}
-            return self._chat.bind_tools([{"type": "function", "function": function}], tool_choice=shape.name)
+            chat = self._chat.bind_tools([{"type": "function", "function": function}], tool_choice=shape.name)
+            return chat.bind(extra_body=self._room(room)) if self._compatible else chat
         if not self._compatible:
             if shape.method == "json_schema":
                 raise Unsupported(f"{self.name} is asked by tools.")
@@ -93,32 +122,11 @@ class Endpoint:
         if shape.method == "json_schema":
             wanted = {"type": "json_schema", "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True}}
         # In the body as it is: langchain-openai would parse the answer by itself, and raise where we want to repair.
-        return self._chat.bind(extra_body=_room(self._settings) | {"response_format": wanted})
+        return self._chat.bind(extra_body=self._room(room) | {"response_format": wanted})
 
-    def _afford(self, tokens_in: int) -> None:
-        """Charge a call before it starts; refuse it when its tokens or its price would pass the ceiling."""
-        limits = self._budget.limits
-        if self._budget.spent("tokens") + tokens_in > limits.tokens:
-            raise BudgetSpent("tokens")
-        if limits.money and self._budget.spent("money") + (self._price(tokens_in, 0) or 0) > limits.money:
-            raise BudgetSpent("money")
-        self._budget.charge("calls")
-
-    def _text(self, reply: AIMessage, tokens_in: int) -> str:
-        calls = [call["args"] for call in reply.tool_calls]
-        broken = [call["args"] or "" for call in reply.invalid_tool_calls]
-        text = json.dumps(calls[0]) if calls else broken[0] if broken else str(reply.text)
-        usage = reply.usage_metadata
-        spent_in, spent_out = (usage["input_tokens"], usage["output_tokens"]) if usage else (tokens_in, tokens.count(text))
-        self._budget.add(tokens_in=spent_in, tokens_out=spent_out)
-        price = self._price(spent_in, spent_out)
-        if price is None:
-            self._budget.forget_price()
-        else:
-            self._budget.add(money=price)
-        if reply.response_metadata.get("finish_reason") == "length":
-            raise BadReply(f"{self.name} ran out of room before its answer was complete.")
-        return text
+    def _room(self, room: int) -> dict[str, int]:
+        """The limit on an answer: compatible servers know max_tokens, OpenAI's newer models the longer name."""
+        return {"max_tokens" if self._settings.openai_base_url else "max_completion_tokens": room}
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
         price = self._settings.prices.get(_provider(self._model)[1])
@@ -147,7 +155,6 @@ def chat_model(name: str, settings: Settings) -> tuple[BaseChatModel, Callable[[
         timeout=settings.model_seconds,
         max_retries=0,
         temperature=None if model.startswith(("gpt-5", "o")) else 0,
-        extra_body=_room(settings),
     )
     return chat, connections.aclose
 
@@ -156,11 +163,6 @@ def _provider(name: str) -> tuple[str, str]:
     """Provider and model of PROVIDER:NAME; without a provider it is an OpenAI-compatible one. The names of local models may hold colons."""
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
-
-
-def _room(settings: Settings) -> dict[str, Any]:
-    """The limit on an answer for compatible servers, which know max_tokens, not the newer name that the client would use."""
-    return {"max_tokens": settings.reply_tokens} if settings.openai_base_url else {}
 
 
 async def _nothing() -> None:
@@ -181,16 +183,7 @@ def _other_provider(name: str) -> BaseChatModel:
 
 def _wait(error: Exception) -> bool | float:
     """Whether to try again: after Retry-After when the endpoint names it, with back-off when it is broken, else not."""
-    import openai
-
-    if isinstance(error, openai.RateLimitError):
-        try:
-            return float(error.response.headers.get("retry-after", ""))
-        except ValueError:
-            return True
-    if isinstance(error, openai.InternalServerError):
-        return not _refuses_shape(error)
-    return isinstance(error, openai.APIConnectionError)
+    return error.after if isinstance(error, Passing) else False
 
 
 def _refuses_shape(error: Any) -> bool:
@@ -202,7 +195,7 @@ def _refuses_shape(error: Any) -> bool:
 
 
 def _named(error: Any, name: str) -> Exception:
-    """What a refused request means: too long, a way of asking that is not taken, or a failure."""
+    """What a refused request means: too long, a way of asking that is not taken, a passing fault, or a failure."""
     said = str(error.message)
     if error.code == "context_length_exceeded" or ("context" in said.lower() and ("length" in said.lower() or "too long" in said.lower())):
         return TooLong(f"The request is too long for {name}.")
@@ -210,4 +203,20 @@ def _named(error: Any, name: str) -> Exception:
         return Unsupported(said[:200])
     if error.status_code in (401, 403):
         return ModelError(f"{name} refuses the key.", hint="Check OPENAI_API_KEY.")
+    if error.status_code == 429 or error.status_code >= 500:
+        return Passing(f"{name} answered with status {error.status_code}.", after=_seconds(error.response.headers.get("retry-after", "")))
     return ModelError(f"{name} answered with status {error.status_code}.")
+
+
+def _seconds(retry_after: str) -> bool | float:
+    try:
+        return float(retry_after)
+    except ValueError:
+        return True
+
+
+def _text(reply: AIMessage) -> str:
+    """The text of a reply, or the arguments of its tool call as JSON."""
+    calls = [call["args"] for call in reply.tool_calls]
+    broken = [call["args"] or "" for call in reply.invalid_tool_calls]
+    return json.dumps(calls[0]) if calls else broken[0] if broken else str(reply.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -18,9 +19,9 @@ async def first_of(
 ) -> tuple[T, list[Problem]]:
     """What the model answers; without a model, or when it fails or may not be paid, what the extractive role answers."""
     if model is None:
-        return extract(), []
+        return await asyncio.to_thread(extract), []
     try:
         return await ask(model), []
     except (ModelError, BudgetSpent) as error:
         problem = Problem(stage=role, subject=subject, reason=str(error), effect="The extractive role did this work.")
-        return extract(), [problem]
+        return await asyncio.to_thread(extract), [problem]

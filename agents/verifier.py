@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from spadework.tools.facts import months, names, negated, numbers, spelled, stems
 from spadework.tools.quotes import plain
+from spadework.tools.urls import addresses
 from spadework.values import Evidence, Problem, Section, Sentence, Verdict
 
 #: Share of a sentence's content words that must stand in its quotes.
-SHARED_WORDS = 0.34
+SHARED_WORDS = 0.5
 #: Share from which a quote is about the same thing, so that a denial on one side only is a contradiction.
 SAME_THING = 0.6
 
@@ -63,6 +64,8 @@ def verdict(sentence: Sentence, quotes: Sequence[str]) -> Verdict:
 
 def _stated(sentence: str, quotes: str) -> bool:
     """The sentence's numbers, months and names, and enough of its words, stand in the quotes."""
+    if not addresses(sentence) <= addresses(quotes):
+        return False
     there = numbers(quotes) | spelled(quotes) | months(quotes)
     if not (numbers(sentence) | (spelled(sentence) - {"1"})) <= there:
         return False
@@ -91,6 +94,9 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -
         cited = tuple(id_ for id_ in sentence.evidence_ids if id_ in ledger)
         checked = sentence.model_copy(update={"evidence_ids": cited})
         found = verdict(checked, [ledger[id_].quote for id_ in cited])
+        if found == "supported" and not checked.code and all(ledger[id_].kind == "code" for id_ in cited):
+            # Code that was written as prose.
+            checked = quoted(ledger[cited[0]])
         if found != "supported":
             problems.append(_problem(section, sentence, found, cited))
             if not cited:

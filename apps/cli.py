@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ import typer
 from spadework.errors import BudgetSpent, SettingsError, SpadeworkError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
+#: Errors of the system that no other argument would mend: a full disk, a broken device.
+_NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 app = typer.Typer(
     name="spadework",
@@ -26,7 +29,7 @@ app.add_typer(sessions, name="sessions")
 
 # Numbers come as they were typed: the settings check them, and name the bad value.
 Home = Annotated[Path | None, typer.Option("--home", help="Where sessions and indexes are kept.", show_default=False)]
-Search = Annotated[str | None, typer.Option("--search", help="auto, searxng, duckduckgo, library; several separated by commas.")]
+Search = Annotated[str | None, typer.Option("--search", help="auto, library, searxng, duckduckgo, serper, …; several with commas.")]
 Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A file or folder to search; may be given several times.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Also write the report to FILE.md or FILE.json.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON object.")]
@@ -152,10 +155,10 @@ def doctor(search: Search = None, library: Libraries = None, home: Home = None) 
 
 
 @sessions.callback()
-def sessions_default(context: typer.Context) -> None:
+def sessions_default(context: typer.Context, home: Home = None) -> None:
     """List sessions when no other command is given."""
     if context.invoked_subcommand is None:
-        list_sessions()
+        list_sessions(home)
 
 
 @sessions.command("list")
@@ -213,6 +216,14 @@ def _keep_quiet() -> None:
     stamina.instrumentation.set_on_retry_hooks([])
 
 
+def _said(error: OSError | UnicodeError) -> str:
+    """What the system says, with the file it is about."""
+    if isinstance(error, OSError):
+        name = str(error.filename)[-100:] if error.filename else "a file"
+        return f"{name}: {error.strerror or error}."
+    return "An argument or a file is no valid text."
+
+
 def main() -> None:
     """The console command. Errors are one sentence; exit codes are those of the architecture: 1 failed, 2 usage, 130 interrupted."""
     arguments = with_default_command(sys.argv[1:])
@@ -230,12 +241,15 @@ def main() -> None:
     except BudgetSpent as error:
         typer.echo(f"spadework: {error}", err=True)
         raise SystemExit(FAILED) from None
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader of our output went away, such as `| head`.
+            sys.stderr.close()
+            raise SystemExit(FAILED) from None
+        typer.echo(f"spadework: {_said(error)}"[:400], err=True)
+        raise SystemExit(FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE) from None
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
-    except BrokenPipeError:
-        # The reader of our output went away, such as `| head`.
-        sys.stderr.close()
-        raise SystemExit(FAILED) from None
 
 
 if __name__ == "__main__":

@@ -83,11 +83,11 @@ def _on_interrupt(session: Session) -> asyncio.Event:
 
 
 def _print(result: Result, output: Output) -> None:
-    if output.file:
-        write_output(result, output.file)
     if output.as_json:
         typer.echo(result.model_dump_json())
     elif not output.events:
         print_report(result.report)
+    if output.file:
+        write_output(result, output.file)
     where = output.file or Path(result.session_dir)
     typer.echo(f"{result.status}: {where}", err=True)

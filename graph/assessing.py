@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from spadework.agents.assessor import assess
-from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.agents.shown import Judgement, Shown
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import shown
 from spadework.graph.state import ResearchState, Round, by_topic
-from spadework.tools.blocks import blocks
-from spadework.values import Coverage, Evidence, Problem, Topic
+from spadework.tools.blocks import Block, blocks
+from spadework.values import Coverage, Evidence, Page, Problem, Topic
 
 
 @dataclass(frozen=True)
@@ -75,32 +76,51 @@ async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Ju
     made: list[Evidence] = []
     for spot in judgement.spots[: desk.settings.evidence_per_topic]:
         text = await desk.pages.get(spot.page.content_hash)
-        overlaps = any(h == spot.page.content_hash and spot.start < end and start < spot.end for h, start, end in taken)
-        if overlaps or text[spot.start : spot.end] != spot.quote:
+        if text[spot.start : spot.end] != spot.quote:
             continue
-        taken.append((spot.page.content_hash, spot.start, spot.end))
-        made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot, text))
+        for start, end, block in _pieces(text, spot.start, spot.end):
+            if any(h == spot.page.content_hash and start < e and s < end for h, s, e in taken):
+                continue
+            taken.append((spot.page.content_hash, start, end))
+            made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot.page, text[start:end], (start, block)))
     return made
 
 
-def _entry(id_: str, topic: Topic, spot: Spot, text: str) -> Evidence:
-    block = next((b for b in blocks(text) if b.start <= spot.start < b.end), None)
-    kind: Literal["text", "item", "code"] = "text"
-    if block and block.kind in ("code", "list"):
-        kind = "code" if block.kind == "code" else "item"
+@lru_cache(maxsize=256)
+def _blocks(text: str) -> list[Block]:
+    """The blocks of a text, found once however many quotes stand in it."""
+    return blocks(text)
+
+
+def _pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
+    """A stretch of a page, cut where blocks meet, so that code stays code; headings and the marks of fences are left out."""
+    pieces = []
+    for block in _blocks(text):
+        first, last = max(start, block.start), min(end, block.end)
+        if block.kind == "code" and text[block.start : block.start + 3] in ("```", "~~~"):
+            first = max(first, text.find("\n", block.start) + 1)
+            last = min(last, max(first, text.rfind("\n", first, block.end)))
+        if first < last and block.kind != "heading" and text[first:last].strip():
+            pieces.append((first, last, block))
+    return pieces
+
+
+def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Block]) -> Evidence:
+    start, block = place
+    kind: Literal["text", "item", "code"] = "code" if block.kind == "code" else "item" if block.kind == "list" else "text"
     return Evidence(
         id=id_,
         topic=topic.name,
-        quote=spot.quote,
-        url=spot.page.url,
-        start=spot.start,
-        end=spot.end,
-        content_hash=spot.page.content_hash,
-        fetched_at=spot.page.fetched_at,
-        published_at=spot.page.published_at,
-        origin=spot.page.origin or spot.page.url,
+        quote=quote,
+        url=page.url,
+        start=start,
+        end=start + len(quote),
+        content_hash=page.content_hash,
+        fetched_at=page.fetched_at,
+        published_at=page.published_at,
+        origin=page.origin or page.url,
         kind=kind,
-        language=block.language if block and kind == "code" else "",
+        language=block.language if kind == "code" else "",
     )
 
 

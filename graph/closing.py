@@ -15,8 +15,22 @@ from spadework.graph.state import ResearchState
 from spadework.tools.conflicts import conflicts as find_conflicts
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
 from spadework.tools.trust import trust
-from spadework.tools.urls import domain_of
-from spadework.values import Citation, Conflict, CoveredTopic, Evidence, Page, Problem, Question, Report, Result, Section, Source
+from spadework.tools.urls import domain_of, hosts_for_urls
+from spadework.values import (
+    Citation,
+    Conflict,
+    CoveredTopic,
+    Evidence,
+    Mode,
+    Page,
+    Plan,
+    Problem,
+    Question,
+    Report,
+    Result,
+    Section,
+    Source,
+)
 
 #: Confidence of a run that the clock ended is at most this (S10).
 MOST_WHEN_LATE = 0.7
@@ -33,6 +47,30 @@ def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence]) ->
     ]
 
 
+def verified(
+    plan: Plan, sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: Mapping[str, str]
+) -> tuple[list[Section], list[Problem]]:
+    """The sections with what their quotes carry. A topic of whose section nothing is left shows its quotes themselves."""
+    found = verify(sections, ledger, texts)
+    kept = {section.heading: section for section in found.sections}
+    problems = list(found.problems)
+    for topic in plan.topics:
+        own = [e for e in ledger.values() if e.topic == topic.name]
+        if own and topic.name not in kept:
+            again = verify([extractive.section(topic.name, own)], ledger, texts)
+            kept |= {section.heading: section for section in again.sections}
+            reason = "No sentence that was written held against the evidence."
+            problems.append(Problem(stage="writer", subject=topic.name, reason=reason, effect="The extractive role did this work."))
+    order = [name for name in kept if name not in {topic.name for topic in plan.topics}] + [topic.name for topic in plan.topics]
+    return [_without_addresses(kept[name]) for name in order if name in kept], problems
+
+
+def _without_addresses(section: Section) -> Section:
+    """A section in which prose names hosts: the only addresses of a report are those of its sources, and what stands in code."""
+    sentences = tuple(s if s.code else s.model_copy(update={"text": hosts_for_urls(s.text)}) for s in section.sentences)
+    return section.model_copy(update={"heading": hosts_for_urls(section.heading), "sentences": sentences})
+
+
 def draft(state: ResearchState) -> str:
     """The report as far as it stands, composed by code."""
     evidence = state.get("evidence", [])
@@ -45,21 +83,24 @@ def draft(state: ResearchState) -> str:
 def result_of(desk: Desk, state: ResearchState) -> Result:
     """The result of a finished run."""
     why = _ended_by(desk, state)
+    # A model that never gave an answer has written nothing, whatever was meant.
+    mode: Mode = desk.mode if desk.budget.used.tokens_out else "extractive"
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
     problems = _once(state.get("problems", []))
     sections = [*state.get("sections", [])]
     sources = _sources(state, sections, conflicts)
     closing = [disagreements(conflicts), not_found(state["plan"], state.get("coverage", {}), why), problem_lines(problems)]
-    closing.append(about(desk.mode, desk.searching, desk.notices, len(state.get("pages", {})), why))
-    report = Report(title=state["plan"].question, sections=tuple(s for s in [*sections, *closing] if s.sentences))
+    closing.append(about(mode, desk.searching, desk.notices, len(state.get("pages", {})), why))
+    whole = tuple(_without_addresses(section) for section in [*sections, *closing] if section.sentences)
+    report = Report(title=hosts_for_urls(state["plan"].question), sections=whole)
     status = status_of(why)
     return Result(
         session_id=desk.session_id,
         question=state["plan"].question,
         status=status,
         stopped_by=why,
-        mode=desk.mode,
+        mode=mode,
         confidence=_confidence(state, status),
         topics=_topics(state),
         sources=tuple(sources),
@@ -147,12 +188,12 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
     ledger = {e.id: e for e in evidence}
     sections, _ = await writer.write(None, plan, evidence, seconds=0)
     texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in evidence}
-    found = verify(sections, ledger, texts)
+    kept, _ = verified(plan, sections, ledger, texts)
     closed: ResearchState = {
         **state,
         "plan": plan,
-        "sections": list(found.sections),
-        "citations": citations_of(found.sections, ledger),
+        "sections": kept,
+        "citations": citations_of(kept, ledger),
         "conflicts": find_conflicts(evidence),
         "stopped_by": "time",
     }

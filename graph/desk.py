@@ -7,6 +7,7 @@ on in another, and so that a LangGraph server, which knows no sessions of ours, 
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,18 +17,31 @@ from typing import Self
 
 from spadework.agents.model import Model
 from spadework.budget import Budget
+from spadework.errors import SettingsError
 from spadework.graph.models import default_model
+from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
 from spadework.tools.journal import Journal
 from spadework.tools.library import Library
 from spadework.tools.pages import PageStore
-from spadework.tools.search.choose import choose
+from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
 from spadework.values import Mode
 
+#: Seconds past its deadline for which a desk that no session owns is kept.
+KEPT_SECONDS = 60.0
+
 _desks: dict[str, Desk] = {}
+_opening: dict[str, asyncio.Lock] = {}
+
+
+def checked_session_id(session_id: str) -> str:
+    """The id itself. Raises SettingsError for one that could name a folder outside the sessions."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", session_id):
+        raise SettingsError(f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed.")
+    return session_id
 
 
 def new_session_id() -> str:
@@ -55,6 +69,7 @@ class Desk:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
+    keeper: asyncio.Task[None] | None = None
 
     @property
     def mode(self) -> Mode:
@@ -63,14 +78,20 @@ class Desk:
 
     @classmethod
     async def open(
-        cls, session_id: str, settings: Settings, budget: Budget | None = None, *, progress: Callable[[str], None] | None = None
+        cls,
+        session_id: str,
+        settings: Settings,
+        budget: Budget | None = None,
+        *,
+        stop: asyncio.Event | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> Self:
         """Open the session's folder and journal, choose the providers, and register the desk.
 
         Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder, no permission to write).
         """
-        folder = settings.home / "sessions" / session_id
-        budget = budget or Budget.of(settings)
+        folder = settings.home / "sessions" / checked_session_id(session_id)
+        budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         library: list[Library] = []
 
         async def open_library() -> Library:
@@ -80,8 +101,10 @@ class Desk:
         await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
         journal = await Journal.open(folder / "session.sqlite", budget)
         try:
-            model = await _model(settings, budget, journal)
-            choice = await choose(settings, open_library)
+            model = await unless_stopped(stop, _model(settings, budget, journal), seconds=budget.until_closing())
+            choice = await unless_stopped(stop, choose(settings, open_library), seconds=budget.until_closing())
+        except (TimeoutError, Stopped):
+            model, choice = None, Choice((), ("There was no time to open what is searched.",))
         except BaseException:
             await journal.close()
             raise
@@ -101,6 +124,7 @@ class Desk:
             model=model,
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
+            stop=stop,
         )
         _desks[session_id] = desk
         return desk
@@ -108,6 +132,8 @@ class Desk:
     async def close(self) -> None:
         """Give back the connections and files, and forget the desk."""
         _desks.pop(self.session_id, None)
+        if self.keeper and self.keeper is not asyncio.current_task():
+            self.keeper.cancel()
         if self.model:
             await self.model.close()
         await self.web.__aexit__(None, None, None)
@@ -127,9 +153,21 @@ async def _model(settings: Settings, budget: Budget, journal: Journal) -> Model 
 
 
 async def desk_of(session_id: str, settings: Settings | None) -> Desk:
-    """The desk of a session: the open one, or opened now."""
-    if session_id in _desks:
-        return _desks[session_id]
-    desk = await Desk.open(session_id, settings or Settings.load())
-    desk.owned_by_graph = True
-    return desk
+    """The desk of a session: the open one, or opened now, once however many nodes ask for it."""
+    if session_id not in _desks:
+        async with _opening.setdefault(session_id, asyncio.Lock()):
+            if session_id not in _desks:
+                desk = await Desk.open(session_id, settings or Settings.load())
+                desk.owned_by_graph = True
+                desk.keeper = asyncio.create_task(_closed_in_the_end(desk))
+        _opening.pop(session_id, None)
+    return _desks[session_id]
+
+
+async def _closed_in_the_end(desk: Desk) -> None:
+    """Close a desk that only the graph knows when its time is over or its event loop ends, whatever became of its run."""
+    try:
+        await asyncio.sleep(desk.budget.left() + KEPT_SECONDS)
+    finally:
+        if _desks.get(desk.session_id) is desk:
+            await desk.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from spadework.agents.shown import Shown
@@ -48,8 +49,13 @@ async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Pas
 
 
 async def pooled(desk: Desk, topics: Sequence[Topic], finds: Sequence[Find], pages: Mapping[str, Page]) -> dict[str, list[Passage]]:
-    """For each topic the best passages that any worker found: a page read for one topic may answer another."""
-    places = {(p.content_hash, p.start, p.end) for find in finds for p in find.passages}
+    """For each topic the best passages that any worker found in the newest round: a page read for one topic may answer another.
+
+    A passage that stands in two pages, or stood in one of an earlier round, is not shown again.
+    """
+    newest = max((find.round for find in finds), default=0)
+    places = {(p.content_hash, p.start, p.end) for find in finds if find.round == newest for p in find.passages}
+    before = {(p.content_hash, p.start, p.end) for find in finds if find.round < newest for p in find.passages}
     known = {page.content_hash: page for page in pages.values()}
     order = sorted(known.values(), key=lambda page: -page.rrf)
     texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in order}
@@ -61,7 +67,8 @@ async def pooled(desk: Desk, topics: Sequence[Topic], finds: Sequence[Find], pag
             for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
             if made[:3] in places
         ]
-        return ranked(topics, cuts, most_chars(desk))
+        seen = {texts[content_hash][start:end] for content_hash, start, end in before}
+        return ranked(topics, _fresh(cuts, seen), most_chars(desk))
 
     return await asyncio.to_thread(work)
 
@@ -72,6 +79,15 @@ def ranked(topics: Sequence[Topic], cuts: Sequence[Cut], most: int) -> dict[str,
     return {topic.name: _within(_passages(topic, cuts, index), most) for topic in topics}
 
 
+def _fresh(cuts: Sequence[Cut], seen: set[str]) -> list[Cut]:
+    """The cuts whose text was not seen before, the first of each."""
+    first: dict[str, Cut] = {}
+    for one in cuts:
+        if one.text not in seen:
+            first.setdefault(one.text, one)
+    return list(first.values())
+
+
 def most_chars(desk: Desk) -> int:
     """Characters of passages that the assessor of a topic may see."""
     return desk.settings.assess_chars if desk.model else EXTRACTIVE_CHARS
@@ -79,12 +95,18 @@ def most_chars(desk: Desk) -> int:
 
 def shown(page: Page, text: str, passage: Passage) -> Shown:
     """A passage with its text and the headings above it."""
-    above = heading_at(headings(text), passage.start)
+    above = heading_at(_headings(text), passage.start)
     return Shown(page=page, start=passage.start, text=text[passage.start : passage.end], heading=above, score=passage.score)
 
 
+@lru_cache(maxsize=256)
+def _headings(text: str) -> list[tuple[int, int, str]]:
+    """The headings of a text, found once however many of its passages are shown."""
+    return headings(text)
+
+
 def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
-    found = headings(text)
+    found = _headings(text)
     return [
         Cut(page.content_hash, start, end, text[start:end], f"{page.title} {heading_at(found, start)}", rank)
         for start, end in cut(text, passage_chars)

@@ -18,9 +18,8 @@ async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
     """The pages read so far, and for each topic of the newest round the passages to judge it by."""
     number = max(task.round for task in state["tasks"])
     topics = [task.topic for task in state["tasks"] if task.round == number]
-    finds = [find for find in state.get("finds", []) if find.round == number]
     pages = await _pages(desk, state)
-    return {"pages": pages, "passages": await pooled(desk, topics, finds, pages)}
+    return {"pages": pages, "passages": await pooled(desk, topics, state.get("finds", []), pages)}
 
 
 async def _pages(desk: Desk, state: ResearchState) -> dict[str, Page]:

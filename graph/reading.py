@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
-from spadework.errors import BudgetSpent, FetchError, TooSlow
+from spadework.errors import BudgetSpent, FetchError, NotAllowed, TooLarge, TooSlow
 from spadework.events import Read, Reading
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
-from spadework.tools.extract import read_document
-from spadework.tools.urls import canonical_url
+from spadework.tools.extract.child import read_apart
+from spadework.tools.inline import one_line
+from spadework.tools.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Question, Task
 
 LIBRARY = "library://"
@@ -45,7 +46,9 @@ async def read_pages(desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Seq
                     pages[outcome.url] = outcome
                 elif outcome:
                     problems.append(outcome)
-            if not done or stopping.done() or any(isinstance(task.exception(), BudgetSpent) for task in done):
+            if any(isinstance(task.exception(), BudgetSpent) for task in done - {stopping}):
+                waiting.clear()
+            if not done or stopping.done():
                 break
     finally:
         problems += [_late(task, hit, emit) for hit in running.values()]
@@ -66,7 +69,7 @@ async def read_page(desk: Desk, hit: Hit, until: float) -> Page:
     page = await desk.journal.once("page", {"url": canonical_url(hit.url)}, Page, work)
     return page.model_copy(
         update={
-            "title": page.title or hit.title,
+            "title": one_line(page.title or hit.title),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,
             "rrf": hit.rrf,
@@ -76,21 +79,32 @@ async def read_page(desk: Desk, hit: Hit, until: float) -> Page:
 
 
 async def attached_pages(desk: Desk, question: Question) -> tuple[list[Page], list[Problem]]:
-    """The files given with the question as pages; one that cannot be read is a problem."""
+    """The files given with the question as pages; one that cannot be read is a problem.
+
+    Only a session may name files: what comes to a graph on a server comes from anybody.
+    """
     pages: list[Page] = []
     problems: list[Problem] = []
-    for name in question.attachments:
+    for n, name in enumerate(question.attachments, 1):
         path = Path(name)
-        url = f"{LIBRARY}attached/{path.name}"
         try:
-            body = await asyncio.to_thread(path.read_bytes)
-            extracted = await asyncio.to_thread(read_document, body, media_type="", url=url)
-        except (OSError, FetchError) as error:
-            reason = f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}"
+            if desk.owned_by_graph:
+                raise NotAllowed("Files can be attached only to a session.")
+            pages.append(await _attached(desk, path, f"{LIBRARY}attached/{n}-{quote(path.name)}"))
+        except (OSError, FetchError, TimeoutError) as error:
+            reason = f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error or 'it took too long'}"
             problems.append(Problem(stage="read", subject=path.name, reason=reason, effect="It was not used."))
-            continue
-        pages.append(await _local(desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at))
     return pages, problems
+
+
+async def _attached(desk: Desk, path: Path, url: str) -> Page:
+    most, seconds = desk.settings.page_bytes, desk.budget.phase("plan", "search")
+    async with asyncio.timeout(seconds):
+        if (await asyncio.to_thread(path.stat)).st_size > most:
+            raise TooLarge(f"it has more than {most} bytes")
+        body = await asyncio.to_thread(path.read_bytes)
+        extracted = await read_apart(body, media_type="", url=url, charset="", seconds=seconds)
+    return await _local(desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at)
 
 
 async def _from_library(desk: Desk, url: str) -> Page:
@@ -146,7 +160,7 @@ def _outcome(done: asyncio.Task[Page], hit: Hit, task: Task, emit: Emit) -> Page
 
 
 def _late(task: Task, hit: Hit, emit: Emit) -> Problem:
-    reason = str(TooSlow(f"{urlsplit(hit.url).hostname or hit.url} did not answer in time."))
+    reason = str(TooSlow(f"{host_of(hit.url)} did not answer in time."))
     emit(Read(topic=task.topic.name, url=hit.url, title=hit.title, reason=reason))
     return _failed(hit, reason)
 

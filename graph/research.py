@@ -7,6 +7,7 @@ plan ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ 
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -16,12 +17,13 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from spadework.agents import lead, verifier, writer
+from spadework.agents import lead, writer
+from spadework.errors import SettingsError, SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import routes, worker
 from spadework.graph.assessing import assess_round
-from spadework.graph.closing import citations_of, draft, result_of
-from spadework.graph.desk import desk_of, new_session_id
+from spadework.graph.closing import citations_of, draft, result_of, verified
+from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
 from spadework.graph.reading import attached_pages
@@ -36,7 +38,9 @@ Graph = CompiledStateGraph[ResearchState, Settings, ResearchInput, ResearchOutpu
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Split the question into topics; without a model, after a first broad search."""
-    session_id = state.get("session_id") or new_session_id()
+    if not state["question"].strip():
+        raise SettingsError("The question is empty: say what you want to know.")
+    session_id = checked_session_id(state.get("session_id") or new_session_id())
     desk = await desk_of(session_id, runtime.context)
     emit = emitter(runtime)
     question = Question(text=state["question"], attachments=tuple(state.get("attachments", [])))
@@ -44,13 +48,15 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     hits = [] if desk.model else await first_look(desk, question.text)
     made, fell = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
     emit(Planned(plan=made))
-    tasks = routes.first_tasks(made, desk.settings)
+    tasks = routes.first_tasks(made, desk.budget, desk.settings)
     return {"session_id": session_id, "plan": made, "tasks": tasks, "attached": attached, "problems": [*problems, *fell]}
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> Command[Literal["fuse"]]:
     """One worker lost is not the run lost: it becomes a problem, and the others go on."""
-    problem = worker.lost(state["task"].topic.name, f"{type(error.error).__name__}: {error.error}"[:300])
+    # What an error of ours says is meant for people; any other may name paths of this machine.
+    said = str(error.error) if isinstance(error.error, SpadeworkError) else type(error.error).__name__
+    problem = worker.lost(state["task"].topic.name, said[:300])
     return Command(update={"problems": [problem]}, goto="fuse")
 
 
@@ -91,12 +97,12 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     desk = await desk_of(state["session_id"], runtime.context)
     ledger = {e.id: e for e in state.get("evidence", [])}
     texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in ledger.values()}
-    found = verifier.verify(state.get("sections", []), ledger, texts)
+    sections, problems = await asyncio.to_thread(verified, state["plan"], state.get("sections", []), ledger, texts)
     return {
-        "sections": list(found.sections),
-        "citations": citations_of(found.sections, ledger),
-        "conflicts": conflicts(list(ledger.values())),
-        "problems": list(found.problems),
+        "sections": sections,
+        "citations": citations_of(sections, ledger),
+        "conflicts": await asyncio.to_thread(conflicts, list(ledger.values())),
+        "problems": problems,
     }
 
 

@@ -21,9 +21,9 @@ FIRST_ROUND_PAGES = 0.7
 GAP_PAGES = 5
 
 
-def first_tasks(plan: Plan, settings: Settings) -> list[Task]:
+def first_tasks(plan: Plan, budget: Budget, settings: Settings) -> list[Task]:
     """One task a topic, all its queries."""
-    share = int(settings.pages * FIRST_ROUND_PAGES / len(plan.topics))
+    share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
     pages = max(2, min(PRESETS[settings.preset][1], share))
     return [Task(topic=topic, queries=topic.queries, round=1, pages=pages) for topic in plan.topics]
 
@@ -51,10 +51,10 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
         return "coverage"
     if budget.refused or (ended := budget.ended_by()):
         return budget.refused or ended
-    if budget.under(WRITE_NOW) or budget.under(ACCELERATE):
-        return "time"
     if len(rounds) >= budget.limits.iterations:
         return "iterations"
+    if budget.under(ACCELERATE) or budget.under(WRITE_NOW):
+        return "time"
     last = rounds[-1]
     added = last.evidence_after - last.evidence_before
     if last.number > 1 and added < settings.marginal_utility * max(1, last.evidence_after):

@@ -9,13 +9,20 @@ from spadework.errors import BudgetSpent, SearchError
 from spadework.events import Searched
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
+from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
+from spadework.tools.fetch.guard import is_http_url
+from spadework.tools.inline import one_line
 from spadework.tools.rank import query_terms, relevance
 from spadework.tools.search.provider import Provider
 from spadework.values import Found, Hit, Problem, Query, Task
 
 #: In a short run a search may take this long all the same, of the time that searching and reading have together.
 LEAST_SECONDS = 3.0
+#: A provider keeps its own deadline; past this it is not waited for.
+GRACE_SECONDS = 1.5
+#: Characters of a snippet that are kept.
+SNIPPET_CHARS = 2_000
 
 
 async def search_all(desk: Desk, task: Task, emit: Emit) -> tuple[list[list[Hit]], list[Problem]]:
@@ -40,15 +47,17 @@ async def search_one(desk: Desk, provider: Provider, query: Query, seconds: floa
 
     async def work() -> list[Hit]:
         desk.budget.charge("searches")
-        return await desk.search.ask(provider, query, limit=limit, seconds=seconds)
+        asked = desk.search.ask(provider, query, limit=limit, seconds=seconds)
+        return await unless_stopped(desk.stop, asked, seconds=seconds + GRACE_SECONDS)
 
     key = {"provider": provider.name, "query": query.text, "limit": limit}
     try:
         hits = await desk.journal.once("search", key, list[Hit], work)
-    except (SearchError, BudgetSpent) as error:
-        return Problem(stage="search", subject=provider.name, reason=str(error), effect=f"“{query.text}” was not searched there.")
+    except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
+        reason = str(error) or "It was not waited for."
+        return Problem(stage="search", subject=provider.name, reason=reason, effect=f"“{query.text}” was not searched there.")
     terms = query_terms(query.text)
-    return [_ranked(hit, query, terms) for hit in hits]
+    return [_ranked(hit, query, terms) for hit in hits if hit.url.startswith("library://") or is_http_url(hit.url)]
 
 
 async def first_look(desk: Desk, question: str) -> list[Hit]:
@@ -65,5 +74,6 @@ def search_seconds(budget: Budget, settings: Settings) -> float:
 
 
 def _ranked(hit: Hit, query: Query, terms: list[str]) -> Hit:
+    hit = hit.model_copy(update={"title": one_line(hit.title), "snippet": one_line(hit.snippet, SNIPPET_CHARS)})
     found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
     return hit.model_copy(update={"relevance": relevance(hit.title, hit.snippet, hit.position, terms), "found_by": (found,)})

@@ -6,11 +6,15 @@ import asyncio
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
+
+from pydantic import SecretStr
 
 from spadework.agents.editor import review
+from spadework.budget import Limits
 from spadework.errors import SessionNotFound
 from spadework.events import Assessed, Event, Planned, Read, Searched, Troubled
 from spadework.settings import Settings
@@ -21,9 +25,10 @@ METADATA = "session_metadata.json"
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 RESULT = "result.json"
+WORK = ("search_workproduct", "intelligent_research_workproduct")
 
-#: Settings that are never written down.
-SECRETS = {"openai_api_key"}
+#: Settings that are never written down: every key.
+SECRETS = {name for name, field in Settings.model_fields.items() if SecretStr in (field.annotation, *get_args(field.annotation))}
 
 
 class Records:
@@ -38,13 +43,19 @@ class Records:
         self._progress: dict[str, Any] = {"state": "started", "rounds": []}
 
     @classmethod
-    async def begin(cls, folder: Path, session_id: str, question: str, settings: Settings, attachments: Sequence[str]) -> Self:
+    async def begin(
+        cls, folder: Path, session_id: str, question: str, settings: Settings, limits: Limits, attachments: Sequence[str]
+    ) -> Self:
         """The records of a session; what is known at its start is written down before anything else, so that it can be taken up."""
         if (folder / METADATA).exists():
             metadata = await asyncio.to_thread(read_metadata, folder)
-            return cls(folder, datetime.fromisoformat(metadata["created_at"]), fresh=False)
+            taken_up = cls(folder, datetime.fromisoformat(metadata["created_at"]), fresh=False)
+            if (folder / PROGRESS).exists():
+                taken_up._progress = json.loads(await asyncio.to_thread((folder / PROGRESS).read_text, encoding="utf-8"))
+            return taken_up
         records = cls(folder, datetime.now(UTC), fresh=True)
-        kept = {name: value for name, value in settings.model_dump(mode="json").items() if name in settings.model_fields_set - SECRETS}
+        # Only what was asked for; what comes from the environment is that of the process that resumes.
+        kept = {name: value for name, value in settings.model_dump(mode="json").items() if name in settings.given - SECRETS}
         data = {
             "id": session_id,
             "created_at": datetime.now(UTC).isoformat(),
@@ -52,6 +63,7 @@ class Records:
             "method": "",
             "attachments": list(attachments),
             "settings": kept,
+            "limits": vars(limits),
             "performance_metrics": {},
             "results_summary": {},
             "file_paths": {},
@@ -79,6 +91,7 @@ class Records:
             await self._assessed(event)
         elif isinstance(event, Troubled):
             self._progress.setdefault("problems", []).append(event.problem.model_dump())
+            await self._json(PROGRESS, self._progress)
 
     async def ledger(self, evidence: Sequence[Evidence]) -> None:
         """The whole ledger, one JSON object a line."""
@@ -102,11 +115,16 @@ class Records:
                 "sources": len(result.sources),
                 "confidence": result.confidence,
             },
-            "file_paths": {"report": report, "result": RESULT, "evidence": LEDGER, "pages": "pages/"},
+            "file_paths": {"report": report, "result": RESULT, "pages": "pages/"} | self._written(),
         }
         await self._json(METADATA, metadata)
         await self._json(PROGRESS, self._progress | {"state": result.status})
         return self.folder / report
+
+    def _written(self) -> dict[str, str]:
+        """The files of this session that exist by now, by what they are."""
+        names = {"evidence": LEDGER} | {kind: f"{kind}_{self._stamp}.md" for kind in (*WORK, "editorial_review")}
+        return {kind: name for kind, name in names.items() if (self.folder / name).exists()}
 
     async def _assessed(self, event: Assessed) -> None:
         self._progress["rounds"].append(
@@ -143,11 +161,15 @@ def read_result(folder: Path) -> Result | None:
     """The result of a finished session, None of one that is not finished."""
     try:
         return Result.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 
 def list_sessions(home: Path) -> list[dict[str, Any]]:
     """The metadata of all sessions, newest first."""
     folders = sorted((home / "sessions").glob("*/" + METADATA), reverse=True)
-    return [read_metadata(path.parent) for path in folders]
+    found = []
+    for path in folders:
+        with suppress(SessionNotFound):
+            found.append(read_metadata(path.parent))
+    return found

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 
 from spadework.budget import Budget
 from spadework.errors import SessionNotFound, SettingsError
-from spadework.events import Event, Finished, Notice, Started, parse_event
+from spadework.events import Event, Finished, Notice, Started, Troubled, parse_event
 from spadework.graph.closing import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
 from spadework.graph.research import Graph, build_graph
@@ -38,19 +38,20 @@ class Session:
         self.budget = budget
         self.attachments = tuple(attachments)
         self.folder = settings.home / "sessions" / session_id
-        self._desk: Desk | None = None
-        self._stop = False
+        self._stop = asyncio.Event()
 
     @classmethod
     def start(
         cls, question: str, *, settings: Settings | None = None, budget: Budget | None = None, attachments: Sequence[str | Path] = ()
     ) -> Self:
         """A new session. Raises SettingsError for an empty question."""
-        question = " ".join(question.split())
+        question = " ".join(question.encode(errors="replace").decode().split())
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
-        return cls(new_session_id(), question, settings, budget or Budget.of(settings), [str(path) for path in attachments])
+        return cls(
+            new_session_id(), question, settings, budget or Budget.of(settings), [str(Path(path).absolute()) for path in attachments]
+        )
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
@@ -60,20 +61,21 @@ class Session:
         if not session_id or Path(session_id).name != session_id or not folder.is_dir():
             raise SessionNotFound(f"There is no session {session_id!r}.", hint="`spadework sessions` lists them.")
         metadata = read_metadata(folder)
-        kept = settings or Settings.load(**{**metadata["settings"], "home": home, **{k: v for k, v in changed.items() if v is not None}})
-        return cls(session_id, metadata["query"], kept, Budget.of(kept), metadata["attachments"])
+        asked = {name: value for name, value in changed.items() if value is not None}
+        kept = settings or Settings.load(**{**metadata["settings"], "home": home, **asked})
+        limits = {name: value for name, value in metadata["limits"].items() if name not in asked}
+        return cls(session_id, metadata["query"], kept, Budget(**{**vars(Budget.of(kept).limits), **limits}), metadata["attachments"])
 
     def stop(self) -> None:
         """Stop searching and write the report with what there is."""
-        self._stop = True
-        if self._desk:
-            self._desk.stop.set()
+        self._stop.set()
 
     async def result(self) -> Result:
         """Run to the end and give the result."""
-        async for event in self.events():
-            if isinstance(event, Finished):
-                return event.result
+        async with aclosing(self.events()) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event.result
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
     async def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
@@ -82,15 +84,35 @@ class Session:
         `progress` is told what takes long before the run begins, such as building an index. Closing the iterator cancels the run, which
         can be resumed. Raises SettingsError, SessionBusy.
         """
+        # The session runs in a task of its own, and this only hands its events on: a reader that goes away half-way cancels that task.
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        running = asyncio.create_task(self._drive(queue, progress))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            await running
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    async def _drive(self, queue: asyncio.Queue[Event | None], progress: Callable[[str], None] | None) -> None:
+        try:
+            async with aclosing(self._events(progress)) as events:
+                async for event in events:
+                    queue.put_nowait(event)
+        finally:
+            queue.put_nowait(None)
+
+    async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(read_result, self.folder)) is not None:
             yield Started(session_id=self.session_id, question=self.question, mode=done.mode, searching=done.searched, resumed=True)
             yield Finished(result=done)
             return
         await asyncio.to_thread(_make, self.folder)
         with held(self.folder):
-            records = await Records.begin(self.folder, self.session_id, self.question, self.settings, self.attachments)
+            records = await Records.begin(self.folder, self.session_id, self.question, self.settings, self.budget.limits, self.attachments)
             try:
-                desk = self._desk = await Desk.open(self.session_id, self.settings, self.budget, progress=progress)
+                desk = await Desk.open(self.session_id, self.settings, self.budget, stop=self._stop, progress=progress)
             except SettingsError:
                 await records.discard()
                 raise
@@ -99,12 +121,9 @@ class Session:
                     async for event in events:
                         yield event
             finally:
-                self._desk = None
                 await desk.close()
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
-        if self._stop:
-            desk.stop.set()
         async with checkpoints(self.folder) as saver:
             graph = build_graph(saver)
             config: RunnableConfig = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
@@ -114,6 +133,11 @@ class Session:
             )
             for notice in desk.notices:
                 yield Notice(text=notice)
+            if finished := before.get("result"):
+                # Killed between its last checkpoint and its last file.
+                await records.finish(finished)
+                yield Finished(result=finished)
+                return
             async with aclosing(self._watched(graph, config, desk, records)) as events:
                 async for event in events:
                     yield event
@@ -143,12 +167,12 @@ class Session:
             async for part in parts:
                 if part["type"] == "updates":
                     await _keep(part["data"], ledger, records)
-                    continue
-                event = parse_event(part["data"])
-                await records.saw(event)
-                if isinstance(event, Finished):
-                    await records.finish(event.result)
-                yield event
+                events = _problems(part) if part["type"] == "updates" else [parse_event(part["data"])]
+                for event in events:
+                    await records.saw(event)
+                    if isinstance(event, Finished):
+                        await records.finish(event.result)
+                    yield event
 
 
 async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
@@ -157,6 +181,13 @@ async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
     if added:
         ledger.extend(added)
         await records.ledger(ledger)
+
+
+def _problems(part: Any) -> list[Event]:
+    """The problems that the nodes of the graph met; those of a worker come with the worker's end."""
+    if part["ns"]:
+        return []
+    return [Troubled(problem=p) for change in part["data"].values() if isinstance(change, dict) for p in change.get("problems", [])]
 
 
 def _make(folder: Path) -> None:

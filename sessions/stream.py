@@ -31,7 +31,9 @@ async def parts_until_deadline(stream: AsyncIterator[Any], budget: Budget) -> As
     try:
         while True:
             try:
-                part = await asyncio.wait_for(queue.get(), budget.left() + GRACE_SECONDS)
+                # Not asyncio.wait_for: on Python 3.11 it can lose a cancellation that comes together with a part.
+                async with asyncio.timeout(budget.left() + GRACE_SECONDS):
+                    part = await queue.get()
             except TimeoutError:
                 return
             if part is end:

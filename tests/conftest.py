@@ -18,7 +18,7 @@ from tests.world.sites import World
 hypothesis.settings.register_profile("spadework", deadline=None)
 hypothesis.settings.load_profile("spadework")
 
-_FOREIGN = ("OPENAI_", "SPADEWORK_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL")
+_FOREIGN = ("OPENAI_", "SPADEWORK_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL", "SERP", "TAVILY_", "BRAVE_", "OPENALEX_")
 
 
 @pytest.fixture(autouse=True)

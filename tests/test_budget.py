@@ -41,13 +41,27 @@ def test_phases_never_promise_more_than_is_left(minutes: float, gone: float) -> 
         assert budget.phase(*phases[n:]) == pytest.approx(budget.until_closing(), abs=0.01)
 
 
-def test_money_becomes_unknown_with_a_price_that_is_not_known() -> None:
-    budget = Budget()
-    budget.add(money=0.5)
-    budget.forget_price()
-    budget.add(money=0.5, tokens_in=10)
+def test_money_becomes_unknown_with_a_price_that_is_not_known_and_its_ceiling_holds_all_the_same() -> None:
+    budget = Budget(money=1)
+    budget.hold(100, 0.5)
+    budget.settle(100, 0.5, used=(60, 40), price=0.4)
+    assert budget.used.money == 0.4
+    budget.hold(10, 0)
+    budget.settle(10, 0, used=(5, 5), price=None)
     assert budget.used.money is None
-    assert budget.used.tokens_in == 10
+    with pytest.raises(BudgetSpent, match="money"):
+        budget.hold(10, 0.7)
+    assert budget.used.tokens_in + budget.used.tokens_out == 110
+
+
+def test_what_calls_under_way_may_cost_is_set_aside() -> None:
+    budget = Budget(tokens=1_000)
+    budget.hold(600, 0)
+    with pytest.raises(BudgetSpent, match="tokens"):
+        budget.hold(600, 0)
+    assert (budget.refused, budget.used.model_calls, budget.tokens_left()) == ("tokens", 1, 400)
+    budget.settle(600, 0, used=(100, 50), price=None)
+    budget.hold(600, 0)
 
 
 @pytest.mark.parametrize("wrong", [{"minutes": 0}, {"minutes": -1}, {"calls": -1}])

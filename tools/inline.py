@@ -71,6 +71,12 @@ def plain(text: str) -> str:
     return "".join([*shown, text[at:]])
 
 
+def one_line(text: str, most: int = 300) -> str:
+    """A text as one line of at most `most` characters, without what controls a terminal."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
 def scan(text: str) -> Inline:
     """The inline marks of all blocks of a text, in order."""
     found = Inline()

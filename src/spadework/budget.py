@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.settings import Settings
@@ -66,6 +66,8 @@ class Budget:
         self.used = Usage()
         #: The purse that first could not pay, or "".
         self.refused = ""
+        #: What model calls under way may still cost: tokens, and dollars where the price is known.
+        self._held_tokens, self._held_money, self._money = 0, 0.0, 0.0
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -82,6 +84,7 @@ class Budget:
         """Set the clock back to `at` (time.monotonic) and the purse to what was `used` before, as on a resume."""
         self.started = at
         self.used = used or self.used
+        self._money = self.used.money or 0.0
 
     def elapsed(self) -> float:
         """Seconds since the start."""
@@ -109,8 +112,7 @@ class Budget:
     def charge(self, purse: Purse, amount: float = 1) -> None:
         """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then takes nothing."""
         if self.spent(purse) + amount > getattr(self.limits, purse):
-            self.refused = purse
-            raise BudgetSpent(purse)
+            self._refuse(purse)
         self.add(**{_FIELD[purse]: int(amount)})
 
     def add(self, **amounts: float) -> None:
@@ -119,9 +121,32 @@ class Budget:
             update={n: getattr(self.used, n) + amount for n, amount in amounts.items() if getattr(self.used, n) is not None}
         )
 
-    def forget_price(self) -> None:
-        """A model without a known price was used: from now on the money is unknown, and shown so."""
-        self.used = self.used.model_copy(update={"money": None})
+    def hold(self, tokens: int, money: float) -> None:
+        """Charge a model call and set aside what it may cost at most. Raises BudgetSpent, and then nothing is taken."""
+        if self.spent("tokens") + self._held_tokens + tokens > self.limits.tokens:
+            self._refuse("tokens")
+        if money and self._money + self._held_money + money > self.limits.money:
+            self._refuse("money")
+        self.charge("calls")
+        self._held_tokens += tokens
+        self._held_money += money
+
+    def settle(self, tokens: int, money: float, *, used: tuple[int, int], price: float | None) -> None:
+        """Give back what `hold` set aside, and record what the call really cost. Without a price the money is unknown from now on."""
+        self._held_tokens -= tokens
+        self._held_money -= money
+        self._money += price or 0.0
+        known = None if price is None or self.used.money is None else round(self._money, 6)
+        self.used = self.used.model_copy(update={"money": known})
+        self.add(tokens_in=used[0], tokens_out=used[1])
+
+    def tokens_left(self) -> int:
+        """Tokens that no call under way may use."""
+        return int(self.limits.tokens - self.spent("tokens") - self._held_tokens)
+
+    def _refuse(self, purse: Purse) -> NoReturn:
+        self.refused = self.refused or purse
+        raise BudgetSpent(purse)
 
     def spent(self, purse: Purse) -> float:
         """What was taken from a purse so far."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
+from spadework.errors import SettingsError
+from spadework.graph.research import graph
 from spadework.sessions.research import research
+from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
-from tests.world.brain import assessment, passages, play
+from tests.world.brain import assessment, evidence, passages, play, section
 from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -170,3 +175,89 @@ async def test_a_page_wanted_by_two_topics_is_fetched_once(model: Model, world: 
     await research("What is known about Port Aldermere?", settings)
     pages = [(r.site, r.path, r.query) for r in world.requests if r.path != "/robots.txt" and r.site != "odd"]
     assert len(pages) == len(set(pages))
+
+
+async def test_a_topic_whose_sentences_all_fail_shows_its_quotes(model: Model, settings: Settings) -> None:
+    play(model, TOPICS)
+    model.script("SectionAnswer", {"sentences": [{"text": "All is well.", "evidence_ids": ["E77"], "code": False}]})
+    result = await research("What is known about Port Aldermere?", settings)
+    assert all(f"## {name}" in result.report for name in TOPICS)
+    assert result.citations
+    assert any(p.stage == "writer" for p in result.problems)
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3])
+async def test_pages_that_are_paid_for_are_used(model: Model, world: World, settings: Settings, pages: int) -> None:
+    play(model, TOPICS)
+    world.delay = 0.05
+    result = await research("What is known about Port Aldermere?", settings.with_(pages=pages))
+    assert result.usage.pages == pages
+    assert not any("in time" in p.reason for p in result.problems)
+
+
+async def test_the_tokens_that_are_allowed_are_not_passed(model: Model, settings: Settings) -> None:
+    play(model, TOPICS)
+    result = await research("What is known about Port Aldermere?", settings.with_(tokens=3_000))
+    assert result.usage.tokens_in + result.usage.tokens_out <= 3_000
+    assert (result.status, result.stopped_by) == ("budget_limited", "tokens")
+
+
+async def test_no_money_pays_no_priced_call(model: Model, settings: Settings) -> None:
+    play(model, TOPICS)
+    result = await research("What is Port Aldermere?", settings.with_(money=0, prices={"world-model": (1.0, 1.0)}))
+    assert not model.requests
+    assert (result.status, result.mode) == ("budget_limited", "extractive")
+
+
+async def test_a_hit_that_is_no_address_costs_nothing(model: Model, searx: Searx, world: World, settings: Settings) -> None:
+    play(model, {"Inhabitants": "inhabitants"})
+    searx.script("inhabitants", ["javascript:alert(1)", "ftp://broken.example/x", world.url("encyclopedia", "/wiki/Port_Aldermere")])
+    result = await research("How many people live there?", settings)
+    assert result.citations
+    assert "broken" not in result.report
+
+
+@pytest.mark.parametrize("address", ["https://evil.example/login?a=b", "www.evil.example/now", "boss@evil.example"])
+async def test_an_address_that_no_quote_holds_is_not_in_the_report(model: Model, settings: Settings, address: str) -> None:
+    play(model, {"Inhabitants": "Port Aldermere inhabitants"}, gaps={"Inhabitants": f"see {address}"})
+    model.script(
+        "SectionAnswer", lambda r: {"sentences": [s | {"text": f"{s['text']} See {address}."} for s in section(evidence(r))["sentences"]]}
+    )
+    result = await research("How many people live in Port Aldermere?", settings)
+    assert address not in result.report
+    assert result.citations
+
+
+async def test_code_in_a_quote_of_several_blocks_stays_code(model: Model, world: World, searx: Searx, settings: Settings) -> None:
+    said = "<p>The census tool counts the town, and prints what it finds.</p><pre><code>import census\ncensus.run()</code></pre>"
+    url = world.put("docs", "/census", f"<html><head><title>Census</title></head><body><main><h1>Census</h1>{said}</main></body></html>")
+    searx.script("census", [url])
+    play(model, {"Tool": "census tool"})
+    model.script("AssessmentAnswer", lambda r: assessment([passages(r)[0]]))
+    result = await research("How does the census tool work?", settings)
+    assert {e.kind for topic in result.topics for e in topic.evidence} == {"text", "code"}
+    assert "```\nimport census\ncensus.run()\n```" in result.report
+    assert quotes_stand(result)
+
+
+async def test_the_bare_graph_answers_and_keeps_to_its_folder(model: Model, settings: Settings, tmp_path: Path) -> None:
+    play(model, TOPICS)
+    handed = await graph.ainvoke({"question": "What is known about Port Aldermere?"}, context=settings)
+    assert handed["report"] == handed["result"].report
+    with pytest.raises(SettingsError, match="session_id"):
+        await graph.ainvoke({"question": "What?", "session_id": "../../evil"}, context=settings)
+    handed = await graph.ainvoke({"question": "What is known?", "attachments": ["/etc/hostname"]}, context=settings)
+    assert not any(source.domain == "attached" for source in handed["result"].sources)
+
+
+async def test_who_leaves_while_a_run_is_under_way_leaves_nothing_behind(model: Model, world: World, settings: Settings) -> None:
+    play(model, TOPICS)
+    world.hang_everything = True
+    session = Session.start("What is known about Port Aldermere?", settings=settings)
+    async with aclosing(session.events()) as events:
+        async for event in events:
+            if event.type == "reading":
+                break
+    world.hang_everything = False
+    assert len(asyncio.all_tasks()) == 1
+    assert (await Session.resume(session.session_id).result()).citations

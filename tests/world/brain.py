@@ -46,7 +46,8 @@ def passages(request: ChatRequest) -> list[str]:
 
 def evidence(request: ChatRequest) -> list[tuple[str, str]]:
     """The evidence that a writer is shown, as (id, quote)."""
-    return re.findall(r"^(E\d+), from .*?:\n<page_text>\n(.*?)\n</page_text>", request.prompt, re.DOTALL | re.MULTILINE)
+    listed = "\n".join(_BLOCK.findall(request.prompt.partition("Evidence, one entry")[2]))
+    return re.findall(r"^(E\d+): (.*?) \([^()\n]*\)$", listed, re.DOTALL | re.MULTILINE)
 
 
 def assessment(quotes: list[str], *, gap: str = "", covered: bool | None = None) -> dict[str, Any]:
