@@ -31,7 +31,7 @@ app.add_typer(sessions, name="sessions")
 Home = Annotated[Path | None, typer.Option("--home", help="Where sessions and indexes are kept.", show_default=False)]
 Search = Annotated[str | None, typer.Option("--search", help="auto, library, searxng, duckduckgo, serper, …; several with commas.")]
 Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A file or folder to search; may be given several times.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="Also write the report to FILE.md or FILE.json.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Also write the report to FILE.md, .html, .pdf, .docx or .json.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON object.")]
 Events = Annotated[bool, typer.Option("--events", help="Print every event as one line of JSON.")]
 Minutes = Annotated[str | None, typer.Option("--minutes", help="Minutes for the whole run, from the start of the process.")]
@@ -179,7 +179,9 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
 
 @sessions.command("export")
 def export_session(
-    session_id: str, output: Annotated[Path, typer.Option("-o", "--output", help="FILE.md or FILE.json.")], home: Home = None
+    session_id: str,
+    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx or .json.")],
+    home: Home = None,
 ) -> None:
     """Write the report of a session to a file."""
     from spadework.apps.archive import export

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,35 @@ from spadework.errors import SettingsError
 from spadework.tools.pages import write_atomically
 from spadework.values import Result
 
-ENDINGS = (".md", ".json")
+
+def _markdown(result: Result) -> bytes:
+    return result.report.encode()
+
+
+def _json(result: Result) -> bytes:
+    return result.model_dump_json(indent=1).encode()
+
+
+def _html(result: Result) -> bytes:
+    from spadework.tools.export.html import to_html
+
+    return to_html(result).encode()
+
+
+def _docx(result: Result) -> bytes:
+    from spadework.tools.export.docx import to_docx
+
+    return to_docx(result)
+
+
+def _pdf(result: Result) -> bytes:
+    from spadework.tools.export.pdf import to_pdf
+
+    return to_pdf(result)
+
+
+#: The ending of a file and what writes it. What draws is imported only where it is asked for.
+ENDINGS: dict[str, Callable[[Result], bytes]] = {".md": _markdown, ".html": _html, ".pdf": _pdf, ".docx": _docx, ".json": _json}
 
 
 @dataclass(frozen=True)
@@ -27,15 +55,21 @@ class Output:
 
     def checked(self) -> Output:
         """Itself. Raises SettingsError when the file cannot be written in the end: better now than after the run."""
+        if self.as_json and self.events:
+            raise SettingsError("--json and --events cannot be used together: both write to stdout.")
         if self.file is None:
             return self
         if self.file.suffix.lower() not in ENDINGS:
-            raise SettingsError(f"The report cannot be written as {self.file.name!r}: the ending must be {' or '.join(ENDINGS)}.")
+            raise SettingsError(f"The report cannot be written as {self.file.name!r}: the ending must be one of {', '.join(ENDINGS)}.")
         folder = self.file.absolute().parent
         if not folder.is_dir():
             raise SettingsError(f"The folder {folder} does not exist.")
         if not os.access(folder, os.W_OK) or (self.file.exists() and not os.access(self.file, os.W_OK)) or self.file.is_dir():
             raise SettingsError(f"{self.file} cannot be written.")
+        if self.file.suffix.lower() == ".pdf":
+            from spadework.tools.export.pdf import find_chromium
+
+            find_chromium()
         return self
 
 
@@ -43,7 +77,7 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
     """The paths as strings. Raises SettingsError for one that cannot be read."""
     for path in paths:
         if not path.is_file():
-            raise SettingsError(f"The file {path} does not exist.")
+            raise SettingsError(f"{path} is a folder, not a file." if path.is_dir() else f"The file {path} does not exist.")
         if not os.access(path, os.R_OK):
             raise SettingsError(f"The file {path} cannot be read: no permission.")
     return [str(path.absolute()) for path in paths]
@@ -51,8 +85,7 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
 
 def write_output(result: Result, file: Path) -> None:
     """Write a result to a file of one of the ENDINGS."""
-    text = result.model_dump_json(indent=1) if file.suffix.lower() == ".json" else result.report
-    write_atomically(file.absolute(), text.encode())
+    write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result))
 
 
 def print_report(markdown: str) -> None:

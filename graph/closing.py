@@ -121,6 +121,9 @@ def _ended_by(desk: Desk, state: ResearchState) -> str:
     """What ended the run. Where the model could not be paid, that did, even if code has covered every topic in its stead."""
     if desk.stop.is_set():
         return "stop"
+    searched = state.get("pages") or not any(p.stage == "search" for p in state.get("problems", []))
+    if not searched and state.get("stopped_by") in ("marginal utility", "nothing left to ask"):
+        return "nothing searched"
     unpaid = desk.budget.refused if desk.budget.refused in ("calls", "tokens", "money") else ""
     return unpaid or state.get("stopped_by", "") or desk.budget.ended_by()
 

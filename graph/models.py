@@ -6,6 +6,7 @@ import httpx
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
+from spadework.tools.urls import host_of
 
 #: Seconds to wait for a server's list of models.
 LIST_SECONDS = 5.0
@@ -27,11 +28,11 @@ async def default_model(settings: Settings) -> str:
         names = [str(model["id"]) for model in answer["data"]]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
         raise SettingsError(
-            f"The server at {settings.openai_base_url} does not list its models: name one with --model openai:NAME."
+            f"The model server at {host_of(settings.openai_base_url)} does not list its models: name one with --model openai:NAME."
         ) from None
     if len(names) != 1:
         known = ", ".join(names[:5]) or "none"
         raise SettingsError(
-            f"The server at {settings.openai_base_url} has {len(names)} models ({known}): name one with --model openai:NAME."
+            f"The model server at {host_of(settings.openai_base_url)} has {len(names)} models ({known}): name one with --model openai:NAME."
         )
     return f"openai:{names[0]}"

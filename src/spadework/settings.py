@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
 
@@ -48,7 +49,7 @@ class Settings(BaseSettings):
         "auto", description="How answers get their shape. auto: JSON schema, then function calling, then JSON mode."
     )
     request_tokens: int = Field(50_000, ge=1_000, le=1_000_000, description="Most tokens in one model request.")
-    reply_tokens: int = Field(4_000, ge=100, le=100_000, description="Most tokens in one model answer.")
+    reply_tokens: int = Field(8_000, ge=100, le=100_000, description="Most tokens in one model answer.")
     model_seconds: float = Field(120, gt=0, le=3_600, description="Longest wait for one model answer, in seconds.")
     model_parallel: int = Field(16, ge=1, le=256, description="Model calls at once per endpoint.")
     prices: dict[str, tuple[float, float]] = Field(
@@ -69,12 +70,35 @@ class Settings(BaseSettings):
     effort: Literal["normal", "deep"] = Field("normal", description="deep adds checks by a model and reads more.")
 
     # Search
-    search: str = Field("auto", description="Providers, separated by commas: auto, searxng, duckduckgo, library.")
+    search: str = Field(
+        "auto",
+        description="Providers, separated by commas: auto, library, searxng, duckduckgo, serper, tavily, brave, arxiv, wikipedia, "
+        "openalex, pubmed.",
+    )
     library: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Files and folders to search. Empty: the documentation installed with Python."
     )
     searxng_url: str = Field(
         "", validation_alias=_env("SEARXNG_URL"), description="Address of a SearXNG server with the JSON format enabled."
+    )
+    serper_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("SPADEWORK_SERPER_API_KEY", "SERPER_API_KEY", "SERP_API_KEY"),
+        description="Key of Serper. Also SERPER_API_KEY or SERP_API_KEY.",
+    )
+    tavily_api_key: SecretStr | None = Field(
+        None, validation_alias=_env("TAVILY_API_KEY"), description="Key of Tavily. Also TAVILY_API_KEY."
+    )
+    brave_api_key: SecretStr | None = Field(
+        None, validation_alias=_env("BRAVE_API_KEY"), description="Key of the Brave Search API. Also BRAVE_API_KEY."
+    )
+    openalex_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=_env("OPENALEX_API_KEY"),
+        description="Key of OpenAlex, free; without it only a few searches a day. Also OPENALEX_API_KEY.",
+    )
+    search_language: str = Field(
+        "en", pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$", description="Language of Wikipedia and of Serper's results, such as en or de."
     )
     search_results: int = Field(15, ge=1, le=100, description="Results asked for each query.")
     search_seconds: float = Field(30, gt=0, le=600, description="Longest wait for one search, in seconds.")
@@ -109,6 +133,8 @@ class Settings(BaseSettings):
         default_factory=lambda: Path(platformdirs.user_data_dir("spadework")), description="Where sessions and indexes are kept."
     )
 
+    _given: frozenset[str] = PrivateAttr(default=frozenset())
+
     @field_validator("allow_hosts", mode="before")
     @classmethod
     def _split_words(cls, value: Any) -> Any:
@@ -124,21 +150,39 @@ class Settings(BaseSettings):
     def _absolute_home(cls, value: Path) -> Path:
         return value.expanduser().absolute()
 
+    @field_validator("library", mode="after")
+    @classmethod
+    def _absolute_library(cls, value: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(path.expanduser().absolute() for path in value)
+
     @classmethod
     def load(cls, **given: Any) -> Self:
         """Settings from the environment and `given`; None in `given` means "not given".
 
         Raises SettingsError with one sentence that names the field, the value and what would be right.
         """
+        asked = {name: value for name, value in given.items() if value is not None}
         try:
-            return cls(**{name: value for name, value in given.items() if value is not None})
+            made = cls(**asked)
         except ValidationError as error:
             raise SettingsError(_sentence(error)) from None
+        except UnreadableVariable as error:
+            raise SettingsError(f"A variable of the environment cannot be read: {error}.") from None
+        made._given = frozenset(asked)
+        return made
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The fields that were asked for, rather than set by the environment or left as they are."""
+        return self._given
 
     def with_(self, **changes: Any) -> Self:
         """A copy with `changes`, checked like new settings; None means "not changed"."""
         kept = {name: getattr(self, name) for name in self.model_fields_set}
-        return self.load(**kept | {name: value for name, value in changes.items() if value is not None})
+        asked = {name: value for name, value in changes.items() if value is not None}
+        made = self.load(**kept | asked)
+        made._given = self._given | frozenset(asked)
+        return made
 
     def model_for(self, role: Role) -> str:
         """The model of a role as PROVIDER:NAME, or "" when the extractive role does its work."""

@@ -5,15 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote as percent
+from urllib.parse import urlsplit
 
-from spadework.tools.inline import scan
+from spadework.tools.inline import plain, scan
 from spadework.values import Evidence, Report, Section, Sentence, Source
 
 #: Words of a quote that a text-fragment link begins and ends with.
 FRAGMENT_WORDS = 5
 
-_SPECIAL = re.compile(r"[\[\]<>]|(?<![^\W_])[*_]|[*_](?![^\W_])|&(?=#?\w+;)")
-_LEADING = re.compile(r"^(?:#{1,6}(?=\s)|[-+](?=\s)|\d+(?=[.)]\s)|=+$|-+$|~{3,}|>)")
+_SPECIAL = re.compile(r"[\[\]<>`*]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+#: The same in characters that a mark stands for, whatever follows them.
+_ALONE = re.compile(r"[\[\]<>`*_&\\]")
+_LIBRARY = "library://"
+_HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
+#: What is in no name of a language; a backtick or a line's end would end the opening of a fence.
+_NO_LANGUAGE = re.compile(r"[^\w+#.-]")
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+#: What marks a block of Markdown, and the borders of a table's cells: a page does not show them.
+_NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
+#: What makes a line a block: `1.` is escaped behind its number, all else before its first character.
+_LEADING = re.compile(r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)")
 
 
 def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
@@ -36,23 +47,24 @@ def sentence_markdown(sentence: Sentence) -> str:
 def escaped(text: str) -> str:
     """Text as Markdown on one line: code spans stay code, links give their words, nothing else in it is syntax."""
     marks = scan(text)
-    code = set(marks.code)
-    ticks = {start for _, start in code} | {end for end, _ in code}
+    opens, closes = {mark.end: mark.start for mark in marks.marks}, {mark.start: mark.end for mark in marks.marks}
+    code = {(opens[start], closes[end]) for start, end in marks.code if start in opens and end in closes}
+    starts, ends = {start for start, _ in code}, {end for _, end in code}
     shown, at = [], 0
     for mark in marks.marks:
-        if mark.start in ticks or mark.end in ticks:
+        if mark.start in starts or mark.end in ends:
             continue
-        shown += [_escape(text, at, mark.start, code), _SPECIAL.sub(r"\\\g<0>", mark.shown)]
+        shown += [_escape(text, at, mark.start, code), _ALONE.sub(r"\\\g<0>", mark.shown)]
         at = mark.end
     line = " ".join("".join([*shown, _escape(text, at, len(text), code)]).split())
-    return _LEADING.sub(r"\\\g<0>", line)
+    return _LEADING.sub(r"\1\\\2", line)
 
 
 def fragment_link(url: str, quote: str) -> str:
     """The URL of a web page with a text fragment that leads to the quote; the URL of a local document as it is."""
     if not url.startswith("http"):
         return url
-    words = re.sub(r"[`*_\[\]()#|>\\]", " ", quote).split()
+    words = _NOT_SHOWN.sub(" ", plain(quote)).split()
     if not words:
         return url
     first, last = words[:FRAGMENT_WORDS], words[-FRAGMENT_WORDS:]
@@ -60,11 +72,32 @@ def fragment_link(url: str, quote: str) -> str:
     return f"{url}#:~:text={encode[0]}" + (f",{encode[1]}" if len(words) > 2 * FRAGMENT_WORDS else "")
 
 
+def safe_url(url: str) -> str:
+    """A URL that may stand in a link, as ASCII without spaces; "" where it is no web address and names no library document.
+
+    Its fragment is dropped, so that a text fragment can follow.
+    """
+    if url.startswith(_LIBRARY):
+        return _percent(url)
+    try:
+        scheme, host, path, query, _ = urlsplit(url)
+    except ValueError:
+        return ""
+    if scheme not in ("http", "https") or not _HOST.fullmatch(host):
+        return ""
+    return f"{scheme}://{host}{_percent(path)}{'?' if query else ''}{_percent(query)}"
+
+
 def fence(text: str, language: str = "") -> str:
     """Text as a fenced code block, the fence longer than any in it."""
+    language = _NO_LANGUAGE.sub("", language)
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     ticks = "`" * (longest + 1)
     return f"{ticks}{language}\n{text.strip(chr(10))}\n{ticks}"
+
+
+def _percent(part: str) -> str:
+    return percent(_STRAY_PERCENT.sub("%25", part), safe="%/:@!$&'*+,;=?#~")
 
 
 def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
@@ -101,7 +134,6 @@ def _paragraphs(section: Section, ledger: Mapping[str, Evidence], numbers: Mappi
 def _source(source: Source, ledger: Mapping[str, Evidence]) -> str:
     first = next((e.quote for e in ledger.values() if e.url == source.url and e.kind != "code"), "")
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
-    link = (
-        fragment_link(source.url, first).replace("(", "%28").replace(")", "%29").replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
-    )
-    return f"{source.n}. [{escaped(source.title or source.url)}]({link}) ({escaped(source.domain)}{date})"
+    title, url = escaped(source.title or source.url), safe_url(source.url)
+    link = f"[{title}]({fragment_link(url, first)})" if url else title
+    return f"{source.n}. {link} ({escaped(source.domain)}{date})"

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
+from spadework.tools.search.duckduckgo import HOST
+from spadework.tools.search.known import PROVIDERS
 from spadework.tools.search.probe import reachable
 from spadework.tools.search.provider import Provider
 
 if TYPE_CHECKING:
     from spadework.tools.library import Library
 
-AUTO = "auto"
-KNOWN = (AUTO, "searxng", "duckduckgo", "library")
+AUTO, LIBRARY = "auto", "library"
+KNOWN = (AUTO, *PROVIDERS, LIBRARY)
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,15 @@ class Choice:
 async def choose(settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Choice:
     """The providers that `settings.search` names. `open_library` is called only when the library is one of them.
 
-    auto: those that are configured (SearXNG by its URL, the library by its paths); else DuckDuckGo where it can be reached; else the
-    library, with a notice. Raises SettingsError for an unknown name, and for searxng without its URL.
+    auto: those that are configured (by their key or address, the library by its paths); else DuckDuckGo where it can be reached; else
+    the library, with a notice. Raises SettingsError for an unknown name, and for a provider without the key or address it needs.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
-    offline = found == ["library"] and not settings.library
+    offline = found == [LIBRARY] and not settings.library
     chosen = dict.fromkeys([*found, *(name for name in names if name != AUTO)])
     providers = {name: await _provider(name, settings, open_library) for name in chosen}
-    notices = (f"The web cannot be reached; searching {providers['library'].describes} instead.",) if offline else ()
+    notices = (f"The web cannot be reached; searching {providers[LIBRARY].describes} instead.",) if offline else ()
     return Choice(tuple(providers.values()), notices)
 
 
@@ -47,30 +49,23 @@ def _names(settings: Settings) -> list[str]:
     unknown = [name for name in names if name not in KNOWN]
     if unknown:
         raise SettingsError(f"search cannot be {', '.join(unknown)[:80]!r}: the providers are {', '.join(KNOWN)}.")
-    if "searxng" in names and not settings.searxng_url:
-        raise SettingsError("search cannot be 'searxng' without its address: set SEARXNG_URL.")
+    for name in names:
+        if name in PROVIDERS and PROVIDERS[name].lacking(settings):
+            needed = PROVIDERS[name].variable
+            raise SettingsError(f"search cannot be {name!r} without its {'key' if 'KEY' in needed else 'address'}: set {needed}.")
     return names
 
 
 async def _automatic(settings: Settings) -> list[str]:
-    configured = ["searxng"] * bool(settings.searxng_url) + ["library"] * bool(settings.library)
+    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)] + [LIBRARY] * bool(settings.library)
     if configured:
         return configured
-    from spadework.tools.search.duckduckgo import HOST
-
-    return ["duckduckgo"] if await reachable(HOST, 443, seconds=settings.probe_seconds) else ["library"]
+    return ["duckduckgo"] if await reachable(HOST, 443, seconds=settings.probe_seconds) else [LIBRARY]
 
 
 async def _provider(name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Provider:
-    """The provider of a name; its module is imported only when it is used."""
-    if name == "searxng":
-        from spadework.tools.search.searxng import SearXNG
-
-        return await asyncio.to_thread(SearXNG, settings.searxng_url)
-    if name == "duckduckgo":
-        from spadework.tools.search.duckduckgo import DuckDuckGo
-
-        return DuckDuckGo()
-    from spadework.tools.search.library import LibrarySearch
+    if name in PROVIDERS:
+        return await asyncio.to_thread(PROVIDERS[name].make, settings)  # certificates may be read
+    from spadework.tools.search.library import LibrarySearch  # opens with an index that most runs on the web do not need
 
     return LibrarySearch(await open_library())

@@ -57,6 +57,27 @@ async def test_auto_takes_all_that_is_configured(notes: Path):
     assert ([provider.name for provider in choice.providers], choice.notices) == (["library"], ())
 
 
+async def test_auto_takes_those_with_a_key(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SERP_API_KEY", "k3y")
+    monkeypatch.setenv("BRAVE_API_KEY", "k3y")
+    monkeypatch.setenv("TAVILY_API_KEY", "")
+    choice = await choose(Settings.load(openalex_api_key="k3y"), no_library)
+    assert [provider.name for provider in choice.providers] == ["serper", "brave"]
+
+
+async def test_those_that_need_no_key_are_taken_when_named():
+    names = ["pubmed", "openalex", "arxiv", "wikipedia"]
+    choice = await choose(Settings.load(search=",".join(names), search_language="de"), no_library)
+    assert [provider.name for provider in choice.providers] == names
+    assert choice.providers[-1].describes == "Wikipedia (de)"
+
+
+@pytest.mark.parametrize("language", ["EN", "en.evil.example/", "", "e n"])
+def test_a_language_is_no_part_of_an_address(language: str):
+    with pytest.raises(SettingsError, match="search_language cannot be"):
+        Settings.load(search_language=language)
+
+
 async def test_a_library_that_is_asked_for_needs_no_notice(notes: Path):
     choice = await chosen(notes, search="library")
     assert ([provider.name for provider in choice.providers], choice.notices) == (["library"], ())
@@ -72,9 +93,12 @@ async def test_without_the_web_the_library_is_searched_and_that_is_said(notes: P
 @pytest.mark.parametrize(
     ("search", "words"),
     [
-        ("gopher", "'gopher': the providers are auto, searxng, duckduckgo, library"),
+        ("gopher", "'gopher': the providers are auto, searxng, serper, tavily, brave, duckduckgo, wikipedia, .* library"),
         ("auto,alta vista,x", "'alta vista, x'"),
-        ("searxng", "set SEARXNG_URL"),
+        ("searxng", "without its address: set SEARXNG_URL"),
+        ("auto,brave", "'brave' without its key: set BRAVE_API_KEY"),
+        ("serper", "set SERPER_API_KEY"),
+        ("tavily", "set TAVILY_API_KEY"),
     ],
 )
 async def test_what_cannot_be_used_is_a_settings_error(search: str, words: str):

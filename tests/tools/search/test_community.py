@@ -1,0 +1,101 @@
+"""Tools and retrievers of LangChain search like any provider."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import StructuredTool
+
+from spadework.errors import SearchError
+from spadework.tools.search.community import LangChainSearch
+from spadework.values import Hit, Query
+
+ASKED = Query(text="census Port Aldermere")
+RESULTS = [
+    {"link": "https://a.example/1", "title": "One", "snippet": "First", "date": "2026-03-04"},
+    {"url": "https://a.example/2", "content": "Second", "published_date": datetime(2026, 3, 4, tzinfo=UTC)},
+    {"title": "no address"},
+    "text",
+]
+
+
+class Retriever(BaseRetriever):
+    """A retriever that blocks, as most do."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return [
+            Document(
+                page_content=f"All about {query}", metadata={"source": "https://a.example/1", "Title": "One", "Published": "2026-03-04"}
+            ),
+            Document(page_content="A file", metadata={"source": "/home/notes.md"}),
+        ]
+
+
+def tool(answer: Any) -> StructuredTool:
+    def search(query: str, limit: int = 5) -> Any:
+        """Searches."""
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return StructuredTool.from_function(search)
+
+
+async def ask(source: Any, limit: int = 5, seconds: float = 5.0) -> list[Hit]:
+    return await LangChainSearch(source, "chain").search(ASKED, limit=limit, seconds=seconds)
+
+
+async def test_documents_of_a_retriever_are_hits():
+    (hit,) = await ask(Retriever())
+    assert (hit.url, hit.title, hit.snippet) == ("https://a.example/1", "One", "All about census Port Aldermere")
+    assert (hit.position, hit.provider, hit.query, hit.published_at) == (1, "chain", ASKED.text, datetime(2026, 3, 4, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("answer", [RESULTS, {"results": RESULTS}, json.dumps(RESULTS, default=str)])
+async def test_results_of_a_tool_are_hits(answer: Any):
+    one, two = await ask(tool(answer))
+    assert [(hit.position, hit.title, hit.snippet) for hit in (one, two)] == [(1, "One", "First"), (2, "", "Second")]
+    assert one.published_at == two.published_at == datetime(2026, 3, 4, tzinfo=UTC)
+    assert len(await ask(tool(answer), limit=1)) == 1
+
+
+async def test_nothing_found_is_no_failure():
+    assert await ask(tool([])) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("Error: HTTPError 403", "chain answered without a list of results"),
+        ({"error": "x"}, "without a list of results"),
+        (None, "without a list of results"),
+        (ValueError("https://api.example/?api_key=k3y"), r"^chain could not be searched: ValueError\.$"),
+    ],
+)
+async def test_what_is_no_list_is_an_error(answer: Any, words: str):
+    with pytest.raises(SearchError, match=words):
+        await ask(tool(answer))
+
+
+async def test_a_tool_that_hangs_is_left_at_its_deadline():
+    async def search(query: str) -> str:
+        """Searches."""
+        await asyncio.Event().wait()
+        return ""
+
+    with pytest.raises(SearchError, match=r"chain did not answer within 0\.2 s"):
+        await ask(StructuredTool.from_function(coroutine=search), seconds=0.2)
+
+
+def test_langchain_is_not_imported():
+    code = "import sys, spadework.tools.search.community; print([m for m in sys.modules if m.startswith('langchain')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout == "[]\n"

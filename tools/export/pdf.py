@@ -1,0 +1,85 @@
+"""The report as PDF: its HTML printed by a Chromium of this machine, in a child process that cannot outlive its time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from spadework.errors import SettingsError, SpadeworkError
+from spadework.tools.export.html import to_html
+from spadework.values import Result
+
+#: Seconds that printing may take; a report takes one or two.
+MOST_SECONDS = 60.0
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+#: Where macOS has it, and where `playwright install chromium` puts it.
+_PLACES = (
+    (Path("/Applications"), "Google Chrome.app/Contents/MacOS/Google Chrome"),
+    (Path("/Applications"), "Chromium.app/Contents/MacOS/Chromium"),
+    (Path("~/.cache/ms-playwright"), "chromium-*/chrome-linux*/chrome"),
+    (Path("~/Library/Caches/ms-playwright"), "chromium-*/chrome-mac*/*.app/Contents/MacOS/*"),
+)
+#: Nothing is asked of any network: names do not resolve, and the page itself forbids every request.
+_FLAGS = (
+    *(
+        "--headless",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+        "--disable-extensions",
+        "--disable-background-networking",
+    ),
+    *("--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer", "--generate-pdf-document-outline"),
+)
+
+
+def find_chromium() -> str:
+    """The path of a Chromium or Chrome. Raises SettingsError, which says what to install, where there is none."""
+    if found := next((path for name in _NAMES if (path := shutil.which(name))), ""):
+        return found
+    for folder, pattern in _PLACES:
+        if placed := next((path for path in sorted(folder.expanduser().glob(pattern), reverse=True) if os.access(path, os.X_OK)), None):
+            return str(placed)
+    raise SettingsError(
+        "A .pdf is printed by Chromium or Google Chrome, and neither is installed here.",
+        hint="Install one (`apt install chromium`; `pip install playwright && playwright install chromium`), or write .html or .docx.",
+    )
+
+
+def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
+    """The report of a result as PDF, on A4. Blocks for at most `seconds`.
+
+    Raises SettingsError without a Chromium, SpadeworkError when it does not print in time.
+    """
+    chromium = find_chromium()
+    # What Chromium still writes while it ends must not fail a PDF that is there.
+    with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
+        page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
+        page.write_text(to_html(result), encoding="utf-8")
+        # As root Chromium runs only without its sandbox; the page holds no script and can ask for nothing.
+        rootly = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        _run([chromium, *_FLAGS, *rootly, f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri()], seconds)
+        if not printed.is_file():
+            raise SpadeworkError(f"{chromium} did not print the PDF.", hint="Write FILE.html instead and print it from a browser.")
+        return printed.read_bytes()
+
+
+def _run(command: list[str], seconds: float) -> None:
+    """Run a program to its end and end all that it started, whatever happens."""
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        child.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise SpadeworkError(f"{command[0]} did not print the PDF within {seconds:g} seconds.", hint="Write FILE.html instead.") from None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
+        child.wait()

@@ -1,0 +1,89 @@
+"""Asking a search service over HTTP: one request within a deadline, every failure a SearchError."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+
+from spadework.errors import SearchError, SettingsError
+from spadework.tools.search.failure import OPEN, Access, failure, parsed, without_results
+
+#: How we name ourselves where nobody says otherwise.
+AGENT = "spadework"
+
+
+def read_key(secret: SecretStr | None, variable: str) -> str:
+    """The key that a variable holds. Raises SettingsError, without it, where there is none or it cannot stand in a header."""
+    key = secret.get_secret_value().strip() if secret else ""
+    if not key:
+        raise SettingsError(f"{variable} is not set.")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(f"{variable} cannot be a key: it holds spaces or other characters that no key has.")
+    return key
+
+
+class Service:
+    """The service `label` at the address `url`. It is asked as `agent`."""
+
+    def __init__(self, label: str, url: str, access: Access = OPEN, agent: str = AGENT) -> None:
+        self._label = label
+        self._url = url.rstrip("/")
+        self._access = access
+        self._headers = {"User-Agent": agent, **access.headers}
+        self._verify = _certificates() if url.lower().startswith("https://") else False
+
+    async def json(self, path: str, *, seconds: float, params: Mapping[str, str] | None = None, body: Any = None) -> Any:
+        """The JSON that the service answers: to a GET, or with a `body` to a POST. Raises SearchError (QuotaSpent) within `seconds`."""
+        answer = await self._ask(path, seconds, params, body)
+        found = parsed(answer)
+        if found is None:
+            kind = answer.headers.get("content-type", "").partition(";")[0]
+            raise SearchError(f"{self._label} did not answer with whole JSON ({kind[:40] or 'of no type'}).")
+        return found
+
+    async def content(self, path: str, *, seconds: float, params: Mapping[str, str]) -> bytes:
+        """The bytes that the service answers to a GET. Errors as for `json`."""
+        return (await self._ask(path, seconds, params, None)).content
+
+    def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
+        """The objects in the list at `path` of an answer. Errors as for `listed`."""
+        return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
+
+    def listed(self, answer: Any, *path: str) -> list[Any]:
+        """The list at `path` of an answer. Raises SearchError (QuotaSpent) with the service's own words where there is none."""
+        found = answer
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(found, list):
+            raise without_results(self._label, self._access, answer)
+        return found
+
+    def late(self, seconds: float) -> SearchError:
+        """The error of an answer that did not come in time."""
+        return SearchError(f"{self._label} did not answer within {seconds:g} s.")
+
+    async def _ask(self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any) -> httpx.Response:
+        method, redirects = ("GET" if body is None else "POST"), not self._access.secret  # a key goes nowhere else
+        try:
+            async with asyncio.timeout(seconds), httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None) as client:
+                request = client.build_request(method, self._url + path, params=params, json=body, headers=self._headers)
+                answer = await client.send(request, follow_redirects=redirects)
+        except TimeoutError:
+            raise self.late(seconds) from None
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise SearchError(f"{self._label} could not be asked: {self._access.shown(str(error)) or type(error).__name__}.") from None
+        if answer.status_code != httpx.codes.OK:
+            raise failure(self._label, self._access, answer)
+        return answer
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the certificates takes as long as a search, so they are read once, and not for plain HTTP."""
+    return httpx.create_ssl_context()

@@ -1,0 +1,87 @@
+"""What a search service answers in place of results, as errors of one sentence that never hold the key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from spadework.errors import QuotaSpent, SearchError
+from spadework.tools.search.dates import moment
+
+#: Statuses that say the quota is used up: payment required, and the two of Tavily for a plan and for pay-as-you-go.
+_SPENT = (402, 432, 433)
+_REFUSED = (401, 403)
+#: What services write when the quota is used up or the key is wrong, also under other statuses: Serper 400, Brave 422, MediaWiki 200.
+_QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
+_KEY = ("api key", "api_key", "subscription token")
+#: Where services say in words what went wrong, the most telling first.
+_SAYING = ("message", "detail", "info", "error", "code")
+_WORDS_CHARS = 200
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a service lets us in: the headers it wants, the secret it knows us by, and what mends a refusal."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    secret: str = ""
+    mend: str = ""
+
+    def shown(self, text: str) -> str:
+        """A text of the service in one line, short, without the secret."""
+        return " ".join((text.replace(self.secret, "…") if self.secret else text).split())[:_WORDS_CHARS].rstrip(".")
+
+
+#: No key, and nothing to mend.
+OPEN = Access()
+
+
+def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
+    """The error that an answer with another status than 200 stands for; QuotaSpent says how long to wait where the service does."""
+    status, words = answer.status_code, access.shown(_words(parsed(answer)))
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        return QuotaSpent(f"{label} answered that there were too many requests{_wait(answer.headers.get('retry-after', ''))}.")
+    if status in _SPENT or _tells_of(_QUOTA, words):
+        return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")
+    if status in _REFUSED or _tells_of(_KEY, words):
+        return SearchError(f"{label} refused the request (status {status}){': ' * bool(access.mend)}{access.mend}.")
+    return SearchError(f"{label} answered with status {status}{': ' * bool(words)}{words}.")
+
+
+def without_results(label: str, access: Access, answer: Any) -> SearchError:
+    """The error of JSON that holds no list of results, in the words of the service."""
+    words = access.shown(_words(answer))
+    kind = QuotaSpent if _tells_of(_QUOTA, words) else SearchError
+    return kind(f"{label} answered without results{': ' * bool(words)}{words}.")
+
+
+def parsed(answer: httpx.Response) -> Any:
+    """The JSON of an answer, None where it is none."""
+    try:
+        return answer.json()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _words(answer: Any) -> str:
+    """What a service says about a failure, "" when it says nothing that is known."""
+    if isinstance(answer, str):
+        return answer
+    if not isinstance(answer, dict):
+        return ""
+    return next((words for name in _SAYING if (words := _words(answer.get(name)))), "")
+
+
+def _tells_of(signs: Sequence[str], words: str) -> bool:
+    return any(sign in words.lower() for sign in signs)
+
+
+def _wait(retry_after: str) -> str:
+    """The end of a sentence from a Retry-After header, which holds seconds or a date (RFC 9110, 10.2.3)."""
+    if retry_after.isascii() and retry_after.isdigit():
+        return f"; it asks to wait {retry_after[:9]} s"
+    until = moment(retry_after)
+    return f"; it asks to wait until {until:%Y-%m-%d %H:%M:%S %Z}" if until else ""

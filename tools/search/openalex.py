@@ -1,0 +1,49 @@
+"""Searching the catalogue of scholarly works OpenAlex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import SecretStr
+
+from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.search.failure import Access
+from spadework.tools.search.rows import Row, numbered, plain
+from spadework.values import Hit, Query
+
+URL = "https://api.openalex.org"
+_MOST = 100
+_FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index,primary_location"
+
+
+class OpenAlex:
+    """Scholarly works, through OpenAlex. Without a key it answers a few searches a day."""
+
+    name = "openalex"
+    describes = "scholarly works, through OpenAlex"
+
+    def __init__(self, key: SecretStr | None = None, *, url: str = URL, agent: str = AGENT) -> None:
+        secret = read_key(key, "OPENALEX_API_KEY") if key else ""
+        self._service = Service("OpenAlex", url, Access({}, secret, f"{'check' if key else 'set'} OPENALEX_API_KEY"), agent)
+        self._key = {"api_key": secret} if secret else {}
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """At most 100 works with their abstracts. See `Provider.search`."""
+        params = {"search": query.text, "per_page": str(min(limit, _MOST)), "select": _FIELDS, **self._key}
+        results = self._service.results(await self._service.json("/works", params=params, seconds=seconds), "results")
+        return numbered((_row(work) for work in results), self.name, query, limit)
+
+
+def _row(work: dict[str, Any]) -> Row:
+    place = work.get("primary_location")
+    page = place.get("landing_page_url") if isinstance(place, dict) else None
+    abstract = _abstract(work.get("abstract_inverted_index"))
+    return Row(page or work.get("doi") or work.get("id"), plain(work.get("display_name")), abstract, work.get("publication_date"))
+
+
+def _abstract(index: Any) -> str:
+    """The text that an inverted index holds: each word with its places."""
+    if not isinstance(index, dict):
+        return ""
+    places = [(place, word) for word, where in index.items() if isinstance(where, list) for place in where if isinstance(place, int)]
+    return plain(" ".join(word for _, word in sorted(places)))

@@ -1,0 +1,65 @@
+"""Searching PubMed through NCBI's E-utilities: the search gives numbers, a second request what stands behind them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from spadework.errors import SearchError
+from spadework.tools.rank import query_terms
+from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.search.rows import Row, numbered, plain
+from spadework.values import Hit, Query
+
+URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+PAGE = "https://pubmed.ncbi.nlm.nih.gov/"
+_AUTHORS = 3
+
+
+class PubMed:
+    """Medical literature, through PubMed."""
+
+    name = "pubmed"
+    describes = "medical literature, through PubMed"
+
+    def __init__(self, *, url: str = URL, agent: str = AGENT) -> None:
+        self._service = Service("PubMed", url, agent=agent)
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """Articles, most relevant first; the snippet says who wrote them, where and when. See `Provider.search`."""
+        try:
+            async with asyncio.timeout(seconds):
+                ids = await self._ids(query, limit, seconds)
+                found = await self._get("esummary", seconds, id=",".join(ids)) if ids else {}
+        except TimeoutError:
+            raise self._service.late(seconds) from None
+        return numbered(self._rows(ids, found), self.name, query, limit)
+
+    async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
+        # PubMed wants every word to be there, so the small ones are left out.
+        term = " ".join(query_terms(query.text)) or query.text
+        answer = await self._get("esearch", seconds, term=term, retmax=str(limit), sort="relevance")
+        numbers = self._service.listed(answer, "esearchresult", "idlist")
+        return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
+
+    async def _get(self, tool: str, seconds: float, **asked: str) -> Any:
+        return await self._service.json(f"/{tool}.fcgi", params={"db": "pubmed", "retmode": "json", **asked}, seconds=seconds)
+
+    def _rows(self, ids: list[str], found: Any) -> Iterator[Row]:
+        articles = found.get("result") if isinstance(found, dict) else None
+        if ids and not isinstance(articles, dict):
+            raise SearchError("PubMed answered without what stands behind the numbers it found.")
+        for number in ids:
+            article = articles.get(number) if articles else None
+            if isinstance(article, dict) and article.get("title"):
+                title = plain(plain(article["title"]))  # its tags are written as &lt;i&gt;
+                yield Row(f"{PAGE}{number}/", title, _about(article), article.get("sortpubdate"))
+
+
+def _about(article: dict[str, Any]) -> str:
+    listed = article.get("authors")
+    names = [plain(author.get("name")) for author in listed if isinstance(author, dict)] if isinstance(listed, list) else []
+    authors = ", ".join(names[:_AUTHORS]) + (" et al." if len(names) > _AUTHORS else "")
+    parts = (authors, plain(article.get("fulljournalname")), plain(article.get("pubdate")))
+    return ". ".join(part.rstrip(".") for part in parts if part)
