@@ -1,4 +1,4 @@
-"""How long a question takes without a model over the documentation installed with Python: the first, which builds the index, and later ones.
+"""How long a question takes without a model over the installed documentation: the first, which builds the index, and later ones.
 
 python benchmarks/asking.py
 """

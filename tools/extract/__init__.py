@@ -2,36 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from spadework.errors import Unreadable
+from spadework.tools.extract.archive import ReadMember, extract_packed, extract_tar
 from spadework.tools.extract.charset import decode
+from spadework.tools.extract.delimited import extract_delimited
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.kinds import file_name, kind_of
+from spadework.tools.extract.kinds import Kind, file_name, kind_of
+from spadework.tools.extract.mail import extract_mail
 from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.pdf import extract_pdf
 from spadework.tools.extract.rst import extract_rst
 from spadework.tools.extract.text import extract_text
 from spadework.tools.extract.writing import fence
+from spadework.tools.extract.xml_text import extract_xml
+from spadework.tools.extract.zipped import extract_zip
 
 __all__ = ["read_document"]
 
-_TEXT_READERS = {"html": extract, "markdown": clean_markdown, "rst": extract_rst, "text": extract_text}
+_TEXT_READERS: dict[str, Callable[[str, str], Extracted]] = {
+    "html": extract,
+    "markdown": clean_markdown,
+    "rst": extract_rst,
+    "text": extract_text,
+    "xml": extract_xml,
+    "delimited": extract_delimited,
+}
+_BYTE_READERS: dict[str, Callable[[bytes, str], Extracted]] = {"pdf": extract_pdf, "mail": extract_mail}
+#: Readers of what holds other documents: they are told how to read these.
+_HOLDERS: dict[str, Callable[[bytes, str, ReadMember | None], Extracted]] = {
+    "zip": extract_zip,
+    "tar": extract_tar,
+    "packed": extract_packed,
+}
+#: How deep the members lie: an archive that was packed is opened, one that lies in an archive is not.
+_DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
+_OPENED = 1
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
     """The content of a document; `media_type` and `charset` are what the server said, "" where it said nothing.
 
-    Raises Unreadable for a damaged document and for a format that is not read.
+    Raises Unreadable for a damaged document and for a format that is not read, TooLarge for one over a limit of its reader.
     """
-    kind = kind_of(body, media_type, url)
-    if kind.reader == "pdf":
-        return extract_pdf(body, url)
+    return _read(body, kind_of(body, media_type, url), url, charset=charset)
+
+
+def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 0) -> Extracted:
+    if kind.reader in _HOLDERS:
+        member = partial(_read_member, depth=depth + _DEPTHS[kind.reader]) if depth <= _OPENED else None
+        return _HOLDERS[kind.reader](body, url, member)
+    if kind.reader in _BYTE_READERS:
+        return _BYTE_READERS[kind.reader](body, url)
     if not kind.reader:
         raise Unreadable(f"{kind.media_type} is not read yet.")
     text = decode(body, charset)
     if kind.reader == "code":
         return _source(text, kind.language, url)
     return _TEXT_READERS[kind.reader](text, url)
+
+
+def _read_member(body: bytes, name: str, *, depth: int) -> Extracted:
+    """A document that lies in another one."""
+    return _read(body, kind_of(body, "", name), name, depth=depth)
 
 
 def _source(text: str, language: str, url: str) -> Extracted:

@@ -38,6 +38,9 @@ _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,500}?-->\s*)?(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype html|html|head|body|title)\b", re.I | re.S
 )
 
+#: The first element of a document that is XML, behind what may stand before it.
+_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b|(?:<!--.{0,500}?-->\s*)?<(?:rss|feed|rdf:RDF)\b)", re.S)
+
 _READERS = {
     "text/html": "html",
     "application/xhtml+xml": "html",
@@ -46,6 +49,17 @@ _READERS = {
     "text/x-markdown": "markdown",
     "text/x-rst": "rst",
     "text/prs.fallenstein.rst": "rst",
+    "text/xml": "xml",
+    "application/xml": "xml",
+    "text/csv": "delimited",
+    "application/csv": "delimited",
+    "text/tab-separated-values": "delimited",
+    "message/rfc822": "mail",
+    "application/zip": "zip",
+    "application/x-tar": "tar",
+    "application/gzip": "packed",
+    "application/x-bzip2": "packed",
+    "application/x-xz": "packed",
 }
 _READER_ENDINGS = {
     "md": "markdown",
@@ -55,7 +69,16 @@ _READER_ENDINGS = {
     "html": "html",
     "htm": "html",
     "xhtml": "html",
+    "xml": "xml",
+    "rss": "xml",
+    "atom": "xml",
+    "csv": "delimited",
+    "tsv": "delimited",
+    "eml": "mail",
 }
+#: What the first bytes alone can tell: without them, it is not what the server says.
+_BY_MAGIC = frozenset({"pdf", "zip", "tar", "packed"})
+_TAR = slice(257, 262)
 
 #: Types that say nothing, or are given to everything that is text, so that the content or the ending must tell.
 _VAGUE = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"})
@@ -75,7 +98,10 @@ _LANGUAGES = {alias: language for language, aliases in _ALIASES.items() for alia
 
 @dataclass(frozen=True)
 class Kind:
-    """Who reads a document: html, pdf, markdown, rst, text, code (in `language`), or nobody (""). `media_type` names it in a refusal."""
+    """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, zip, tar, packed, code (in `language`), nobody ("").
+
+    `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive: only its inside tells.
+    """
 
     reader: str
     media_type: str
@@ -84,18 +110,26 @@ class Kind:
 
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
     """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not known."""
+    told = media_type not in _VAGUE and media_type not in _READERS
     for magic, found in _MAGIC:
         if body.startswith(magic):
-            told = media_type not in _VAGUE and media_type not in _READERS
-            return Kind("pdf", found) if found == "application/pdf" else Kind("", media_type if told else found)
+            return Kind(_READERS.get(found, ""), media_type if told else found)
+    if body[_TAR] == b"ustar":
+        return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
     if head[4:8] == b"ftyp" or (b"\0" in head and not head.startswith(_UTF16)):
-        return Kind("", media_type if media_type not in _VAGUE else "a binary format")
-    if _HTML.match(head) and media_type != "text/plain":
-        return Kind("html", "text/html")
-    if media_type in _READERS:
+        return Kind("", media_type if told else f"a binary format{f' sent as {media_type}' if media_type else ''}")
+    if media_type != "text/plain" and (kind := _by_markup(head)):
+        return kind
+    if media_type in _READERS and _READERS[media_type] not in _BY_MAGIC:
         return Kind(_READERS[media_type], media_type)
     return _vague(media_type, url) if media_type in _VAGUE else _other(media_type, url)
+
+
+def _by_markup(head: bytes) -> Kind | None:
+    if _HTML.match(head):
+        return Kind("html", "text/html")
+    return Kind("xml", "application/xml") if _XML.match(head) else None
 
 
 def _vague(media_type: str, url: str) -> Kind:
@@ -110,8 +144,10 @@ def _other(media_type: str, url: str) -> Kind:
     main, _, subtype = media_type.partition("/")
     if subtype == "json" or subtype.endswith("+json"):
         return Kind("code", media_type, "json")
+    if subtype.endswith("+xml") and main != "image":
+        return Kind("xml", media_type)
     language = _LANGUAGES.get(subtype.removeprefix("x-"), "")
-    if main in ("text", "application") and language and subtype != "xml":
+    if main in ("text", "application") and language:
         return Kind("code", media_type, language)
     ending = _ending(url)
     if main == "text" and subtype.startswith("x-") and ending in _LANGUAGES:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import io
-import zipfile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.errors import Unreadable
+from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.kinds import kind_of
+from tests.tools.extract.files import docx, epub, odf, pptx, tarred, xlsx, zipped
 from tests.world.paper import pdf
 
 HTML = (
@@ -61,6 +60,18 @@ URL = "https://example.com/file"
         (b"{}", "application/json", URL, "code", "json"),
         (b"{}", "application/vnd.api+json", URL, "code", "json"),
         (b"{}", "text/plain", URL + ".json", "code", "json"),
+        (zipped({"a": "x"}), "text/html", URL, "zip", ""),
+        (zipped({"a": "x"}), "application/vnd.ms-word.document", URL + ".docx", "zip", ""),
+        (tarred({"a": b"x"}), "application/octet-stream", URL, "tar", ""),
+        (gzip.compress(b"x"), "", URL + ".txt", "packed", ""),
+        (b"a,b", "text/csv", URL, "delimited", ""),
+        (b"a\tb", "text/plain", URL + ".tsv", "delimited", ""),
+        (b"<rss version='2.0'>", "text/html", URL, "xml", ""),
+        (b"<?xml version='1.0'?><!-- x --><feed>", "application/octet-stream", URL, "xml", ""),
+        (b"<a/>", "text/xml", URL, "xml", ""),
+        (b"<a/>", "application/vnd.thing+xml", URL, "xml", ""),
+        (b"<a/>", "text/plain", URL + "/pom.xml", "xml", ""),
+        (b"From: a", "message/rfc822", URL, "mail", ""),
     ],
 )
 def test_a_document_has_one_reader(body, media_type, url, reader, language):
@@ -68,26 +79,19 @@ def test_a_document_has_one_reader(body, media_type, url, reader, language):
     assert (kind.reader, kind.language) == (reader, language)
 
 
-def zipped() -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("a.txt", "x")
-    return buffer.getvalue()
-
-
 @pytest.mark.parametrize(
     ("body", "media_type", "named"),
     [
-        (zipped(), "text/html", "application/zip"),
-        (zipped(), "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "wordprocessingml"),
-        (gzip.compress(b"x"), "", "application/gzip"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword", "application/msword"),
+        (b"{\\rtf1 text}", "", "application/rtf"),
+        (b"Rar!\x1a\x07", "text/html", "application/vnd.rar"),
         (b"\x89PNG\r\n\x1a\n", "text/plain", "image/png"),
         (b"\0\0\0\x20ftypisom", "video/mp4", "video/mp4"),
         (b"\x7fELF\x02", "", "application/x-executable"),
         (b"a\0b", "application/octet-stream", "a binary format"),
-        (b"<rss/>", "application/rss+xml", "application/rss+xml"),
-        (b"<a/>", "text/xml", "text/xml"),
-        (b"a,b", "text/csv", "text/csv"),
+        (b"\0zip", "application/zip", "a binary format sent as application/zip"),
+        (b"no zip", "application/zip", "application/zip"),
+        (b"<svg/>", "image/svg+xml", "image/svg+xml"),
         (b"x", "image/jpeg", "image/jpeg"),
     ],
 )
@@ -113,15 +117,43 @@ def test_text_is_decoded_as_the_server_says(media_type):
     assert "kostet fünf Kronen und dauert ungefähr vierzig Minuten, und das Café schließt früher." in found.markdown
 
 
+FILES = (
+    docx("<w:p><w:r><w:t>A boat pays.</w:t></w:r></w:p>", styles='<w:style w:styleId="a"><w:name w:val="heading 1"/></w:style>'),
+    xlsx({"A": '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" s="0"><v>1</v></c></row>'}, strings=["a"]),
+    pptx(["<p:sp><p:txBody><a:p><a:r><a:t>Tides</a:t></a:r></a:p></p:txBody></p:sp>"]),
+    odf("<text:p>A boat pays.</text:p>"),
+    epub(["<p>A boat pays.</p>"]),
+    zipped({"a.txt": "text"}),
+    tarred({"a.txt": b"text"}),
+    tarred({"a.txt": b"text"}, "w:gz"),
+)
+MAGIC = (b"", b"PK\x03\x04", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\x00", b"%PDF-1.7\n", b"<?xml version='1.0'?>", b"<rss>", b"From: a\n")
+MEDIA_TYPES = (
+    *("", "text/html", "text/plain", "text/markdown", "text/x-rst", "application/pdf", "application/json", "text/x-c", "a/b", "/"),
+    *("application/zip", "application/x-tar", "application/gzip", "text/csv", "text/xml", "application/rss+xml", "message/rfc822"),
+    *("application/epub+zip", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+)
+
+
 @given(
-    st.binary(max_size=200) | st.text(max_size=100).map(str.encode),
-    st.sampled_from(
-        ["", "text/html", "text/plain", "text/markdown", "text/x-rst", "application/pdf", "application/json", "text/x-c", "a/b", "/"]
-    ),
-    st.sampled_from(["", URL, URL + ".md", URL + ".rst", URL + ".c", "library://docs/a.html", "http://[", "x" * 50]),
+    st.tuples(st.sampled_from(MAGIC), st.binary(max_size=200) | st.text(max_size=100).map(str.encode)).map(b"".join),
+    st.sampled_from(MEDIA_TYPES),
+    st.sampled_from(["", URL, URL + ".md", URL + ".rst", URL + ".c", URL + ".eml", "library://docs/a.html", "http://[", "x" * 50]),
 )
 def test_any_bytes_are_read_or_refused(body, media_type, url):
     try:
         assert isinstance(read_document(body, media_type=media_type, url=url), Extracted)
-    except Unreadable as refusal:
-        assert str(refusal).endswith(".")
+    except FetchError as refusal:
+        assert str(refusal)
+
+
+@given(st.data())
+def test_damaged_files_are_read_or_refused(data):
+    """Whole files of which a few bytes are changed."""
+    body = bytearray(data.draw(st.sampled_from(FILES)))
+    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, len(body) - 1), st.integers(0, 255)), max_size=8)):
+        body[place] = byte
+    try:
+        assert isinstance(read_document(bytes(body), media_type="", url=URL), Extracted)
+    except FetchError as refusal:
+        assert str(refusal)

@@ -8,7 +8,7 @@ import time
 import pytest
 from blockbuster import blockbuster_ctx
 
-from spadework.errors import Blocked, NotAllowed, TooSlow, Unreadable
+from spadework.errors import Blocked, NotAllowed, TooLarge, TooSlow, Unreadable
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
@@ -59,9 +59,9 @@ async def test_other_formats_have_readers_of_their_own(world: World, reader: Rea
     assert markdown in found.markdown
 
 
-@pytest.mark.parametrize("media_type", ["image/png", "application/zip", "application/rss+xml", "video/mp4"])
+@pytest.mark.parametrize("media_type", ["image/png", "application/zip", "application/msword", "video/mp4"])
 async def test_a_format_without_a_reader_is_named(world: World, reader: Reader, media_type):
-    with pytest.raises(Unreadable, match=f"{media_type[:-4]}.* is not read yet".replace("+", r"\+")):
+    with pytest.raises(Unreadable, match=f"{media_type} is not read yet"):
         await reader.read(world.put("archive", "/file", "\x00 some bytes", media_type), seconds=10)
 
 
@@ -69,7 +69,7 @@ async def test_a_format_without_a_reader_is_named(world: World, reader: Reader, 
     "body", ["", "<html></html>", "<p>Too short to be a page.</p>", "<script>app()</script>", "<nav><a href=/>Home</a></nav>"]
 )
 async def test_a_page_without_text_is_unreadable(world: World, reader: Reader, body):
-    with pytest.raises(Unreadable, match="no text that can be read"):
+    with pytest.raises(Unreadable, match="no text"):
         await reader.read(world.put("archive", "/empty", body), seconds=10)
 
 
@@ -98,13 +98,13 @@ async def test_a_page_about_doors_is_read(world: World, reader: Reader):
 
 async def test_a_page_nested_without_end_is_done_with_soon(world: World, reader: Reader):
     started = time.monotonic()
-    with pytest.raises(Unreadable):
+    with pytest.raises(TooLarge, match="elements open"):
         await reader.read(world.url("odd", "/deep"), seconds=10)
     assert time.monotonic() - started < 3
 
 
 async def test_reading_counts_against_the_deadline(world: World, reader: Reader):
-    url = world.put("archive", "/long", "<p>a</p>" * 200_000)
+    url = world.put("archive", "/long", "<p>a</p>" * 70_000)
     started = time.monotonic()
     with pytest.raises(TooSlow, match=r"not read within 0\.4 s|did not come within 0\.4 s"):
         await reader.read(url, seconds=0.4)

@@ -1,0 +1,173 @@
+"""Reading in processes of their own: what goes wrong there stays there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import psutil
+import pytest
+
+from spadework.errors import FetchError, TooSlow, Unreadable
+from spadework.tools.extract import read_document
+from spadework.tools.extract.child import WORKERS, read_apart, warm
+from tests.tools.extract.files import docx, epub, xlsx
+from tests.tools.extract.test_data import ATOM, MAIL, RSS
+from tests.tools.extract.test_office import p
+from tests.world.paper import pdf
+
+URL = "https://example.com/file"
+DUES = b"boat,dues\nsmall,14\n"
+#: Takes docutils minutes.
+SLOW = b"A *word* and ``code`` and more of it.\n\n" * 200_000
+#: One row of so many cells takes gigabytes.
+GREEDY = b"," * 150_000_000
+
+
+async def dues() -> bool:
+    found = await read_apart(DUES, media_type="text/csv", url=URL, seconds=20)
+    return "| small | 14 |" in found.markdown
+
+
+def workers(of: int | None = None) -> set[int]:
+    """The processes that read documents for a process."""
+    children = psutil.Process(of).children(recursive=True)
+    return {child.pid for child in children if "spadework.tools.extract.worker" in child.cmdline()}
+
+
+async def until(happened: Callable[[], bool], *, seconds: float = 10) -> None:
+    async with asyncio.timeout(seconds):
+        while not happened():  # noqa: ASYNC110 - another process does not know of this loop's events
+            await asyncio.sleep(0.01)
+
+
+def reading(process: int) -> bool:
+    """Is it busy?"""
+    try:
+        return psutil.Process(process).cpu_times().user > 0.5
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type"),
+    [
+        (docx(p("A boat.")), ""),
+        (xlsx({}), ""),
+        (epub(["<p>A</p>"]), ""),
+        (RSS.encode(), ""),
+        (ATOM.encode(), ""),
+        (MAIL, "message/rfc822"),
+        (pdf("Dues\n\nA boat pays 14 crowns."), ""),
+        (b"<p>A page \xe2\x82\xac</p>" * 50, "text/html"),
+    ],
+)
+async def test_a_document_is_the_same_as_when_it_is_read_here(body, media_type):
+    found = await read_apart(body, media_type=media_type, url=URL, charset="utf-8", seconds=20)
+    assert found == read_document(body, media_type=media_type, url=URL, charset="utf-8")
+
+
+@pytest.mark.parametrize("body", [b"\x89PNG\r\n\x1a\n", b"PK\x03\x04 damaged", docx("<w:r/>" * 4_000_000)])
+async def test_a_refusal_is_the_same_too(body):
+    with pytest.raises(FetchError) as here:
+        read_document(body, media_type="", url=URL)
+    with pytest.raises(type(here.value), match=str(here.value)[:40]):
+        await read_apart(body, media_type="", url=URL, seconds=20)
+
+
+async def test_a_reader_that_does_not_end_is_killed_at_the_deadline():
+    before = workers()
+    started = time.monotonic()
+    with pytest.raises(TooSlow, match=r"not read within 0\.7 s"):
+        await read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=0.7)
+    assert time.monotonic() - started < 2
+    assert await dues()
+    await until(lambda: not any(reading(process) for process in workers() - before))
+
+
+async def test_a_reader_that_takes_too_much_memory_is_stopped():
+    with pytest.raises(Unreadable, match=r"more than 1 GB of memory|broke down"):
+        await read_apart(GREEDY, media_type="text/csv", url=URL, seconds=60)
+    assert await dues()
+
+
+async def test_a_reader_that_is_killed_by_someone_else_is_replaced():
+    assert await dues()
+    task = asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=30))
+    await until(lambda: any(reading(process) for process in workers()))
+    for process in workers():
+        os.kill(process, signal.SIGKILL)
+    with pytest.raises(Unreadable, match="broke down"):
+        await task
+    outcomes = await asyncio.gather(*(dues() for _ in range(4)), return_exceptions=True)
+    assert outcomes[-1] is True  # an idle one that was killed too is found out when it is asked
+
+
+async def test_what_is_cancelled_is_killed():
+    assert await dues()
+    task = asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=60))
+    await until(lambda: any(reading(process) for process in workers()))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await until(lambda: not any(reading(process) for process in workers()))
+    assert await dues()
+
+
+async def test_many_documents_share_the_processes_and_wait_no_longer_than_their_deadline():
+    assert all(await asyncio.gather(*(dues() for _ in range(12))))
+    assert 1 <= len(workers()) <= WORKERS
+    slow = [asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=2)) for _ in range(WORKERS)]
+    await asyncio.sleep(0)
+    with pytest.raises(TooSlow):
+        await read_apart(DUES, media_type="text/csv", url=URL, seconds=0.5)
+    assert await dues()  # as soon as one of them is killed
+    assert all(isinstance(outcome, TooSlow) for outcome in await asyncio.gather(*slow, return_exceptions=True))
+
+
+def test_processes_outlive_an_event_loop():
+    assert asyncio.run(dues())
+    first = workers()
+    assert asyncio.run(dues())
+    assert workers() == first
+
+
+async def test_a_process_is_started_before_it_is_needed():
+    warm()
+    await until(lambda: bool(workers()))
+    assert await dues()
+    assert len(workers()) <= WORKERS
+
+
+PROGRAM = """
+import asyncio, sys
+from spadework.tools.extract.child import read_apart
+async def main():
+    await read_apart(b"a,b", media_type="text/csv", url="https://example.com/a", seconds=20)
+    if len(sys.argv) > 1:
+        await read_apart(b"A *word* and ``code``.\\n\\n" * 200_000, media_type="text/x-rst", url="https://example.com/a", seconds=100)
+asyncio.run(main())
+"""
+
+
+def test_nothing_is_left_and_nothing_is_said_when_the_program_ends(tmp_path):
+    (tmp_path / "lxml.py").write_text("raise SystemExit('a module of the folder, not ours')")
+    command = [sys.executable, "-P", "-X", "dev", "-W", "error", "-c", PROGRAM]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is the time limit that ends them")
+async def test_a_process_in_the_middle_of_a_document_dies_with_its_parent():
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, "slow"]) as program:  # noqa: ASYNC220 - it blocks for a moment only
+        try:
+            await until(lambda: any(reading(process) for process in workers(program.pid)), seconds=30)
+            left = workers(program.pid)
+        finally:
+            program.kill()
+    await until(lambda: not any(psutil.pid_exists(process) for process in left), seconds=3)

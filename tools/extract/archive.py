@@ -1,0 +1,122 @@
+"""Archives (zip, tar) as Markdown: each member under its name, read like any other document; none is written to disk."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from spadework.errors import FetchError, TooLarge, Unreadable
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.kinds import file_name
+from spadework.tools.extract.package import whole
+from spadework.tools.extract.writing import blocks, heading
+
+#: Members behind this one are not read.
+MAX_MEMBERS = 200
+#: Most bytes of one member, and of all together, unpacked.
+MAX_MEMBER = 20_000_000
+MAX_BYTES = 100_000_000
+#: Most bytes that one byte of an archive may become: text is seldom packed 20 to 1, a bomb 1000 to 1.
+MAX_RATIO = 200
+
+_TOO_DEEP = "An archive in an archive is not opened."
+
+ReadMember = Callable[[bytes, str], Extracted]
+#: What opens a packed file, by its first bytes.
+_OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
+    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ": lzma.LZMAFile,
+}
+
+
+@dataclass(frozen=True)
+class _Member:
+    name: str
+    read: Callable[[int], bytes]  # at most so many bytes
+
+
+def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
+    """The members of a zip file. Raises Unreadable when it is damaged or encrypted, TooLarge over a limit."""
+    with whole("zip file"), zipfile.ZipFile(io.BytesIO(body)) as archive:
+        members = [_Member(found.filename, _zip_reader(archive, found)) for found in archive.infolist() if not found.is_dir()]
+        return _read_all(members, len(body), url, read)
+
+
+def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
+    """The members of a tar file that are files. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    with whole("tar file"):
+        try:
+            with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
+                return _read_all(_tar_members(archive), len(body), url, read)
+        except (tarfile.TarError, RecursionError) as error:
+            raise ValueError(str(error)) from None
+
+
+def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
+    """What a file holds that gzip, bzip2 or xz has packed. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    if read is None:
+        raise Unreadable(_TOO_DEEP)
+    opener = next(opener for magic, opener in _OPENERS.items() if body.startswith(magic))
+    limit = min(MAX_BYTES, max(len(body), 1_000) * MAX_RATIO)
+    with whole("packed file"), opener(io.BytesIO(body)) as packed:
+        inner = packed.read(limit + 1)
+    if len(inner) > limit:
+        raise TooLarge(f"The packed file holds more than {limit:,} bytes.")
+    name = PurePosixPath(file_name(url))
+    return read(inner, name.stem if name.suffix in (".gz", ".bz2", ".xz") else name.name)
+
+
+def _zip_reader(archive: zipfile.ZipFile, found: zipfile.ZipInfo) -> Callable[[int], bytes]:
+    def read(limit: int) -> bytes:
+        with archive.open(found) as member:
+            return member.read(limit)
+
+    return read
+
+
+def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
+    for found in archive:
+        member = archive.extractfile(found) if found.isreg() else None
+        if member is not None:
+            yield _Member(found.name, member.read)
+
+
+def _read_all(members: Iterator[_Member] | list[_Member], size: int, url: str, read: ReadMember | None) -> Extracted:
+    """Every member under its name; of one that cannot be read, the name alone."""
+    if read is None:
+        raise Unreadable(_TOO_DEEP)
+    left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
+    parts: list[str] = []
+    for member in members:
+        if len(parts) == MAX_MEMBERS:
+            break
+        if _is_noise(member.name):
+            continue
+        body = member.read(min(MAX_MEMBER, left) + 1)
+        if len(body) > left:
+            raise TooLarge("The archive holds more than can be read, or was made to: it grows too much.")
+        left -= len(body)
+        parts.append(blocks([heading(member.name, 1), _text(body, member.name, read)]))
+    return Extracted(title=file_name(url), markdown=blocks(parts), kind="archive")
+
+
+def _text(body: bytes, name: str, read: ReadMember) -> str:
+    if len(body) > MAX_MEMBER:
+        return ""
+    try:
+        return read(body, name).markdown.strip("\n")
+    except FetchError:
+        return ""
+
+
+def _is_noise(name: str) -> bool:
+    """Is it a file that an operating system adds for itself?"""
+    return name.startswith("__MACOSX/") or name.endswith((".DS_Store", "Thumbs.db"))

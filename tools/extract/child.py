@@ -1,0 +1,77 @@
+"""Reading documents of strangers in processes of their own: within time and memory, whatever a document does to its reader."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from spadework.errors import TooSlow, Unreadable
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.frames import answer
+from spadework.tools.extract.process import Ended, Process
+from spadework.tools.fetch.aside import aside
+
+#: Most processes that read at the same time.
+WORKERS = 2
+
+#: Processes that wait for a document, the ones that have read one last. They outlive an event loop, and end with this process.
+_idle: list[Process] = []
+_live: set[Process] = set()
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+async def read_apart(body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float) -> Extracted:
+    """What `read_document` gives, read in another process within `seconds`, the wait for a free process included.
+
+    Raises what it raises; TooSlow at the deadline, Unreadable when the reader breaks down or takes too much memory. The process
+    is killed then, and when the caller is cancelled.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    try:
+        async with asyncio.timeout_at(until), _turns.setdefault(loop, asyncio.Semaphore(WORKERS)):
+            request = {"media_type": media_type, "url": url, "charset": charset, "seconds": until - loop.time()}
+            return answer(await _ask(request, body))
+    except TimeoutError:
+        raise TooSlow(f"The document was not read within {seconds:.3g} s.") from None
+    except Ended:
+        raise Unreadable("The reader of the document broke down.") from None
+
+
+def warm() -> None:
+    """Start a process for the next document, if none is waiting for it, without waiting for it here."""
+    if not _idle and len(_live) < WORKERS:
+        process = _new()
+        _idle.append(process)
+        threading.Thread(target=process.start, name="warm", daemon=True).start()
+
+
+async def _ask(request: dict[str, Any], body: bytes) -> dict[str, Any]:
+    process = _idle.pop() if _idle else _new()
+    try:
+        reply = await aside(process.ask, request, body)
+    except BaseException:  # also a cancellation: what it still reads would be in the way of the next document
+        process.kill()
+        raise
+    finally:
+        if not process.usable:
+            _live.discard(process)
+    if process.usable:
+        _idle.append(process)
+    return reply
+
+
+def _new() -> Process:
+    process = Process()
+    if not _live:
+        atexit.register(_end_all)
+    _live.add(process)
+    return process
+
+
+def _end_all() -> None:
+    for process in list(_live):
+        process.end()

@@ -1,0 +1,38 @@
+"""CSV and its relatives as a Markdown table, whatever sign parts the cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.kinds import file_name
+from spadework.tools.extract.rows import sheet_table
+
+_SIGNS = ",;\t|"
+#: By so many of the first rows the sign is told.
+_SAMPLE = 30
+
+
+def extract_delimited(text: str, url: str) -> Extracted:
+    """A table of data, cut to its first rows and columns."""
+    lines = text.removeprefix("\ufeff").replace("\0", "")
+    sign = max(_SIGNS, key=lambda sign: _agreement(lines, sign))
+    return Extracted(title=file_name(url), markdown=sheet_table(_rows(lines, sign)), kind="csv")
+
+
+def _agreement(text: str, sign: str) -> int:
+    """How many of the first rows have the same number of cells, more than one, when this sign parts them."""
+    widths = Counter(len(row) for row in islice(_rows(text, sign), _SAMPLE) if row)
+    return max((count for width, count in widths.items() if width > 1), default=0)
+
+
+def _rows(text: str, sign: str) -> Iterator[list[str]]:
+    """The rows; they end where a cell is longer than the standard library allows, which only damaged files have."""
+    try:
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=sign)
+    except csv.Error:
+        return

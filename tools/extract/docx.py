@@ -1,0 +1,96 @@
+"""Word files as Markdown: headings, paragraphs, lists, tables, listings and links, in the order of the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from spadework.tools.extract.docx_styles import Style, Styles
+from spadework.tools.extract.draft import Draft
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.package import Package
+from spadework.tools.extract.writing import heading, plain, table
+from spadework.tools.extract.xml_tree import Element, attribute, tag
+
+#: What is not shown: what was deleted or moved away, settings, and drawings a second time for programs that need another form.
+_UNSEEN = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"})
+_SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
+_BREAKS_LINK = re.compile(r"[\s()<>]")
+
+
+def extract_docx(package: Package, url: str) -> Extracted:
+    """The text of a Word file with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    document = _Document(package)
+    document.read(package.needed(package.main))
+    return package.about(document.draft.markdown(), title=document.title, kind="docx")
+
+
+class _Document:
+    def __init__(self, package: Package) -> None:
+        self._links = package.relations(package.main)
+        self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
+        self.draft = Draft()
+        self.title = ""
+
+    def read(self, around: Element) -> None:
+        """Tell the draft every block in an element, through whatever wraps them."""
+        for element in around:
+            name = tag(element)
+            if name == "p":
+                self._paragraph(element)
+            elif name == "tbl":
+                self._table(element)
+            elif name not in _UNSEEN:
+                self.read(element)
+
+    def _paragraph(self, element: Element) -> None:
+        style = self._styles.of(element)
+        text = self._text(element)
+        if style.code:
+            self.draft.code(text.replace("\xa0", " "))
+        elif text.strip():
+            self._prose(text.strip(), style)
+
+    def _prose(self, text: str, style: Style) -> None:
+        if style.level:
+            self.title = self.title or " ".join(text.split())
+            self.draft.add(heading(text, style.level))
+        elif style.listed:
+            self.draft.item(plain(text), style.depth, numbered=style.numbered)
+        else:
+            self.draft.add(plain(text))
+
+    def _text(self, element: Element) -> str:
+        """The text in an element as it is shown, with its links."""
+        parts = []
+        for part in element:
+            name = tag(part)
+            if name == "t":
+                parts.append(part.text or "")
+            elif name == "hyperlink":
+                parts.append(self._link(part))
+            elif name not in _UNSEEN:
+                parts.append(_SIGNS.get(name, "") + self._text(part))
+        return "".join(parts)
+
+    def _link(self, element: Element) -> str:
+        text = self._text(element)
+        target = self._links.get(attribute(element, "id"), "")
+        if not target.startswith(("http://", "https://")) or not text.strip() or _BREAKS_LINK.search(target):
+            return text
+        return text if text.strip() == target else f"[{text}]({target})"
+
+    def _table(self, element: Element) -> None:
+        rows = [list(_cells(row)) for row in element if tag(row) == "tr"]
+        if [len(row) for row in rows] == [1]:  # a frame around text
+            self.read(rows[0][0])
+        else:
+            self.draft.add(table([[" ".join(self._text(cell).split()) for cell in row] for row in rows]))
+
+
+def _cells(row: Element) -> Iterator[Element]:
+    for element in row:
+        if tag(element) == "tc":
+            yield element
+        elif tag(element) in ("sdt", "sdtContent", "customXml"):
+            yield from _cells(element)

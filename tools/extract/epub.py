@@ -1,0 +1,63 @@
+"""E-books (EPUB) as Markdown: their chapters in the order of reading, each read like a web page."""
+
+from __future__ import annotations
+
+import posixpath
+from contextlib import suppress
+from urllib.parse import unquote
+
+from spadework.errors import FetchError, TooLarge
+from spadework.tools.extract.charset import decode
+from spadework.tools.extract.dates import moment
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.html import extract
+from spadework.tools.extract.package import Package
+from spadework.tools.extract.writing import blocks
+from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
+
+#: Chapters behind this one are not read.
+MAX_CHAPTERS = 500
+#: Most bytes of all chapters together, unpacked.
+MAX_BYTES = 100_000_000
+
+_PAGES = ("application/xhtml+xml", "text/html")
+
+
+def extract_epub(package: Package, url: str) -> Extracted:
+    """The text of a book with its title, author, date and language. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    container = package.needed("META-INF/container.xml")
+    path = unquote(next((attribute(file, "full-path") for file in below(container, "rootfile")), ""))
+    book = package.needed(path)
+    said = {tag(part): text(part) for part in below(book, "title", "creator", "date", "language")}
+    return Extracted(
+        title=said.get("title", ""),
+        markdown=blocks(_chapters(package, book, posixpath.dirname(path), url)),
+        author=said.get("creator", ""),
+        published_at=moment(said.get("date", "")),
+        language=said.get("language", "").split("-")[0].lower(),
+        kind="epub",
+    )
+
+
+def _chapters(package: Package, book: Element, folder: str, url: str) -> list[str]:
+    chapters = []
+    left = MAX_BYTES
+    for name in _reading_order(book, folder)[:MAX_CHAPTERS]:
+        body = package.read(name)
+        left -= len(body)
+        if left < 0:
+            raise TooLarge(f"The chapters of the {package.what} have more than {MAX_BYTES:,} bytes.")
+        with suppress(FetchError):  # a chapter may be a picture alone
+            chapters.append(extract(decode(body), url).markdown)
+    return chapters
+
+
+def _reading_order(book: Element, folder: str) -> list[str]:
+    """The parts of the package that hold the chapters; the table of contents is none."""
+    files = {
+        attribute(entry, "id"): posixpath.normpath(posixpath.join(folder, unquote(attribute(entry, "href"))))
+        for entry in below(book, "item")
+        if attribute(entry, "media-type") in _PAGES and "nav" not in attribute(entry, "properties").split()
+    }
+    order = [attribute(entry, "idref") for entry in below(book, "itemref")]
+    return [files[entry] for entry in dict.fromkeys(order) if entry in files]

@@ -1,0 +1,81 @@
+"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, its link and what is said of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from urllib.parse import urljoin
+
+from spadework.tools.extract.dates import moment
+from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.extract.markdown_html import html_to_text
+from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
+
+#: Names of the root elements of RSS 2, Atom and RSS 1.
+FEEDS = ("rss", "feed", "RDF")
+#: Entries behind this one are not read.
+MAX_ENTRIES = 200
+
+_DATES = ("published", "pubDate", "date", "updated", "modified", "lastBuildDate")
+_CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "tagline")
+
+
+def read_feed(root: Element, url: str) -> Extracted:
+    """The entries of a feed in their order; `published_at` is the day of the newest."""
+    entries = list(below(root, "item", "entry"))[:MAX_ENTRIES]
+    about = next(below(root, "channel"), root)
+    read = [_entry(entry, url) for entry in entries]
+    dates = [date for date in map(_date, entries) if date]
+    title = _of(about, "title")
+    return Extracted(
+        title=title,
+        markdown=blocks([heading(title, 1), _content(about), *(markdown for markdown, _ in read)]),
+        author=_author(about),
+        published_at=max(dates, default=None) or _date(about),
+        language=(_of(about, "language") or attribute(root, "lang")).split("-")[0].lower(),
+        links=tuple({link.url: link for _, link in read if link.url}.values()),
+        kind="feed",
+    )
+
+
+def _entry(entry: Element, url: str) -> tuple[str, Link]:
+    """An entry as Markdown, and its link, whose `url` is "" where it has none."""
+    title = _of(entry, "title")
+    link = _link(entry, url)
+    date = _date(entry)
+    line = " · ".join(part for part in (date.date().isoformat() if date else "", _author(entry), f"<{link}>" if link else "") if part)
+    return blocks([heading(title or link or "Entry", 2), line, _content(entry)]), Link(link, title or link)
+
+
+def _of(element: Element, *names: str) -> str:
+    """The text of the first child that has one of these names and is not empty, its markup left out."""
+    found = {tag(part): part for part in reversed(element)}
+    return next((" ".join(html_to_text(text(found[name])).split()) for name in names if name in found and text(found[name])), "")
+
+
+def _content(element: Element) -> str:
+    found = {tag(part): part for part in reversed(element)}
+    part = next((found[name] for name in _CONTENTS if name in found and text(found[name])), None)
+    return html_to_text("".join(part.itertext(with_tail=False))) if part is not None else ""
+
+
+def _date(element: Element) -> datetime | None:
+    found = {tag(part): text(part) for part in reversed(element)}
+    return next((date for name in _DATES if (date := moment(found.get(name, "")))), None)
+
+
+def _author(element: Element) -> str:
+    author = next((part for part in element if tag(part) in ("author", "creator")), None)
+    name = next(below(author, "name"), None) if author is not None else None
+    return text(name if name is not None else author)
+
+
+def _link(element: Element, url: str) -> str:
+    """Where an entry leads: the text of RSS's link, or the address in that of Atom's links which is the page itself."""
+    links = [part for part in element if tag(part) == "link"]
+    found = [text(link) or attribute(link, "href") for link in links if attribute(link, "rel", "alternate") == "alternate"]
+    try:
+        target = urljoin(url, found[0]) if found else ""
+    except ValueError:
+        return ""
+    return target if target.startswith(("http://", "https://")) and not set(target) & set(" <>\n") else ""

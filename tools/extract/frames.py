@@ -1,0 +1,63 @@
+"""What goes through the pipes between this process and those that read documents: a header as JSON, and bytes behind it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import asdict
+from datetime import datetime
+from typing import IO, Any
+
+from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreadable
+from spadework.tools.extract.extracted import Extracted, Link
+
+_LENGTHS = struct.Struct("!II")
+#: An answer that says it is longer is none.
+_MAX_HEADER = 500_000_000
+_ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
+
+
+def send(stream: IO[bytes], header: dict[str, Any], body: bytes = b"") -> None:
+    """Write a frame."""
+    head = json.dumps(header).encode()
+    stream.write(_LENGTHS.pack(len(head), len(body)) + head)
+    stream.write(body)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Read a frame. Raises EOFError where the stream ends, or holds no frame."""
+    head_length, body_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
+    if head_length > _MAX_HEADER:
+        raise EOFError
+    try:
+        header = json.loads(_exactly(stream, head_length))
+    except ValueError:
+        raise EOFError from None
+    return header, _exactly(stream, body_length)
+
+
+def _exactly(stream: IO[bytes], length: int) -> bytes:
+    found = stream.read(length)
+    if len(found) < length:
+        raise EOFError
+    return found
+
+
+def told(found: Extracted) -> dict[str, Any]:
+    """An answer that holds a document."""
+    return {"found": asdict(found) | {"published_at": found.published_at.isoformat() if found.published_at else None}}
+
+
+def refused(error: FetchError) -> dict[str, Any]:
+    """An answer that says why there is none."""
+    return {"error": type(error).__name__, "message": str(error)}
+
+
+def answer(header: dict[str, Any]) -> Extracted:
+    """The document of an answer. Raises the FetchError it names instead."""
+    if "found" not in header:
+        raise _ERRORS.get(header["error"], Unreadable)(header["message"])
+    found = header["found"]
+    published_at = datetime.fromisoformat(found["published_at"]) if found["published_at"] else None
+    return Extracted(**found | {"published_at": published_at, "links": tuple(Link(**link) for link in found["links"])})

@@ -1,0 +1,61 @@
+"""What the system can be told about this process: how much memory it may take, and when it ends by itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+if sys.platform == "win32":  # it has none of this; there the process that asks must do the killing
+
+    def limit_memory(size: int) -> None:
+        """No more than `size` bytes."""
+
+    def memory_taken() -> int:
+        """The most bytes this process has had at a time."""
+        return 0
+
+    @contextmanager
+    def mortal(pipe: int, seconds: float) -> Iterator[None]:
+        """Ends after `seconds`, or when nobody is left to write to `pipe`."""
+        yield
+
+else:
+    import fcntl
+    import resource
+    import signal
+
+    def limit_memory(size: int) -> None:
+        """No more than `size` bytes: then Python raises MemoryError, and libraries fail or break down."""
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+
+    def memory_taken() -> int:
+        """The most bytes this process has had at a time."""
+        with suppress(OSError, StopIteration):  # what Linux says of a process in getrusage begins with the size of its parent
+            lines = Path("/proc/self/status").read_text().splitlines()
+            return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1_024)
+
+    @contextmanager
+    def mortal(pipe: int, seconds: float) -> Iterator[None]:
+        """The system ends this process after `seconds`, or when the pipe closes because whoever wrote to it has died.
+
+        Both also while a library in C holds the interpreter and no code of Python would run: the signals are left to the system.
+        """
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        _signal_when_closed(pipe, on=True)
+        try:
+            yield
+        finally:
+            _signal_when_closed(pipe, on=False)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _signal_when_closed(pipe: int, *, on: bool) -> None:
+        """Have SIGIO, which ends a process, sent for whatever happens to a pipe. While its reader is busy, that is only its end."""
+        if hasattr(fcntl, "F_SETOWN"):
+            fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+            flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
+            fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)

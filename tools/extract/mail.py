@@ -1,0 +1,67 @@
+"""E-mails (RFC 822) as Markdown: subject, sender and day, and the text; that in HTML only where there is no other."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from email.errors import MessageError
+from email.header import decode_header, make_header
+from email.message import Message
+from email.parser import BytesParser
+
+from spadework.errors import FetchError, Unreadable
+from spadework.tools.extract.charset import decode
+from spadework.tools.extract.dates import moment
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.html import extract
+from spadework.tools.extract.text import extract_text
+from spadework.tools.extract.writing import blocks, heading, plain
+
+#: So much of a header is looked at: the time its encoded words take grows with their square.
+MAX_HEADER = 2_000
+
+
+def extract_mail(body: bytes, url: str) -> Extracted:
+    """The text of an e-mail; attachments are not opened. Raises Unreadable when it is nested without end."""
+    try:
+        message = BytesParser().parsebytes(body)
+        parts = [part for part in message.walk() if not part.is_multipart() and part.get_content_disposition() != "attachment"]
+    except (RecursionError, MessageError, ValueError, LookupError):
+        raise Unreadable("The e-mail is damaged.") from None
+    sender, date, subject = _header(message, "From"), moment(_header(message, "Date")), _header(message, "Subject")
+    line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
+    return Extracted(
+        title=subject,
+        markdown=blocks([heading(subject, 1), plain(line), _text(parts, url)]),
+        author=sender,
+        published_at=date,
+        kind="mail",
+    )
+
+
+def _text(parts: list[Message], url: str) -> str:
+    for kind, reader in (("text/plain", extract_text), ("text/html", extract)):
+        found = []
+        for part in parts:
+            if part.get_content_type() == kind:
+                with suppress(FetchError):  # a part may be empty
+                    found.append(reader(_decoded(part), url).markdown.strip())
+        if any(found):
+            return blocks(found)
+    return ""
+
+
+def _decoded(part: Message) -> str:
+    try:
+        payload = part.get_payload(decode=True)
+        charset = str(part.get_content_charset() or "")
+    except (ValueError, LookupError, AssertionError):
+        return ""
+    return decode(payload, charset) if isinstance(payload, bytes) else ""
+
+
+def _header(message: Message, name: str) -> str:
+    """A header with its encoded words read."""
+    value = str(message.get(name, ""))[:MAX_HEADER]
+    with suppress(LookupError, ValueError, MessageError):  # then it stays as it is
+        value = str(make_header(decode_header(value)))
+    return " ".join(value.split())

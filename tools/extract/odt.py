@@ -1,0 +1,126 @@
+"""OpenDocument files as Markdown: texts, and by the same walk the tables of spreadsheets and the slides of presentations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spadework.errors import Unreadable
+from spadework.tools.extract.dates import moment
+from spadework.tools.extract.draft import Draft
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.package import Package
+from spadework.tools.extract.rows import MAX_COLUMNS, sheet_table
+from spadework.tools.extract.writing import heading, plain
+from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
+
+_UNSEEN = frozenset({"annotation", "tracked-changes", "note", "forms", "sequence-decls", "table-of-content", "bibliography", "notes"})
+_CODE = "Preformatted"
+_MAX_SPACES = 100
+
+
+def extract_odt(package: Package, url: str) -> Extracted:
+    """The content of an OpenDocument file, with its title, author and date. Raises Unreadable when it is damaged or encrypted."""
+    root = package.needed("content.xml")
+    body = child(root, "body")
+    if body is None:
+        raise Unreadable(f"The {package.what} has no body.")
+    document = _Document(root)
+    document.read(body)
+    about = package.tree("meta.xml")
+    said = {tag(part): text(part) for part in below(about, "title", "creator", "date", "language")} if about is not None else {}
+    return Extracted(
+        title=said.get("title") or document.title,
+        markdown=document.draft.markdown(),
+        author=said.get("creator", ""),
+        published_at=moment(said.get("date", "")),
+        language=said.get("language", "").split("-")[0].lower(),
+        kind="odt",
+    )
+
+
+class _Document:
+    def __init__(self, root: Element) -> None:
+        styles = {attribute(style, "name"): attribute(style, "parent-style-name") for style in below(root, "style")}
+        self._code = {name for name, parent in styles.items() if _CODE in parent or _CODE in name}
+        self._numbered = {attribute(style, "name") for style in below(root, "list-style") if _is_numbered(style)}
+        self.draft = Draft()
+        self.title = ""
+
+    def read(self, around: Element) -> None:
+        """Tell the draft every block in an element."""
+        for element in around:
+            name = tag(element)
+            if name == "h":
+                self._heading(element)
+            elif name == "p":
+                self._paragraph(element)
+            elif name == "list":
+                self._list(element)
+            elif name == "table":
+                self._table(element)
+            elif name not in _UNSEEN:
+                self.read(element)
+
+    def _heading(self, element: Element) -> None:
+        self.title = self.title or " ".join(_text(element).split())
+        self.draft.add(heading(_text(element), number(attribute(element, "outline-level"), most=6)))
+
+    def _paragraph(self, element: Element) -> None:
+        style = attribute(element, "style-name")
+        if style in self._code or _CODE in style:
+            self.draft.code(_text(element))
+        elif style == "Title":
+            self._heading(element)
+        else:
+            self.draft.add(plain(_text(element)))
+            for box in below(element, "text-box"):
+                self.read(box)
+
+    def _list(self, element: Element, depth: int = 0, *, numbered: bool = False) -> None:
+        numbered = attribute(element, "style-name") in self._numbered if attribute(element, "style-name") else numbered
+        for entry in element:
+            for part in entry:
+                if tag(part) == "list":
+                    self._list(part, depth + 1, numbered=numbered)
+                elif _text(part).strip():
+                    self.draft.item(plain(_text(part)), depth, numbered=numbered)
+        if depth == 0:
+            self.draft.add("")
+
+    def _table(self, element: Element) -> None:
+        if name := attribute(element, "name") if tag(element.getparent()) == "spreadsheet" else "":
+            self.draft.add(heading(name, 2))
+        self.draft.add(sheet_table(_cells(row) for row in below(element, "table-row")))
+
+
+def _cells(row: Element) -> list[str]:
+    """The cells of a row; one that is repeated to the end of the sheet only as often as it can be shown."""
+    found: list[str] = []
+    for cell in row:
+        if tag(cell) in ("table-cell", "covered-table-cell") and len(found) < MAX_COLUMNS:
+            times = number(attribute(cell, "number-columns-repeated", "1"), most=MAX_COLUMNS)
+            found += [" ".join(" ".join(map(_text, cell)).split())] * times
+    return found
+
+
+def _text(element: Element) -> str:
+    return "".join(_pieces(element))
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    yield element.text or ""
+    for part in element:
+        match tag(part):
+            case "s":
+                yield " " * number(attribute(part, "c", "1"), most=_MAX_SPACES)
+            case "tab":
+                yield "\t"
+            case "line-break":
+                yield "\n"
+            case name if name not in _UNSEEN and name != "text-box":
+                yield from _pieces(part)
+        yield part.tail or ""
+
+
+def _is_numbered(style: Element) -> bool:
+    return tag(next(iter(style), style)) == "list-level-style-number"

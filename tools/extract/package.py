@@ -1,0 +1,100 @@
+"""Documents that are a zip file of parts: each part within a limit, and every fault of the file a refusal by name."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import posixpath
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from spadework.errors import TooLarge, Unreadable
+from spadework.tools.extract.dates import moment
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.xml_tree import Element, attribute, tag, text, xml_tree
+
+#: Most bytes of one part, unpacked.
+MAX_PART = 50_000_000
+
+_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError, IndexError),
+)
+
+
+@contextmanager
+def whole(what: str) -> Iterator[None]:
+    """What the standard library raises for damaged archives, as Unreadable; `what` names the file."""
+    try:
+        yield
+    except _FAULTS as error:
+        if "encrypted" in str(error):
+            raise Unreadable(f"The {what} is locked by a password.") from None
+        raise Unreadable(f"The {what} is damaged: {str(error)[:100].strip(' .') or type(error).__name__}.") from None
+
+
+class Package:
+    """The parts of a zip file; `what` names the file in errors, `main` is the first part of an Office file."""
+
+    def __init__(self, body: bytes, what: str) -> None:
+        self.what = what
+        with whole(what):
+            self._zip = zipfile.ZipFile(io.BytesIO(body))
+        self.names = {name.lstrip("/"): name for name in self._zip.namelist()}
+        self.main = self._main() if "[Content_Types].xml" in self.names else ""
+
+    def read(self, name: str, limit: int = MAX_PART) -> bytes:
+        """A part, b"" where it is missing. Raises TooLarge for one over `limit` bytes, Unreadable for a damaged one."""
+        if name not in self.names:
+            return b""
+        with whole(self.what), self._zip.open(self.names[name]) as part:
+            found = part.read(limit + 1)
+        if len(found) > limit:
+            raise TooLarge(f"A part of the {self.what} has more than {limit:,} bytes.")
+        return found
+
+    def tree(self, name: str) -> Element | None:
+        """A part as XML, None where it is missing or empty."""
+        xml = self.read(name)
+        return xml_tree(xml, self.what) if xml.strip() else None
+
+    def needed(self, name: str) -> Element:
+        """A part as XML. Raises Unreadable where it is missing."""
+        found = self.tree(name)
+        if found is None:
+            raise Unreadable(f"The {self.what} is damaged: {name} is missing.")
+        return found
+
+    def _main(self) -> str:
+        """The part of an Office file that all others belong to, "" where none is named."""
+        root = self.tree("_rels/.rels")
+        found = [relation for relation in root if attribute(relation, "Type").endswith("/officeDocument")] if root is not None else []
+        return attribute(found[0], "Target").lstrip("/") if found else ""
+
+    def relations(self, name: str) -> dict[str, str]:
+        """What a part of an Office file refers to: its ids, with names of parts or with URLs."""
+        folder, _, file = name.rpartition("/")
+        found = self.tree(f"{folder}/_rels/{file}.rels")
+        relations = {}
+        for relation in found if found is not None else ():
+            target = attribute(relation, "Target")
+            if attribute(relation, "TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            relations[attribute(relation, "Id")] = target
+        return relations
+
+    def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
+        """The content of an Office file with what it says about itself; `title` is used where it says none."""
+        core = self.tree("docProps/core.xml")
+        said = {tag(part): text(part) for part in core} if core is not None else {}
+        return Extracted(
+            title=said.get("title") or title,
+            markdown=markdown,
+            author=said.get("creator", ""),
+            published_at=moment(said.get("modified") or said.get("created", "")),
+            language=said.get("language", "").split("-")[0].lower(),
+            kind=kind,
+        )

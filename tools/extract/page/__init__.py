@@ -1,0 +1,1 @@
+"""The HTML reader: parse once, walk into blocks, score them, write Markdown."""

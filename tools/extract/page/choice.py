@@ -1,0 +1,60 @@
+"""Which blocks of a page are its content: those of a clean known container, else the ones the scorer finds likely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spadework.tools.extract.page.blocks import Block
+from spadework.tools.extract.page.constants import (
+    BAR,
+    CODE_BAR,
+    CONTAINED_KINDS,
+    CONTAINER_BAR,
+    FURNITURE,
+    LEAST_REPEATED_CHARS,
+    LIKELY_CHARS,
+    SMALL_PAGE_BYTES,
+)
+from spadework.tools.extract.page.containers import known_container
+from spadework.tools.extract.page.features import PageView
+from spadework.tools.extract.page.scorer import bar, probabilities
+
+_ALWAYS = frozenset(("pre", "table"))
+
+
+def content(view: PageView, kind: str, markup: int) -> list[Block]:
+    """The content of a page of `kind` whose HTML has `markup` characters; [] when it seems to have none."""
+    blocks = view.blocks
+    chances = probabilities(view)
+    container = known_container(view, chances) if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES else None
+    if container is not None:
+        pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
+        kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
+        return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
+    if sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True)) >= LIKELY_CHARS:
+        least = bar(blocks, chances) * BAR
+        bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
+        return list(_once(block for block, chance in zip(blocks, chances, strict=True) if chance > bars.get(block.kind, least)))
+    return [block for block in blocks if not _is_furniture(block)] if markup <= SMALL_PAGE_BYTES else []
+
+
+def _once(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Without the second copies that pages keep for narrow screens and carousels."""
+    seen: set[str] = set()
+    for block in blocks:
+        if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:
+            if block.text in seen:
+                continue
+            seen.add(block.text)
+        yield block
+
+
+def _is_furniture(block: Block) -> bool:
+    """True for what stands in the frame of a page by its own markup."""
+    frame = block.frame
+    while True:
+        if FURNITURE & set(frame.traits):
+            return True
+        if frame.parent is None:
+            return block.link_chars * 2 > block.chars
+        frame = frame.parent

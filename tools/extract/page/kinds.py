@@ -1,0 +1,66 @@
+"""What a page is: article, documentation, forum, listing, collection, product or service, told by its address, metadata and blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+from spadework.tools.extract.page.blocks import Block
+from spadework.tools.extract.page.features import PageView, density, size
+from spadework.tools.extract.page.metadata import Metadata, types_of
+from spadework.tools.extract.page.scorer import weights
+
+KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+_WORD = re.compile(r"[a-z]{2,}")
+_CARDS = 4
+
+
+def kind_of(url: str, found: Metadata, view: PageView) -> str:
+    """The likeliest kind: for each kind a sum of weights over the clues, the largest wins."""
+    weight = weights().get
+    names = list(clues(url, found, view))
+    return max(KINDS, key=lambda kind: sum(weight(f"{kind}: {name}", 0.0) for name in names))
+
+
+def clues(url: str, found: Metadata, view: PageView) -> Iterator[str]:
+    """What tells the kind of a page, as names of features."""
+    yield "any"
+    yield from _address(url)
+    yield from {f"type {name}" for thing in found.objects for name in types_of(thing)}
+    yield f"og {found.meta.get('og:type', '')}"
+    yield from (f"generator {word}" for word in _WORD.findall(found.meta.get("generator", "").lower())[:1])
+    yield from _content(view)
+
+
+def _address(url: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(url.lower())
+    except ValueError:
+        return
+    path = parts.path.strip("/")
+    yield from {f"host {word}" for word in _WORD.findall(parts.netloc)}
+    yield from {f"path {word}" for word in _WORD.findall(path)}
+    yield f"depth {min(4, path.count('/') + 1 if path else 0)}"
+    yield f"slug {size(len(path.rsplit('/', 1)[-1]))}"
+    if re.search(r"\d{3,}", path):
+        yield "numbered"
+
+
+def _content(view: PageView) -> Iterator[str]:
+    blocks = view.blocks
+    chars = sum(block.chars for block in blocks)
+    yield f"links {density(sum(block.link_chars for block in blocks), chars)}"
+    yield f"chars {size(chars // 16)}"
+    yield f"long {_count(blocks, lambda b: b.chars > 200 and not b.link_chars * 2 > b.chars)}"
+    yield f"code {_count(blocks, lambda b: b.kind == 'pre')}"
+    yield f"price {_count(blocks, lambda b: b.chars < 40 and any(sign in b.text for sign in '$€£'))}"
+    yield f"headings {_count(blocks, lambda b: b.kind in ('h2', 'h3', 'h4'))}"
+    yield f"linked headings {_count(blocks, lambda b: b.kind in ('h2', 'h3', 'h4') and b.link_chars > 0)}"
+    yield f"article elements {sum(frame.tag == 'article' for frame in view.frames).bit_length()}"
+    words = {trait for frame in view.frames for trait in frame.traits}
+    yield from (f"has {word}" for word in words)
+
+
+def _count(blocks: list[Block], holds: Callable[[Block], bool]) -> int:
+    return sum(map(holds, blocks)).bit_length()

@@ -1,0 +1,144 @@
+"""What a page says about itself: JSON-LD first, then OpenGraph and other meta elements, microdata, and the page's own marks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from spadework.tools.extract.page.dates import parse_date
+
+_MOST_NODES = 5_000
+_SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
+_COMMENT = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|/\*.*?\*/)|(?:-->|//\]\]>)\s*$")
+_DATES = ("article:published_time", "datepublished", "date", "dc.date", "dc.date.issued", "dcterms.date", "citation_publication_date",
+          "parsely-pub-date", "sailthru.date", "pubdate", "publish-date", "publication_date", "og:published_time")  # fmt: skip
+_AUTHORS = ("author", "article:author", "dc.creator", "citation_author", "parsely-author", "sailthru.author", "twitter:creator")
+_ARTICLE = re.compile(r"article|posting|report|webpage", re.I)
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Metadata:
+    """The metadata of a page as found; the functions of this module choose from it."""
+
+    objects: list[Json] = field(default_factory=list)
+    meta: dict[str, str] = field(default_factory=dict)
+    title: str = ""
+    h1: str = ""
+    language: str = ""
+    base: str = ""
+
+
+def read_metadata(tree: LexborHTMLParser) -> Metadata:
+    """All metadata of a parsed page."""
+    found = Metadata()
+    for node in tree.css("meta"):
+        attributes = node.attributes
+        name = attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or attributes.get("http-equiv")
+        if name and attributes.get("content"):
+            found.meta.setdefault(name.strip().lower(), (attributes["content"] or "").strip())
+    for script in tree.css('script[type="application/ld+json"]'):
+        found.objects += json_objects(script.text())
+    found.title = _text(tree.css_first("title"))
+    found.h1 = _text(tree.css_first("h1"))
+    html, base = tree.css_first("html"), tree.css_first("base[href]")
+    found.language = (html.attributes.get("lang") or "") if html is not None else ""
+    found.base = (base.attributes.get("href") or "") if base is not None else ""
+    return found
+
+
+def _text(node: LexborNode | None) -> str:
+    return " ".join(node.text().split()) if node is not None else ""
+
+
+def json_objects(text: str) -> list[Json]:
+    """Every object in a JSON text, outer ones first; [] where it is not JSON."""
+    try:
+        return list(_objects(json.loads(_COMMENT.sub("", text), strict=False)))
+    except (ValueError, RecursionError):
+        return []
+
+
+def _objects(root: Any) -> Iterator[Json]:
+    todo, seen = [root], 0
+    while todo and seen < _MOST_NODES:
+        value = todo.pop(0)
+        seen += 1
+        if isinstance(value, dict):
+            yield value
+            todo += [v for v in value.values() if isinstance(v, dict | list)]
+        elif isinstance(value, list):
+            todo += [v for v in value if isinstance(v, dict | list)]
+
+
+def types_of(thing: Json) -> list[str]:
+    """The schema.org types of a JSON-LD object."""
+    value = thing.get("@type")
+    return [str(t).rsplit("/", 1)[-1] for t in (value if isinstance(value, list) else [value]) if t]
+
+
+def title_of(found: Metadata) -> str:
+    """The headline, without the name of the site."""
+    named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
+    if found.h1 and (found.h1.lower() in f"{found.title} {named}".lower() or not named):
+        return found.h1
+    parts = _SITE_NAME.split(named)
+    site = found.meta.get("og:site_name", "").lower()
+    kept = [part for part in parts if part.lower() != site] or parts
+    return named if len(kept) == len(parts) and len(parts) != 2 else max(kept, key=len) if parts else named
+
+
+def author_of(found: Metadata, tree: LexborHTMLParser) -> str:
+    """The authors, joined by commas; "" when none is named."""
+    for thing in found.objects:
+        if any(map(_ARTICLE.search, types_of(thing))) and (names := _names(thing.get("author") or thing.get("creator"))):
+            return ", ".join(dict.fromkeys(names))
+    for name in _AUTHORS:
+        value = found.meta.get(name, "")
+        if value and not value.startswith(("http", "@", "/")):
+            return value[:200]
+    node = tree.css_first('[rel="author"],[itemprop="author"] [itemprop="name"],[itemprop="author"]')
+    return _text(node)[:100]
+
+
+def _names(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [name for one in value[:20] for name in _names(one)]
+    if isinstance(value, dict):
+        return _names(value.get("name"))
+    return [" ".join(value.split())[:100]] if isinstance(value, str) and value.strip() and not value.startswith("http") else []
+
+
+def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
+    """Texts that may say when the page was published, the surest first."""
+    for thing in found.objects:
+        if isinstance(thing.get("datePublished"), str):
+            yield thing["datePublished"]
+    for name in _DATES:
+        if name in found.meta:
+            yield found.meta[name]
+    for node in tree.css('[itemprop="datePublished"],time[pubdate],article time[datetime],header time[datetime],time[datetime]')[:3]:
+        yield node.attributes.get("datetime") or node.attributes.get("content") or _text(node)
+
+
+def published(found: Metadata, tree: LexborHTMLParser, url: str) -> Any:
+    """When the page was published, in UTC; None when it does not say."""
+    for text in date_candidates(found, tree):
+        if (date := parse_date(text)) is not None:
+            return date
+    return parse_date(match[0].strip("/").replace("/", "-")) if (match := re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url)) else None
+
+
+def language_of(found: Metadata) -> str:
+    """The language as a lower-case code such as "en"."""
+    said = found.language or found.meta.get("content-language", "") or found.meta.get("og:locale", "")
+    if not said:
+        said = next((str(t["inLanguage"]) for t in found.objects if isinstance(t.get("inLanguage"), str)), "")
+    code = re.split(r"[-_,; ]", said.strip().lower())[0]
+    return code if re.fullmatch(r"[a-z]{2,3}", code) else ""

@@ -1,0 +1,218 @@
+"""The walk over a parsed page: every paragraph, heading, list item, table and code block in document order, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from selectolax.lexbor import LexborNode
+
+from spadework.tools.extract.page import elements, formulas, tables
+from spadework.tools.extract.page.addresses import Addresses
+from spadework.tools.extract.page.blocks import Block, Frame, Item
+from spadework.tools.extract.page.code import code_text, fenced, language
+from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
+from spadework.tools.extract.page.hidden import is_hidden
+from spadework.tools.extract.page.inline import Line
+from spadework.tools.extract.page.traits import traits
+
+Close = Callable[[], None]
+
+
+class Walker:
+    """Turns the tree under a node into blocks. It keeps its own stack, so that depth costs no recursion."""
+
+    def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
+        """`hiding` are the classes that keep an element from sight."""
+        self.blocks: list[Block] = []
+        self._hiding = hiding
+        self._addresses = addresses
+        self._line = Line()
+        self._frame = Frame(None, "root", (), 0)
+        self._items: tuple[Item, ...] = ()
+        self._numbers: list[int | None] = []
+        self._heading = ""
+
+    def walk(self, root: LexborNode) -> list[Block]:
+        """The blocks of `root`."""
+        line = self._line
+        todo: list[LexborNode | Close] = [root]
+        while todo:
+            entry = todo.pop()
+            if not isinstance(entry, LexborNode):
+                entry()
+                continue
+            sibling = entry.next
+            if sibling is not None and todo:
+                todo.append(sibling)
+            tag = entry.tag or ""
+            if tag == "-text":
+                line.text(entry.text_content or "")
+                continue
+            close = self._enter(entry, tag)
+            if close is None:
+                continue
+            if close is not _nothing:
+                todo.append(close)
+            child = entry.first_child
+            if child is not None and self._frame.depth < MOST_DEPTH:
+                todo.append(child)
+        self._flush()
+        self._frame.end = len(self.blocks)
+        return self.blocks
+
+    def _enter(self, node: LexborNode, tag: str) -> Close | None:
+        """What to do when the element ends, or None when it is not descended into."""
+        if tag in elements.BLOCKS:
+            return self._block(node, tag)
+        if tag in elements.SKIPPED:
+            self._skipped(node, tag)
+            return None
+        if tag == "a":
+            return self._anchor(node)
+        if tag in elements.CODE:
+            self._code(node)
+            return None
+        if tag in elements.EMPHASIS and not self._heading:
+            return partial(self._line.close, self._line.open(elements.EMPHASIS[tag]))
+        if tag in elements.RAISED:
+            return self._raised(node, tag)
+        if (tag == "noscript" and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS) or formulas.is_second_copy(node, tag):
+            return None
+        if tag == "noscript" or ("-" in tag and not self._heading and _holds_blocks(node)):
+            return self._open_frame(node, tag)
+        return None if is_hidden(node, node.attributes, self._hiding) else _nothing
+
+    def _skipped(self, node: LexborNode, tag: str) -> None:
+        """An element whose inside is no text."""
+        if tag == "br":
+            if self._heading:
+                self._line.space()
+            elif self._line.line_break():
+                self._flush()
+        elif tag in ("img", "script"):
+            formula = formulas.hidden_tex(node)
+            self._line.raw(formula, len(formula))
+        elif tag == "input":
+            self._line.space()
+
+    def _raised(self, node: LexborNode, tag: str) -> Close | None:
+        if tag == "math":
+            formula = formulas.tex(node)
+            self._line.raw(formula, len(formula))
+            return None if formula else _nothing
+        if formulas.is_exponent(node, self._line.last()):
+            self._line.raw("^", 0)
+        return _nothing
+
+    def _anchor(self, node: LexborNode) -> Close | None:
+        href = node.attributes.get("href")
+        if href is None:
+            return _nothing
+        if "#" in href and node.text().strip().lower() in elements.HEADER_LINKS:
+            return None
+        return partial(self._line.close, self._line.open("[", self._addresses.absolute(href)))
+
+    def _code(self, node: LexborNode) -> None:
+        text = code_text(node)
+        if "\n" in text.strip() and not self._line.parts and _is_alone(node):
+            self._emit_code(text, language(node))
+        else:
+            self._line.code(text)
+
+    def _block(self, node: LexborNode, tag: str) -> Close | None:
+        if self._heading and tag not in elements.HEADINGS:
+            self._line.space()
+            return self._line.space
+        self._flush()
+        attributes = node.attributes
+        if attributes and tag != "body" and is_hidden(node, attributes, self._hiding):
+            return None
+        if tag in elements.VERBATIM:
+            self._emit_code(code_text(node), language(node))
+            return None
+        if tag in elements.APART and elements.is_apart(tag, attributes, self._frame):
+            return None
+        if tag == "table" and tables.is_data(node):
+            self._table(node)
+            return None
+        close = self._open_frame(node, tag)
+        if tag in elements.HEADINGS:
+            self._heading = tag
+        elif tag in elements.LISTS:
+            self._numbers.append(_first_number(node) if tag == "ol" else None)
+        elif tag == "li" and self._numbers:
+            self._items = (*self._items[: MOST_LIST_DEPTH - 1], self._item())
+        elif tag == "blockquote":
+            self._items = (*self._items[: MOST_LIST_DEPTH - 1], Item("> ", "> "))
+        return close
+
+    def _item(self) -> Item:
+        number = self._numbers[-1]
+        if number is None:
+            return Item("- ", "  ")
+        self._numbers[-1] = number + 1
+        marker = f"{number}. "
+        return Item(marker, " " * len(marker))
+
+    def _open_frame(self, node: LexborNode, tag: str) -> Close:
+        if self._line.parts:
+            self._flush()
+        frame = self._frame
+        self._frame = Frame(frame, tag, traits(tag, node.attributes), len(self.blocks), 0, frame.depth + 1)
+        return partial(self._close_frame, frame, self._items, len(self._numbers))
+
+    def _close_frame(self, parent: Frame, items: tuple[Item, ...], numbers: int) -> None:
+        if self._line.parts:
+            self._flush()
+        self._heading = ""
+        self._frame.end = len(self.blocks)
+        self._frame = parent
+        self._items = items
+        del self._numbers[numbers:]
+
+    def _flush(self) -> None:
+        line = self._line
+        if not line.parts:
+            return
+        text = line.take()
+        if text:
+            kind = self._heading or elements.KINDS.get(self._frame.tag, "p")
+            if self._heading:
+                for item in self._items:
+                    item.loose = True
+            self.blocks.append(Block(kind, text, line.chars, line.link_chars, self._frame, self._items, tuple(line.links)))
+        line.reset()
+
+    def _emit_code(self, text: str, lang: str) -> None:
+        if text.strip():
+            self.blocks.append(Block("pre", fenced(text, lang), len(text), 0, self._frame, self._items))
+
+    def _table(self, node: LexborNode) -> None:
+        close = self._open_frame(node, "table")
+        self.blocks += tables.read(node, self._frame, self._items, lambda cell: Walker(self._addresses, self._hiding).walk(cell))
+        close()
+
+
+def _nothing() -> None:
+    """An inline element without a meaning of its own ends."""
+
+
+def _first_number(node: LexborNode) -> int:
+    start = node.attributes.get("start") or "1"
+    return int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 1
+
+
+def _holds_blocks(node: LexborNode) -> bool:
+    child = node.first_child
+    while child is not None:
+        tag = child.tag or ""
+        if tag in elements.BLOCKS or ("-" in tag and tag[0] != "-"):
+            return True
+        child = child.next
+    return False
+
+
+def _is_alone(node: LexborNode) -> bool:
+    """True when nothing but white space stands beside the element."""
+    return all(beside is None or (beside.is_text_node and (beside.text_content or "").isspace()) for beside in (node.prev, node.next))

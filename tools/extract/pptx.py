@@ -1,0 +1,89 @@
+"""PowerPoint files as Markdown: each slide a section, its lists and tables, and what the speaker has noted below it."""
+
+from __future__ import annotations
+
+from spadework.tools.extract.draft import Draft
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.package import Package
+from spadework.tools.extract.writing import blocks, heading, plain, quote, table
+from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag
+
+#: Slides behind this one are not read.
+MAX_SLIDES = 500
+#: Deepest list in a list.
+MAX_DEPTH = 8
+
+_TITLES = ("title", "ctrTitle")
+#: Places that every slide has: its date, its number, the lines at its edges.
+_FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
+
+
+def extract_pptx(package: Package, url: str) -> Extracted:
+    """The text of a presentation, with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    relations = package.relations(package.main)
+    ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
+    names = [relations[slide] for slide in ids if slide in relations][:MAX_SLIDES]
+    slides = [_slide(package, name) for name in names]
+    first = slides[0].partition("\n")[0].lstrip("# ") if slides and slides[0].startswith("#") else ""
+    return package.about(blocks(slides), title=first, kind="pptx")
+
+
+def _relation(slide: Element) -> str:
+    """The id of a slide's part: of its two ids the one that has a namespace."""
+    return next((str(value) for key, value in slide.attrib.items() if key.endswith("}id")), "")
+
+
+def _slide(package: Package, name: str) -> str:
+    root = package.tree(name)
+    if root is None:
+        return ""
+    titles: list[str] = []
+    draft = Draft()
+    for shape in below(root, "sp", "graphicFrame"):
+        place = _place(shape)
+        if place in _TITLES:
+            titles.append(_joined(shape))
+        elif place not in _FURNITURE:
+            _shape(shape, draft)
+    notes = next((part for part in package.relations(name).values() if "notesSlide" in part), "")
+    return blocks([heading(" ".join(titles), 2), draft.markdown(), _notes(package, notes)])
+
+
+def _place(shape: Element) -> str:
+    """What a shape is on its slide: title, body, dt, …; "" for one that the slide's layout does not know."""
+    place = next(below(shape, "ph"), None)
+    return attribute(place, "type", "body") if place is not None else ""
+
+
+def _shape(shape: Element, draft: Draft) -> None:
+    rows = [[_joined(cell) for cell in row if tag(cell) == "tc"] for row in below(shape, "tr")]
+    if rows:
+        draft.add(table(rows))
+        return
+    paragraphs = [paragraph for paragraph in below(shape, "p") if _text(paragraph).strip()]
+    in_list = _place(shape) == "body" and len(paragraphs) > 1
+    for paragraph in paragraphs:
+        settings = child(paragraph, "pPr")
+        depth = number(attribute(settings, "lvl"), most=MAX_DEPTH)
+        numbered = child(settings, "buAutoNum") is not None
+        if numbered or child(settings, "buChar") is not None or (in_list and child(settings, "buNone") is None):
+            draft.item(plain(_text(paragraph)), depth, numbered=numbered)
+        else:
+            draft.add(plain(_text(paragraph)))
+    draft.add("")
+
+
+def _notes(package: Package, name: str) -> str:
+    root = package.tree(name)
+    shapes = [shape for shape in below(root, "sp") if _place(shape) == "body"] if root is not None else []
+    return quote(blocks([plain(_text(paragraph)) for shape in shapes for paragraph in below(shape, "p")])) if shapes else ""
+
+
+def _joined(element: Element) -> str:
+    """The text in an element on one line."""
+    return " ".join(" ".join(_text(paragraph) for paragraph in below(element, "p")).split())
+
+
+def _text(paragraph: Element) -> str:
+    signs = {"br": "\n", "tab": "\t"}
+    return "".join(part.text or "" if tag(part) == "t" else signs[tag(part)] for part in below(paragraph, "t", "br", "tab"))

@@ -1,0 +1,84 @@
+"""A process that reads documents: started when it is first needed, asked one thing at a time, killed when it must not go on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from threading import Lock
+from typing import Any
+
+from spadework.tools.extract.frames import receive, send
+
+#: -P: a module that lies in the folder where spadework was called must not be taken for one of ours.
+_PROGRAM = ("-P", "-m", "spadework.tools.extract.worker")
+#: All that the process gets to know of our environment; keys are not for it.
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
+
+
+class Ended(Exception):
+    """The process has ended instead of answering."""
+
+
+class Process:
+    """One process. All but `kill` may wait and belongs in a thread."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._killed = False
+        self._lock = Lock()
+
+    @property
+    def usable(self) -> bool:
+        """Can it be asked something more?"""
+        return not self._killed
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it, if it does not run yet."""
+        with self._lock:
+            if self._process is None:
+                environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+                pipe = subprocess.PIPE
+                self._process = subprocess.Popen(
+                    [sys.executable, *_PROGRAM], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
+                )
+            if self._killed:
+                self._process.kill()
+            return self._process
+
+    def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
+        """The answer to a request. Raises Ended when the process ends instead, by itself or killed."""
+        process = self.start()
+        try:
+            if process.stdin is None or process.stdout is None:
+                raise EOFError
+            send(process.stdin, request, body)
+            reply, _ = receive(process.stdout)
+        except (OSError, EOFError):
+            self.end()
+            raise Ended from None
+        if reply["last"]:
+            self.end()
+        return reply
+
+    def kill(self) -> None:
+        """Kill it at once, or as soon as it is started; what waits for its answer then ends it."""
+        self._killed = True
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> None:
+        """Kill it and leave nothing of it behind."""
+        self.kill()
+        with self._lock:
+            process = self._process
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            try:
+                if pipe is not None:
+                    pipe.close()
+            except OSError:  # what was written last has no reader any more
+                continue
+        process.wait()

@@ -1,0 +1,55 @@
+"""The program of a process that reads documents of strangers: a document in, its text out, until the pipe to it is closed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from spadework.errors import FetchError, Unreadable
+from spadework.tools.extract import read_document
+from spadework.tools.extract.frames import receive, refused, send, told
+from spadework.tools.extract.limits import limit_memory, memory_taken, mortal
+
+#: Most memory this process may take, in bytes, where the system can see to it.
+MEMORY = 1_000_000_000
+#: A process that has taken so much of it once gives it back by ending.
+SPENT = MEMORY // 2
+#: Seconds behind the deadline after which this process ends by itself, if nobody has ended it.
+GRACE = 1.0
+
+
+def main() -> None:
+    """Answer requests until there are no more. What libraries print goes nowhere, so that it is not taken for an answer."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, which then ends this one
+    limit_memory(MEMORY)
+    try:
+        last = False
+        while not last:
+            request, body = receive(requests)
+            with mortal(requests.fileno(), request.pop("seconds") + GRACE):
+                reply = _read(request, body)
+            last = memory_taken() > SPENT
+            send(answers, reply | {"last": last})
+    except (EOFError, BrokenPipeError):
+        return
+
+
+def _read(request: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """The answer to a request."""
+    try:
+        return told(read_document(body, **request))
+    except FetchError as error:
+        return refused(error)
+    except MemoryError:
+        return refused(Unreadable(f"Reading the document takes more than {MEMORY / 1e9:.3g} GB of memory."))
+    except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted documents: their faults end here, by name
+        return refused(Unreadable(f"The reader of the document failed ({type(error).__name__})."))
+
+
+if __name__ == "__main__":
+    main()

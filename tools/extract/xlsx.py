@@ -1,0 +1,119 @@
+"""Excel files as Markdown: each sheet that is shown a table of its values. Read row by row, whatever size a sheet says it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.package import Package
+from spadework.tools.extract.rows import MAX_COLUMNS, MAX_ROWS, sheet_table
+from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, xml_tree
+
+#: Sheets behind this one are not read.
+MAX_SHEETS = 50
+
+#: The formats of numbers that are dates in every file, and the letters by which others are known, outside quotes and brackets.
+_DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
+_QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
+_DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
+_ROW = re.compile(rb"<(?:\w+:)?row\b")
+_PLACE = re.compile(r"([A-Z]{1,3})\d+")
+_DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
+
+
+def extract_xlsx(package: Package, url: str) -> Extracted:
+    """The values of a workbook's sheets, with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    book = package.needed(package.main)
+    relations = package.relations(package.main)
+    sheets = [sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"][:MAX_SHEETS]
+    values = _Values(package, from_1904=attribute(child(book, "workbookPr"), "date1904") in ("1", "true"))
+    parts = []
+    for sheet in sheets:
+        rows = sheet_table(values.rows(package.read(relations.get(attribute(sheet, "id"), ""))))
+        parts.append(blocks([heading(attribute(sheet, "name"), 2), rows]) if rows else "")
+    return package.about(blocks(parts), kind="xlsx")
+
+
+class _Values:
+    """What the cells of a workbook show: its shared strings, and which of its formats are dates."""
+
+    def __init__(self, package: Package, *, from_1904: bool) -> None:
+        self._what = package.what
+        self._day_one = _DAY_ONE[from_1904]
+        strings = package.tree("xl/sharedStrings.xml")
+        self._strings = [_string(element) for element in below(strings, "si")] if strings is not None else []
+        self._dates = _date_styles(package.tree("xl/styles.xml"))
+
+    def rows(self, xml: bytes) -> Iterator[list[str]]:
+        """The first rows of a sheet, with the values of their first columns; what stands behind them is not even parsed."""
+        behind = next(islice(_ROW.finditer(xml), MAX_ROWS, None), None)
+        first = xml[: behind.start() if behind else None]
+        if first.strip():
+            yield from map(self._row, below(xml_tree(first, self._what), "row"))
+
+    def _row(self, row: Element) -> list[str]:
+        cells: dict[int, str] = {}
+        following = 0
+        for cell in row:
+            column = _column(attribute(cell, "r"), following)
+            following = column + 1
+            if tag(cell) == "c" and column < MAX_COLUMNS:
+                cells[column] = self._value(cell)
+        return [cells.get(column, "") for column in range(max(cells, default=-1) + 1)]
+
+    def _value(self, cell: Element) -> str:
+        kind = attribute(cell, "t", "n")
+        if kind == "inlineStr":
+            return _string(child(cell, "is"))
+        element = child(cell, "v")
+        written = (element.text or "").strip() if element is not None else ""
+        if kind == "s":
+            place = number(written, most=len(self._strings))
+            return self._strings[place] if written and place < len(self._strings) else ""
+        if kind == "b":
+            return {"1": "TRUE", "0": "FALSE"}.get(written, written)
+        return self._number(written, attribute(cell, "s", "0")) if kind == "n" else written
+
+    def _number(self, written: str, style: str) -> str:
+        """A number as it is meant: a date, or without the noise of its last binary digits."""
+        try:
+            days = float(written)
+            if style not in self._dates:
+                return f"{days:.15g}"
+            moment = (self._day_one + timedelta(seconds=round(days * 86_400))).isoformat(" ")
+        except (ValueError, OverflowError):
+            return written
+        return moment.removesuffix(" 00:00:00") if days >= 1 else moment[11:]
+
+
+def _column(place: str, following: int) -> int:
+    """The number, from 0, of the column a cell says it is in; `following` where it does not say."""
+    found = _PLACE.fullmatch(place)
+    column = 0
+    for letter in found[1] if found else "":
+        column = column * 26 + ord(letter) - 64
+    return column - 1 if found else following
+
+
+def _string(element: Element | None) -> str:
+    """The text of a string, without its pronunciation."""
+    if element is None:
+        return ""
+    return "".join(part.text or "" for part in below(element, "t") if tag(part.getparent()) != "rPh")
+
+
+def _date_styles(styles: Element | None) -> frozenset[str]:
+    """The numbers of the cell styles that show dates or times."""
+    if styles is None:
+        return frozenset()
+    dates = {str(number) for number in _DATES}
+    for found in below(styles, "numFmt"):
+        is_date = _DATE_LETTERS.search(_QUOTED.sub("", attribute(found, "formatCode").partition(";")[0]))
+        (dates.add if is_date else dates.discard)(attribute(found, "numFmtId"))
+    formats = child(styles, "cellXfs")
+    used = [attribute(found, "numFmtId") for found in formats] if formats is not None else []
+    return frozenset(str(n) for n, number in enumerate(used) if number in dates)

@@ -1,0 +1,28 @@
+"""XML: feeds as their entries, anything else as code, indented where it was written on few lines."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.feed import FEEDS, read_feed
+from spadework.tools.extract.html import extract
+from spadework.tools.extract.kinds import file_name
+from spadework.tools.extract.writing import fence
+from spadework.tools.extract.xml_tree import tag, xml_tree
+
+#: XML with a line longer than this was not written for people; it is indented.
+LONG_LINE = 1_000
+
+
+def extract_xml(text: str, url: str) -> Extracted:
+    """The content of an XML file. Raises TooLarge over the limit of tags, Unreadable where there is no XML in it."""
+    root = xml_tree(text.encode("utf-8", "replace"), "XML")
+    if tag(root) in FEEDS:
+        return read_feed(root, url)
+    if tag(root) == "html":
+        return extract(text, url)
+    if max(map(len, text.split("\n"))) > LONG_LINE:
+        etree.indent(root)
+        text = etree.tostring(root, encoding="unicode")
+    return Extracted(title=file_name(url), markdown=fence(text.replace("\r\n", "\n").strip(), "xml"), kind="xml")

@@ -1,0 +1,69 @@
+"""XML from strangers as a tree: entities off, its size limited before it is parsed, names without their namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lxml import etree
+
+from spadework.errors import TooLarge, Unreadable
+
+#: Most tags and attributes of a tree; each takes up to 200 bytes of memory, however few it has in the file.
+MAX_NODES = 2_000_000
+
+Element = Any  # lxml has no types
+
+
+def xml_tree(xml: bytes, what: str) -> Element:
+    """The root element of some XML, mended where it is broken; `what` names it in errors.
+
+    Raises TooLarge for more than MAX_NODES tags and attributes, Unreadable where there is nothing to be mended.
+    """
+    if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
+        raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
+    # Of depth (256) and of the amplification of entities in attributes libxml2 takes care itself, since `huge_tree` is off.
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, recover=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(xml, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise Unreadable(f"The {what} is damaged: {str(error)[:100].strip(' .') or 'it is empty'}.") from None
+    if root is None:
+        raise Unreadable(f"The {what} is damaged: there is no XML in it.")
+    return root
+
+
+def tag(element: Element) -> str:
+    """The name of an element without its namespace, "" for what is none, such as an entity that is not replaced."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def attribute(element: Element | None, name: str, default: str = "") -> str:
+    """An attribute by its name without namespace; `default` also where there is no element."""
+    if element is None:
+        return default
+    return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), default)
+
+
+def below(element: Element, *names: str) -> Iterator[Element]:
+    """All elements of these names in an element, in their order, itself left out."""
+    return (found for found in element.iterdescendants() if tag(found) in names)
+
+
+def child(element: Element | None, *path: str) -> Element | None:
+    """The first child of the first name, in it the first of the second, and so on; None where one is missing."""
+    for name in path:
+        element = next((found for found in element if tag(found) == name), None) if element is not None else None
+    return element
+
+
+def number(written: str, *, most: int) -> int:
+    """A whole number of a file, no more than `most`; 0 for what is none."""
+    return min(int(written), most) if written.isdecimal() and len(written) < 19 else 0
+
+
+def text(element: Element | None) -> str:
+    """All text in an element on one line, "" where there is no element."""
+    return " ".join("".join(element.itertext(with_tail=False)).split()) if element is not None else ""
