@@ -26,7 +26,7 @@ ACCELERATE = (0.40, 240.0)
 BEST_ONLY = (0.50, 300.0)
 
 #: Seconds kept at the very end for composing, verifying and saving by code alone.
-CLOSING_SECONDS = 1.0
+CLOSING_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
