@@ -124,30 +124,27 @@ class Session:
                 await desk.close()
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
-        async with checkpoints(self.folder) as saver:
-            graph = build_graph(saver)
-            config: RunnableConfig = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
-            before = (await graph.aget_state(config)).values
-            yield Started(
-                session_id=self.session_id, question=self.question, mode=desk.mode, searching=desk.searching, resumed=bool(before)
-            )
-            for notice in desk.notices:
-                yield Notice(text=notice)
-            if finished := before.get("result"):
-                # Killed between its last checkpoint and its last file.
-                await records.finish(finished)
-                yield Finished(result=finished)
-                return
-            async with aclosing(self._watched(graph, config, desk, records)) as events:
-                async for event in events:
-                    yield event
-                    if isinstance(event, Finished):
-                        return
-            # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
-            state = cast(ResearchState, (await graph.aget_state(config)).values)
-            result = await closed_by_code(desk, state, self.question)
-            await records.finish(result)
-            yield Finished(result=result)
+        graph = build_graph(checkpoints(desk.journal))
+        config: RunnableConfig = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
+        before = (await graph.aget_state(config)).values
+        yield Started(session_id=self.session_id, question=self.question, mode=desk.mode, searching=desk.searching, resumed=bool(before))
+        for notice in desk.notices:
+            yield Notice(text=notice)
+        if finished := before.get("result"):
+            # Killed between its last checkpoint and its last file.
+            await records.finish(finished)
+            yield Finished(result=finished)
+            return
+        async with aclosing(self._watched(graph, config, desk, records)) as events:
+            async for event in events:
+                yield event
+                if isinstance(event, Finished):
+                    return
+        # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
+        state = cast(ResearchState, (await graph.aget_state(config)).values)
+        result = await closed_by_code(desk, state, self.question)
+        await records.finish(result)
+        yield Finished(result=result)
 
     async def _watched(self, graph: Graph, config: RunnableConfig, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         """Run the graph, from its checkpoint where there is one, and write down what it does."""

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from pathlib import Path
-
-import aiosqlite
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from spadework import values
 from spadework.graph import state
-
-#: Seconds that a checkpoint waits for the journal, which writes to the same file.
-BUSY_SECONDS = 20.0
+from spadework.tools.journal import Journal
 
 
-@asynccontextmanager
-async def checkpoints(folder: Path) -> AsyncGenerator[AsyncSqliteSaver, None]:
-    """The checkpoints of the session in `folder`."""
-    async with aiosqlite.connect(folder / "session.sqlite", timeout=BUSY_SECONDS) as db:
-        yield AsyncSqliteSaver(db, serde=JsonPlusSerializer(allowed_msgpack_modules=_values()))
+def checkpoints(journal: Journal) -> AsyncSqliteSaver:
+    """The checkpoints of a session, in the file of its journal and through its connection."""
+    return AsyncSqliteSaver(journal.connection, serde=JsonPlusSerializer(allowed_msgpack_modules=_values()))
 
 
 def _values() -> list[tuple[str, str]]:

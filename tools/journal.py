@@ -43,14 +43,17 @@ class Journal:
     @classmethod
     async def open(cls, path: Path, budget: Budget) -> Self:
         """Open or make the journal at `path` and set `budget` to what earlier processes of this session used."""
-        # Every statement is its own transaction, done in one step of the connection's thread: a read that stays open beside a write of
-        # another coroutine would make that write fail as soon as the checkpoints, in the same file, have moved on.
-        db = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+        db = await aiosqlite.connect(path, timeout=BUSY_SECONDS)
         for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _SCHEMA):
             await db.execute_fetchall(statement)
         journal = cls(db, budget)
         await journal._restore()
         return journal
+
+    @property
+    def connection(self) -> aiosqlite.Connection:
+        """The connection to the session's file. The checkpoints use it, too: two writers of one file would wait for each other."""
+        return self._db
 
     async def close(self) -> None:
         """Close the file."""
@@ -103,6 +106,7 @@ class Journal:
             "INSERT OR IGNORE INTO journal (key, kind, subject, answer, error, used, elapsed) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (digest, kind, subject[:500], answer, error, used, elapsed),
         )
+        await self._db.commit()
 
     async def _restore(self) -> None:
         rows = list(await self._db.execute_fetchall("SELECT used, elapsed FROM journal ORDER BY rowid DESC LIMIT 1"))
