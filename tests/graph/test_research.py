@@ -261,3 +261,25 @@ async def test_who_leaves_while_a_run_is_under_way_leaves_nothing_behind(model: 
     world.hang_everything = False
     assert len(asyncio.all_tasks()) == 1
     assert (await Session.resume(session.session_id).result()).citations
+
+
+async def test_a_worker_that_raises_becomes_a_problem_and_the_others_go_on(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    play(model, TOPICS)
+    searx.script("inhabitants", [world.put("blog", "/census", page("The census of Port Aldermere counted 48,212 inhabitants in 2024."))])
+    searx.script("lighthouse", [])
+    session = Session.start("What is known about Port Aldermere?", settings=settings.with_(iterations=1))
+    async with aclosing(session.events()) as events:
+        async for event in events:
+            if event.type == "planned":
+                # The disk fails under the worker that reads: where pages go, a file stands in the way.
+                (session.folder / "pages").rmdir()
+                (session.folder / "pages").write_text("")
+            if event.type == "finished":
+                result = event.result
+    [problem] = [p for p in result.problems if p.stage == "worker"]
+    assert problem.subject == "Inhabitants"
+    assert str(session.folder) not in result.report
+    assert "Inhabitants" in result.report.partition("## Problems")[2]
+    assert "Lighthouse: nothing was found" in result.report
