@@ -7,8 +7,8 @@ from contextlib import suppress
 from urllib.parse import unquote
 
 from spadework.errors import FetchError, TooLarge
+from spadework.tools.dates import moment
 from spadework.tools.extract.charset import decode
-from spadework.tools.extract.dates import moment
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.package import Package

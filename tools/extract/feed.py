@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import urljoin
 
-from spadework.tools.extract.dates import moment
+from spadework.tools.dates import moment
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_html import html_to_text
 from spadework.tools.extract.writing import blocks, heading

@@ -9,8 +9,8 @@ from email.message import Message
 from email.parser import BytesParser
 
 from spadework.errors import FetchError, Unreadable
+from spadework.tools.dates import moment
 from spadework.tools.extract.charset import decode
-from spadework.tools.extract.dates import moment
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.text import extract_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spadework.errors import Unreadable
-from spadework.tools.extract.dates import moment
+from spadework.tools.dates import moment
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.extract.dates import moment
+from spadework.tools.dates import moment
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.xml_tree import Element, attribute, tag, text, xml_tree
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.search.dates import moment
+from spadework.tools.dates import moment
 
 #: Statuses that say the quota is used up: payment required, and the two of Tavily for a plan and for pay-as-you-go.
 _SPENT = (402, 432, 433)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from spadework.tools.search.dates import moment
+from spadework.tools.dates import moment
 from spadework.values import Hit, Query
 
 #: A snippet is cut here; some services give a whole abstract.

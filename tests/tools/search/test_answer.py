@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spadework.errors import QuotaSpent, SearchError
+from spadework.tools.dates import moment
 from spadework.tools.search.answer import Service
 from spadework.tools.search.arxiv import rows
-from spadework.tools.search.dates import moment
 from spadework.tools.search.recency import about_now
 from spadework.tools.search.rows import plain
 

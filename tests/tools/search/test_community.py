@@ -36,7 +36,7 @@ class Retriever(BaseRetriever):
             Document(
                 page_content=f"All about {query}", metadata={"source": "https://a.example/1", "Title": "One", "Published": "2026-03-04"}
             ),
-            Document(page_content="A file", metadata={"source": "/home/notes.md"}),
+            Document(page_content="A file", metadata={"source": "/shelf/notes.md"}),
         ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from spadework.tools.extract.page.dates import parse_date
+from spadework.tools.dates import moment
 
 _MOST_NODES = 5_000
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
@@ -130,9 +130,9 @@ def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
 def published(found: Metadata, tree: LexborHTMLParser, url: str) -> Any:
     """When the page was published, in UTC; None when it does not say."""
     for text in date_candidates(found, tree):
-        if (date := parse_date(text)) is not None:
+        if (date := moment(text)) is not None:
             return date
-    return parse_date(match[0].strip("/").replace("/", "-")) if (match := re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url)) else None
+    return moment(match[0].strip("/").replace("/", "-")) if (match := re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url)) else None
 
 
 def language_of(found: Metadata) -> str:

@@ -1,0 +1,66 @@
+"""Dates as pages, files and services write them, as moments in UTC."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+_FORMATS = (
+    *("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
+    *("%Y.%m.%d", "%Y %b %d", "%Y %b", "%Y-%m", "%Y"),
+)
+_OFFSET = re.compile(r"(?<=\d)\s+([+-]\d\d:?\d\d)$")
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_AGO = re.compile(r"(\d{1,3}|an?) (minute|hour|day|week|month|year)s? ago", re.IGNORECASE)
+_DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
+
+
+def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
+    """The moment that a text names, in UTC, which is also taken where it names no zone: ISO 8601, RFC 5322, "3 March 2026", "2 days ago".
+
+    None for anything else, and for a year before 1900 or after the next. `now` is what "ago" counts from; without it, the present.
+    """
+    if not isinstance(written, str):
+        return None
+    text = _OFFSET.sub(r"\1", written.strip()[:60])
+    found = _ago(text, now) or _iso(text) or _mail(text) or _by_format(_ORDINAL.sub("", text))
+    if found is None:
+        return None
+    try:
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except OverflowError:
+        return None
+    return found if 1900 <= found.year <= datetime.now(UTC).year + 1 else None
+
+
+def _ago(text: str, now: datetime | None) -> datetime | None:
+    match = _AGO.fullmatch(text)
+    if not match:
+        return None
+    count = int(match[1]) if match[1].isdecimal() else 1
+    return (now or datetime.now(UTC)) - timedelta(days=count * _DAYS[match[2].lower()])
+
+
+def _iso(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _mail(text: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(text) if ":" in text else None
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return None
+
+
+def _by_format(text: str) -> datetime | None:
+    for form in _FORMATS:
+        try:
+            return datetime.strptime(text, form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return None
