@@ -11,7 +11,7 @@ from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
 from spadework.errors import SessionNotFound
 from spadework.sessions.lock import held
-from spadework.sessions.records import list_sessions, read_metadata, read_result
+from spadework.sessions.records import list_sessions, read_result, session_folder
 from spadework.values import Result
 
 
@@ -42,22 +42,14 @@ def export(home: Path, session_id: str, file: Path) -> None:
 
 def delete(home: Path, session_id: str) -> None:
     """Delete a session that nobody works on."""
-    folder = _folder(home, session_id)
+    folder = session_folder(home, session_id)
     with held(folder):
         shutil.rmtree(folder)
     typer.echo(f"Deleted {session_id}.", err=True)
 
 
-def _folder(home: Path, session_id: str) -> Path:
-    folder = home / "sessions" / session_id
-    if not session_id or Path(session_id).name != session_id:
-        raise SessionNotFound(f"There is no session {session_id!r}.", hint="`spadework sessions` lists them.")
-    read_metadata(folder)
-    return folder
-
-
 def _result(home: Path, session_id: str) -> Result:
-    result = read_result(_folder(home, session_id))
+    result = read_result(session_folder(home, session_id))
     if result is None:
         raise SessionNotFound(f"Session {session_id} has no report yet.", hint=f"`spadework resume {session_id}` goes on with it.")
     return result

@@ -10,7 +10,7 @@ from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.verifier import verify
 from spadework.graph.desk import Desk
-from spadework.graph.routes import status_of
+from spadework.graph.routes import KNOWN, status_of
 from spadework.graph.state import ResearchState
 from spadework.tools.conflicts import conflicts as find_conflicts
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
@@ -112,7 +112,7 @@ def result_of(desk: Desk, state: ResearchState) -> Result:
         searched=desk.searching,
         usage=desk.budget.used.model_copy(update={"pages": len(state.get("pages", {}))}),
         timings={"total": round(desk.budget.elapsed(), 2)},
-        iterations=len(state.get("rounds", [])),
+        iterations=sum(r.number > KNOWN for r in state.get("rounds", [])),
         session_dir=str(desk.folder),
     )
 

@@ -17,7 +17,7 @@ from spadework.graph.emit import Emit
 from spadework.tools.extract.child import read_apart
 from spadework.tools.inline import one_line
 from spadework.tools.urls import canonical_url, host_of
-from spadework.values import Hit, Page, Problem, Question, Task
+from spadework.values import Hit, Page, Problem, Task
 
 LIBRARY = "library://"
 #: Local documents are at level -1: nothing was fetched.
@@ -78,14 +78,14 @@ async def read_page(desk: Desk, hit: Hit, until: float) -> Page:
     )
 
 
-async def attached_pages(desk: Desk, question: Question) -> tuple[list[Page], list[Problem]]:
+async def attached_pages(desk: Desk, attachments: Sequence[str]) -> tuple[list[Page], list[Problem]]:
     """The files given with the question as pages; one that cannot be read is a problem.
 
     Only a session may name files: what comes to a graph on a server comes from anybody.
     """
     pages: list[Page] = []
     problems: list[Problem] = []
-    for n, name in enumerate(question.attachments, 1):
+    for n, name in enumerate(attachments, 1):
         path = Path(name)
         try:
             if desk.owned_by_graph:

@@ -1,8 +1,8 @@
 """The loop. Start reading here: nodes and edges only.
 
-plan ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ verify ─▶ save
-         ▲                                │
-         └──────── gap tasks only ◀───────┘
+open ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ verify ─▶ save
+                                         ▲                                │
+                                         └──────── gap tasks only ◀───────┘
 """
 
 from __future__ import annotations
@@ -18,38 +18,71 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from spadework.agents import lead, writer
+from spadework.agents.doubt import clarified, doubt
+from spadework.agents.edited import edited
+from spadework.agents.extractive.lead import in_context
 from spadework.errors import SettingsError, SpadeworkError
-from spadework.events import Assessed, Finished, Planned, Wrote
+from spadework.events import Asked, Assessed, Finished, Planned, Wrote
 from spadework.graph import routes, worker
+from spadework.graph.asking import ask_user
 from spadework.graph.assessing import assess_round
 from spadework.graph.closing import citations_of, draft, result_of, verified
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
 from spadework.graph.reading import attached_pages
+from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
 from spadework.graph.state import ResearchInput, ResearchOutput, ResearchState, WorkerState
 from spadework.settings import Settings
 from spadework.tools.conflicts import conflicts
-from spadework.values import Question
 
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]
 
 
-async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the question into topics; without a model, after a first broad search."""
+async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Check the question, give the session its id, and read the files that came along."""
     if not state["question"].strip():
         raise SettingsError("The question is empty: say what you want to know.")
     session_id = checked_session_id(state.get("session_id") or new_session_id())
     desk = await desk_of(session_id, runtime.context)
-    emit = emitter(runtime)
-    question = Question(text=state["question"], attachments=tuple(state.get("attachments", [])))
-    attached, problems = await attached_pages(desk, question)
-    hits = [] if desk.model else await first_look(desk, question.text)
-    made, fell = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
-    emit(Planned(plan=made))
-    tasks = routes.first_tasks(made, desk.budget, desk.settings)
-    return {"session_id": session_id, "plan": made, "tasks": tasks, "attached": attached, "problems": [*problems, *fell]}
+    attached, problems = await attached_pages(desk, state.get("attachments", []))
+    return {"session_id": session_id, "attached": attached, "problems": problems}
+
+
+async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Ask back where the question can mean several things, if the settings want that."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    if not desk.settings.clarify:
+        return {}
+    question = routes.question_of(state)
+    hits = [] if desk.model else await first_look(desk, in_context(question))
+    asked, problems = await doubt(desk.model, question, hits, seconds=desk.budget.phase("plan"))
+    answer = ask_user(desk, asked) if asked else ""
+    return {"question": clarified(question.text, answer), "problems": problems}
+
+
+async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Split the question into topics; without a model, after a first broad search. Find what is known from the session followed up."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    question = routes.question_of(state)
+    hits = [] if desk.model else await first_look(desk, in_context(question))
+    made, problems = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
+    known = await earlier_pages(desk, state.get("follows", ""), made)
+    emitter(runtime)(Planned(plan=made))
+    return {"plan": made, "attached": [*state.get("attached", []), *known], "problems": problems}
+
+
+async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Let the user approve or change the plan, if the settings want that, and name the first tasks."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    made = state["plan"]
+    if desk.settings.approve:
+        made = edited(made, ask_user(desk, Asked(kind="approve", text="Is this the plan?", plan=made)))
+    if made != state["plan"]:
+        emitter(runtime)(Planned(plan=made))
+    known = bool(state.get("follows") and state.get("attached"))
+    return {"plan": made, "tasks": routes.known_tasks(made) if known else routes.first_tasks(made, desk.budget, desk.settings)}
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> Command[Literal["fuse"]]:
@@ -79,7 +112,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     )
     emit(Wrote(markdown=draft(known)))
     why = "stop" if desk.stop.is_set() else routes.stopped_by(known, desk.budget, desk.settings)
-    tasks = [] if why else routes.gap_tasks(state["plan"], known["coverage"], state["tasks"], desk.settings)
+    tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.settings)
     return {**judged.channels(), "tasks": tasks, "stopped_by": why or ("" if tasks else "nothing left to ask")}
 
 
@@ -125,15 +158,21 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 def _builder() -> StateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]:
     builder = StateGraph(ResearchState, context_schema=Settings, input_schema=ResearchInput, output_schema=ResearchOutput)
+    builder.add_node("open", open_session)
+    builder.add_node(clarify)
     builder.add_node(plan)
+    builder.add_node(approve)
     builder.add_node("worker", worker.worker, error_handler=worker_failed)
     builder.add_node(fuse, defer=True)
     builder.add_node(assess)
     builder.add_node(write)
     builder.add_node(verify)
     builder.add_node(save)
-    builder.add_edge(START, "plan")
-    builder.add_conditional_edges("plan", routes.workers, ["worker", "write"])
+    builder.add_edge(START, "open")
+    builder.add_edge("open", "clarify")
+    builder.add_edge("clarify", "plan")
+    builder.add_edge("plan", "approve")
+    builder.add_conditional_edges("approve", routes.workers, ["worker", "write"])
     builder.add_edge("worker", "fuse")
     builder.add_edge("fuse", "assess")
     builder.add_conditional_edges("assess", after_assess, ["worker", "write"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from langgraph.types import Send
@@ -11,7 +10,7 @@ from spadework.budget import ACCELERATE, WRITE_NOW, Budget
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from spadework.tools.select import PRESETS
-from spadework.values import Coverage, Plan, Query, Status, Task
+from spadework.values import Coverage, Plan, Query, Question, Status, Task, Topic
 
 #: Queries of one gap task at most.
 MOST_GAP_QUERIES = 3
@@ -21,6 +20,20 @@ FIRST_ROUND_PAGES = 0.7
 GAP_PAGES = 5
 
 
+#: The round in which nothing is searched: what a followed-up session has read is judged first.
+KNOWN = 0
+
+
+def question_of(state: ResearchState) -> Question:
+    """The question with all that came with it."""
+    return Question(text=state["question"], earlier=tuple(state.get("earlier", [])), attachments=tuple(state.get("attachments", [])))
+
+
+def known_tasks(plan: Plan) -> list[Task]:
+    """One task a topic that asks nothing: its worker only looks at the pages that are there."""
+    return [Task(topic=topic, queries=(), round=KNOWN, pages=0) for topic in plan.topics]
+
+
 def first_tasks(plan: Plan, budget: Budget, settings: Settings) -> list[Task]:
     """One task a topic, all its queries."""
     share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
@@ -28,20 +41,24 @@ def first_tasks(plan: Plan, budget: Budget, settings: Settings) -> list[Task]:
     return [Task(topic=topic, queries=topic.queries, round=1, pages=pages) for topic in plan.topics]
 
 
-def gap_tasks(plan: Plan, coverage: dict[str, Coverage], asked: Sequence[Task], settings: Settings) -> list[Task]:
-    """Tasks for the uncovered topics only, with the recommended queries that were not asked yet."""
+def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[Task]:
+    """Tasks for the uncovered topics only: their own queries first, then those that were recommended and not yet asked."""
+    asked, coverage = state["tasks"], state["coverage"]
+    number = max(task.round for task in asked) + 1
+    open_topics = [topic for topic in state["plan"].topics if topic.name not in coverage or not coverage[topic.name].covered]
+    if number == KNOWN + 1:
+        left = state["plan"].model_copy(update={"topics": tuple(open_topics)})
+        return first_tasks(left, budget, settings) if open_topics else []
     before = {query.text.lower() for task in asked for query in task.queries}
-    number = max((task.round for task in asked), default=0) + 1
-    tasks = []
-    for topic in plan.topics:
-        found = coverage.get(topic.name)
-        if found and found.covered:
-            continue
-        wanted = dict.fromkeys(r.query for r in (found.recommendations if found else ()) if r.query.lower() not in before)
-        queries = tuple(Query(text=text, kind="gap") for text in list(wanted)[:MOST_GAP_QUERIES])
-        if queries:
-            tasks.append(Task(topic=topic, queries=queries, round=number, pages=min(GAP_PAGES, PRESETS[settings.preset][1])))
-    return tasks
+    pages = min(GAP_PAGES, PRESETS[settings.preset][1])
+    made = [(topic, _gap_queries(topic, coverage, before)) for topic in open_topics]
+    return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in made if queries]
+
+
+def _gap_queries(topic: Topic, coverage: dict[str, Coverage], before: set[str]) -> tuple[Query, ...]:
+    found = coverage.get(topic.name)
+    wanted = dict.fromkeys(r.query for r in (found.recommendations if found else ()) if r.query.lower() not in before)
+    return tuple(Query(text=text, kind="gap") for text in list(wanted)[:MOST_GAP_QUERIES])
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
@@ -51,7 +68,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
         return "coverage"
     if budget.refused or (ended := budget.ended_by()):
         return budget.refused or ended
-    if len(rounds) >= budget.limits.iterations:
+    if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
     if budget.under(ACCELERATE) or budget.under(WRITE_NOW):
         return "time"
@@ -73,7 +90,7 @@ def status_of(why: str) -> Status:
 
 def workers(state: ResearchState) -> list[Send] | str:
     """A worker for every task of the newest round; straight to the writer when there is none."""
-    newest = max((task.round for task in state.get("tasks", [])), default=0)
+    newest = max((task.round for task in state.get("tasks", [])), default=KNOWN)
     done = {find.round for find in state.get("finds", [])} | {r.number for r in state.get("rounds", [])}
     tasks = [task for task in state.get("tasks", []) if task.round == newest and newest not in done]
     if not tasks:
@@ -84,5 +101,6 @@ def workers(state: ResearchState) -> list[Send] | str:
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     """What a worker is told: its task, and what was read for its topic before."""
     before = [page.url for find in state.get("finds", []) if find.topic == task.topic.name for page in find.pages]
-    attached = state.get("attached", []) if task.round == 1 else []
+    first = min(other.round for other in state["tasks"])
+    attached = state.get("attached", []) if task.round == first else []
     return {"session_id": state["session_id"], "task": task, "read_before": before, "attached": attached}

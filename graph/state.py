@@ -37,11 +37,16 @@ def by_url(old: dict[str, Page], new: dict[str, Page]) -> dict[str, Page]:
 
 
 class ResearchInput(TypedDict):
-    """What a run is given. `attachments` are paths of files; `session_id` continues or names a session."""
+    """What a run is given. `attachments` are paths of files; `session_id` continues or names a session.
+
+    `follows` is the id of a session whose pages are used first, `earlier` the questions asked before this one, oldest first.
+    """
 
     question: Required[str]
     attachments: NotRequired[list[str]]
     session_id: NotRequired[str]
+    follows: NotRequired[str]
+    earlier: NotRequired[list[str]]
 
 
 class ResearchState(TypedDict, total=False):
@@ -50,6 +55,8 @@ class ResearchState(TypedDict, total=False):
     question: str
     attachments: list[str]
     session_id: str
+    follows: str
+    earlier: list[str]
     attached: list[Page]
     plan: Plan
     tasks: Annotated[list[Task], operator.add]

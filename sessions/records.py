@@ -17,6 +17,8 @@ from spadework.agents.editor import review
 from spadework.budget import Limits
 from spadework.errors import SessionNotFound
 from spadework.events import Assessed, Event, Planned, Read, Searched, Troubled
+from spadework.sessions.brief import Brief
+from spadework.sessions.log import log_event
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically
 from spadework.values import Evidence, Result
@@ -26,6 +28,9 @@ PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 RESULT = "result.json"
 WORK = ("search_workproduct", "intelligent_research_workproduct")
+
+#: Questions before this one that are told to the lead, at most.
+MOST_EARLIER = 5
 
 #: Settings that are never written down: every key.
 SECRETS = {name for name, field in Settings.model_fields.items() if SecretStr in (field.annotation, *get_args(field.annotation))}
@@ -43,9 +48,7 @@ class Records:
         self._progress: dict[str, Any] = {"state": "started", "rounds": []}
 
     @classmethod
-    async def begin(
-        cls, folder: Path, session_id: str, question: str, settings: Settings, limits: Limits, attachments: Sequence[str]
-    ) -> Self:
+    async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
         """The records of a session; what is known at its start is written down before anything else, so that it can be taken up."""
         if (folder / METADATA).exists():
             metadata = await asyncio.to_thread(read_metadata, folder)
@@ -57,11 +60,12 @@ class Records:
         # Only what was asked for; what comes from the environment is that of the process that resumes.
         kept = {name: value for name, value in settings.model_dump(mode="json").items() if name in settings.given - SECRETS}
         data = {
-            "id": session_id,
+            "id": folder.name,
             "created_at": datetime.now(UTC).isoformat(),
-            "query": question,
+            "query": brief.question,
             "method": "",
-            "attachments": list(attachments),
+            "attachments": list(brief.attachments),
+            "follows": brief.follows,
             "settings": kept,
             "limits": vars(limits),
             "performance_metrics": {},
@@ -78,7 +82,8 @@ class Records:
             await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
-        """Take down what an event tells."""
+        """Take down an event: as a line of the log, and where it stands in the session's own files."""
+        await asyncio.to_thread(log_event, self.folder, event)
         if isinstance(event, Searched):
             self._searches.append(f"- {event.topic}: “{event.query}” at {event.provider}: {event.hits} hits")
         elif isinstance(event, Read):
@@ -148,6 +153,14 @@ class Records:
         await asyncio.to_thread(write_atomically, self.folder / name, text.encode())
 
 
+def session_folder(home: Path, session_id: str) -> Path:
+    """The folder of a session. Raises SessionNotFound where there is none, or the id is no plain name."""
+    folder = home / "sessions" / session_id
+    if not session_id or Path(session_id).name != session_id or not folder.is_dir():
+        raise SessionNotFound(f"There is no session {session_id[:80]!r}.", hint="`spadework sessions` lists them.")
+    return folder
+
+
 def read_metadata(folder: Path) -> dict[str, Any]:
     """The metadata of a session folder. Raises SessionNotFound when there is none that can be read."""
     try:
@@ -155,6 +168,16 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         raise SessionNotFound(f"There is no session {folder.name}.", hint="`spadework sessions` lists them.") from None
     return data
+
+
+def questions_before(home: Path, follows: str) -> tuple[str, ...]:
+    """The questions of the session `follows` and those it follows up itself, oldest first. Raises SessionNotFound for an unknown one."""
+    found: list[str] = []
+    while follows and len(found) < MOST_EARLIER:
+        metadata = read_metadata(session_folder(home, follows))
+        found.insert(0, metadata["query"])
+        follows = metadata.get("follows", "")
+    return tuple(found)
 
 
 def read_result(folder: Path) -> Result | None:

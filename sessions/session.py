@@ -1,24 +1,27 @@
-"""A research session: start, watch its events, stop, cancel, resume. Every front door shares this object."""
+"""A research session: start, watch its events, answer, stop, cancel, resume, follow up. Every front door shares this object."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
 
 from spadework.budget import Budget
 from spadework.errors import SessionNotFound, SettingsError
-from spadework.events import Event, Finished, Notice, Started, Troubled, parse_event
+from spadework.events import Answered, Asked, Event, Finished, Notice, Started, Troubled, parse_event
 from spadework.graph.closing import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
 from spadework.graph.research import Graph, build_graph
 from spadework.graph.state import ResearchState
+from spadework.graph.waiting import Stopped, unless_stopped
+from spadework.sessions.brief import Brief
 from spadework.sessions.lock import held
-from spadework.sessions.records import Records, read_metadata, read_result
+from spadework.sessions.records import Records, questions_before, read_metadata, read_result, session_folder
 from spadework.sessions.store import checkpoints
 from spadework.sessions.stream import parts_until_deadline
 from spadework.settings import Settings
@@ -31,44 +34,61 @@ MOST_STEPS = 200
 class Session:
     """One question and its run. Make it with `start` or `resume`, then iterate `events()` or await `result()`."""
 
-    def __init__(self, session_id: str, question: str, settings: Settings, budget: Budget, attachments: Sequence[str] = ()) -> None:
+    def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
         self.session_id = session_id
-        self.question = question
+        self.brief = brief
         self.settings = settings
         self.budget = budget
-        self.attachments = tuple(attachments)
         self.folder = settings.home / "sessions" / session_id
         self._stop = asyncio.Event()
+        self._answers: asyncio.Queue[str] = asyncio.Queue()
+
+    @property
+    def question(self) -> str:
+        """What was asked."""
+        return self.brief.question
 
     @classmethod
     def start(
-        cls, question: str, *, settings: Settings | None = None, budget: Budget | None = None, attachments: Sequence[str | Path] = ()
+        cls,
+        question: str,
+        *,
+        settings: Settings | None = None,
+        budget: Budget | None = None,
+        attachments: Sequence[str | Path] = (),
+        follows: str = "",
     ) -> Self:
-        """A new session. Raises SettingsError for an empty question."""
+        """A new session; one that `follows` another (its id) uses that one's pages first, and searches only for what they lack.
+
+        Raises SettingsError for an empty question, SessionNotFound for an unknown `follows`.
+        """
         question = " ".join(question.encode(errors="replace").decode().split())
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
-        return cls(
-            new_session_id(), question, settings, budget or Budget.of(settings), [str(Path(path).absolute()) for path in attachments]
-        )
+        earlier = questions_before(settings.home, follows)
+        brief = Brief(question, tuple(str(Path(path).absolute()) for path in attachments), follows, earlier)
+        return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
         """A session taken up where it was left; `changed` settings replace those it was started with. Raises SessionNotFound."""
         home = (settings or Settings.load()).home
-        folder = home / "sessions" / session_id
-        if not session_id or Path(session_id).name != session_id or not folder.is_dir():
-            raise SessionNotFound(f"There is no session {session_id!r}.", hint="`spadework sessions` lists them.")
-        metadata = read_metadata(folder)
+        metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
         kept = settings or Settings.load(**{**metadata["settings"], "home": home, **asked})
         limits = {name: value for name, value in metadata["limits"].items() if name not in asked}
-        return cls(session_id, metadata["query"], kept, Budget(**{**vars(Budget.of(kept).limits), **limits}), metadata["attachments"])
+        follows = metadata.get("follows", "")
+        brief = Brief(metadata["query"], tuple(metadata["attachments"]), follows, questions_before(home, follows))
+        return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
 
     def stop(self) -> None:
         """Stop searching and write the report with what there is."""
         self._stop.set()
+
+    def answer(self, text: str) -> None:
+        """Answer what an `Asked` event asked: words or one of its options; for a plan the topics wanted, one a line, or "" for yes."""
+        self._answers.put_nowait(text)
 
     async def result(self) -> Result:
         """Run to the end and give the result."""
@@ -105,12 +125,12 @@ class Session:
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(read_result, self.folder)) is not None:
-            yield Started(session_id=self.session_id, question=self.question, mode=done.mode, searching=done.searched, resumed=True)
+            yield self._started(done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
         await asyncio.to_thread(_make, self.folder)
         with held(self.folder):
-            records = await Records.begin(self.folder, self.session_id, self.question, self.settings, self.budget.limits, self.attachments)
+            records = await Records.begin(self.folder, self.brief, self.settings, self.budget.limits)
             try:
                 desk = await Desk.open(self.session_id, self.settings, self.budget, stop=self._stop, progress=progress)
             except SettingsError:
@@ -119,6 +139,7 @@ class Session:
             try:
                 async with aclosing(self._run(desk, records)) as events:
                     async for event in events:
+                        await records.saw(event)
                         yield event
             finally:
                 await desk.close()
@@ -127,7 +148,7 @@ class Session:
         graph = build_graph(checkpoints(desk.journal))
         config: RunnableConfig = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
         before = (await graph.aget_state(config)).values
-        yield Started(session_id=self.session_id, question=self.question, mode=desk.mode, searching=desk.searching, resumed=bool(before))
+        yield self._started(desk.mode, desk.searching, resumed=bool(before))
         for notice in desk.notices:
             yield Notice(text=notice)
         if finished := before.get("result"):
@@ -135,24 +156,49 @@ class Session:
             await records.finish(finished)
             yield Finished(result=finished)
             return
-        async with aclosing(self._watched(graph, config, desk, records)) as events:
-            async for event in events:
-                yield event
-                if isinstance(event, Finished):
-                    return
+        given: Any = None if before else self.brief.state() | {"session_id": self.session_id}
+        while True:
+            asked: Asked | None = None
+            async with aclosing(self._watched(graph, config, desk, records, given)) as events:
+                async for event in events:
+                    yield event
+                    if isinstance(event, Finished):
+                        return
+                    asked = event if isinstance(event, Asked) else asked
+            if asked is None:
+                break
+            answer = await self._answered()
+            yield Answered(kind=asked.kind, text=answer)
+            given = Command(resume=answer)
         # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
         state = cast(ResearchState, (await graph.aget_state(config)).values)
         result = await closed_by_code(desk, state, self.question)
         await records.finish(result)
         yield Finished(result=result)
 
-    async def _watched(self, graph: Graph, config: RunnableConfig, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
-        """Run the graph, from its checkpoint where there is one, and write down what it does."""
+    def _started(self, mode: str, searching: tuple[str, ...], *, resumed: bool) -> Started:
+        return Started(
+            session_id=self.session_id,
+            question=self.question,
+            mode=mode,
+            searching=searching,
+            resumed=resumed,
+            follows=self.brief.follows,
+        )
+
+    async def _answered(self) -> str:
+        """What the user answers; "" when they want the report now, or say nothing for long."""
+        seconds = self.settings.answer_minutes * 60
+        with suppress(TimeoutError, Stopped):
+            return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
+        return ""
+
+    async def _watched(self, graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any) -> AsyncGenerator[Event, None]:
+        """Run the graph with what it is given, or from its checkpoint, and write down what it adds, until it ends or asks something."""
         before = (await graph.aget_state(config)).values
-        given: Any = {"question": self.question, "attachments": list(self.attachments), "session_id": self.session_id}
         ledger: list[Evidence] = list(before.get("evidence", []))
         stream = graph.astream(
-            None if before else given,
+            given,
             config,
             context=self.settings,
             stream_mode=["updates", "custom"],
@@ -164,9 +210,8 @@ class Session:
             async for part in parts:
                 if part["type"] == "updates":
                     await _keep(part["data"], ledger, records)
-                events = _problems(part) if part["type"] == "updates" else [parse_event(part["data"])]
+                events = _of_update(part) if part["type"] == "updates" else [parse_event(part["data"])]
                 for event in events:
-                    await records.saw(event)
                     if isinstance(event, Finished):
                         await records.finish(event.result)
                     yield event
@@ -180,10 +225,12 @@ async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
         await records.ledger(ledger)
 
 
-def _problems(part: Any) -> list[Event]:
-    """The problems that the nodes of the graph met; those of a worker come with the worker's end."""
+def _of_update(part: Any) -> list[Event]:
+    """What the update of a node tells: what it asks the user, or the problems it met; those of a worker come with the worker's end."""
     if part["ns"]:
         return []
+    if waiting := part["data"].get("__interrupt__"):
+        return [parse_event(waiting[0].value)]
     return [Troubled(problem=p) for change in part["data"].values() if isinstance(change, dict) for p in change.get("problems", [])]
 
 

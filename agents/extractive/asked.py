@@ -67,10 +67,15 @@ def parts(question: str) -> list[Asked]:
             found.append(Asked("evaluate", found[0].subject, "when"))
             continue
         part = _part(text)
-        if found and found[0].subject:
-            part = Asked(part.type, _PRONOUN.sub(found[0].subject, part.subject), part.other)
+        if found:
+            part = Asked(part.type, with_subject(part.subject, found[0].subject), part.other)
         found.append(part)
     return found or [Asked("general", question.strip())]
+
+
+def with_subject(text: str, subject: str) -> str:
+    """The text with its pronouns replaced by `subject`."""
+    return _PRONOUN.sub(lambda _: subject, text) if subject else text
 
 
 def _part(text: str) -> Asked:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from spadework.agents.extractive.asked import Asked, parts
+from spadework.agents.extractive.asked import Asked, parts, with_subject
 from spadework.agents.extractive.facets import facets
 from spadework.tools.rank import query_terms
 from spadework.values import Complexity, Freshness, Hit, Plan, Query, QueryKind, Question, QuestionType, Topic
@@ -27,6 +27,9 @@ MOST_TOPICS, MOST_QUERIES = 6, 4
 #: Topics of a plain question that come from the key phrases of the first search.
 MOST_PHRASES = 3
 
+#: A follow-up with no more terms than this and no name in it is about what the question before was about.
+FEW_TERMS = 3
+
 _TO_USE = re.compile(r"(?:use|install|set up|start with|get started with|work with) (.+)", re.IGNORECASE)
 #: Types of questions whose subject is a whole sentence: what they are about are the names in it.
 _BY_NAME = ("fact", "general", "why", "list", "latest")
@@ -36,9 +39,9 @@ _WORD = re.compile(r"[^\W\d_][\w'-]+")
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     """The plan of a question. `hits` of a first broad search give a plain question its topics, and every topic its synonyms."""
-    asked = parts(question.text)
+    asked = parts(in_context(question))
     topics = {topic.question: topic for part in asked for topic in _topics(part, hits)}
-    kept = tuple(_with_original(topic, question.text) if n == 0 else topic for n, topic in enumerate(topics.values()))[:MOST_TOPICS]
+    kept = tuple(_with_original(topic, in_context(question)) if n == 0 else topic for n, topic in enumerate(topics.values()))[:MOST_TOPICS]
     complexity: Complexity = "simple" if len(kept) == 1 else "moderate"
     freshness: Freshness = "now" if any(part.type == "latest" for part in asked) else "any"
     return Plan(
@@ -49,6 +52,16 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
         subjects=subjects(asked),
         topics=kept,
     )
+
+
+def in_context(question: Question) -> str:
+    """The question with what it takes from the one before: "How fast is it?" after "What is X?" asks how fast X is."""
+    if not question.earlier:
+        return question.text
+    about = " and ".join(subjects(parts(question.earlier[-1])))
+    replaced = with_subject(question.text, about)
+    alone = replaced == question.text and not names_in(question.text) and len(query_terms(question.text)) <= FEW_TERMS
+    return f"{question.text.rstrip(' ?')} ({about})?" if alone and about else replaced
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ class Budget:
         self.refused = ""
         #: What model calls under way may still cost: tokens, and dollars where the price is known.
         self._held_tokens, self._held_money, self._money = 0, 0.0, 0.0
+        self._paused_at: float | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -86,9 +87,19 @@ class Budget:
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
+    def pause(self) -> None:
+        """Stop the clock while the user is thinking."""
+        self._paused_at = self._paused_at or time.monotonic()
+
+    def go_on(self) -> None:
+        """Let a paused clock run on."""
+        if self._paused_at is not None:
+            self.started += time.monotonic() - self._paused_at
+            self._paused_at = None
+
     def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.started
+        """Seconds since the start, without those of pauses."""
+        return (self._paused_at or time.monotonic()) - self.started
 
     def left(self) -> float:
         """Seconds until the deadline, never below 0."""

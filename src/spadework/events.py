@@ -21,12 +21,34 @@ class Started(Value):
     mode: str
     searching: tuple[str, ...] = ()
     resumed: bool = False
+    follows: str = ""
 
 
 class Notice(Value):
     """Something the user should know, such as that the web cannot be reached."""
 
     type: Literal["notice"] = "notice"
+    text: str
+
+
+class Asked(Value):
+    """The user is asked back: what the question means (an answer in words, or one of `options`), or whether the plan is right.
+
+    The answer to `approve` is empty for "as it stands", or the names of the topics wanted, one a line.
+    """
+
+    type: Literal["asked"] = "asked"
+    kind: Literal["clarify", "approve"]
+    text: str
+    options: tuple[str, ...] = ()
+    plan: Plan | None = None
+
+
+class Answered(Value):
+    """What the user said to what was asked; empty when the run went on without an answer."""
+
+    type: Literal["answered"] = "answered"
+    kind: Literal["clarify", "approve"]
     text: str
 
 
@@ -99,8 +121,16 @@ class Finished(Value):
     result: Result
 
 
+class Ended(Value):
+    """The run ended without a result: the user cancelled it, or it could not go on, for the reason in `text`."""
+
+    type: Literal["ended"] = "ended"
+    how: Literal["cancelled", "failed"]
+    text: str = ""
+
+
 Event = Annotated[
-    Started | Notice | Planned | Searched | Reading | Read | Assessed | Troubled | Wrote | Finished,
+    Started | Notice | Asked | Answered | Planned | Searched | Reading | Read | Assessed | Troubled | Wrote | Finished | Ended,
     Field(discriminator="type"),
 ]
 

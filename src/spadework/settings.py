@@ -118,10 +118,23 @@ class Settings(BaseSettings):
     page_seconds: float = Field(60, gt=0, le=600, description="Longest wait for one page over all levels, in seconds.")
     page_bytes: int = Field(10_000_000, ge=1_000, description="Largest page body, decoded, in bytes.")
     first_byte_seconds: float = Field(20, gt=0, le=600, description="Longest wait for the first byte of an answer, in seconds.")
+    slow_page_seconds: float = Field(
+        10, gt=0, le=600, description="After so many seconds a page counts as slow, and another one is read beside it."
+    )
+    cache_mb: int = Field(
+        500, ge=0, le=1_000_000, description="Most megabytes of pages kept on disk for all sessions, by the rules of HTTP. 0: none."
+    )
     redirects: int = Field(8, ge=0, le=20, description="Most redirects followed for one page.")
     robots: bool = Field(True, description="Honour robots.txt. Lift it only for sites you own.")
     allow_hosts: Words = Field((), description="Hosts or addresses you own that the address guard lets through, separated by commas.")
     user_agent: str = Field("spadework/0.1 (research assistant)", description="How spadework names itself to web servers.")
+
+    # Asking back
+    clarify: bool = Field(False, description="Ask back where the question can mean several things. On in chat and on the web page.")
+    approve: bool = Field(False, description="Show the plan and wait until it is approved or changed. On in chat and on the web page.")
+    answer_minutes: float = Field(
+        60, gt=0, le=10_080, description="How long an answer is waited for; then the run goes on without. The run's own time stands still."
+    )
 
     # Evidence
     passage_chars: int = Field(1_500, ge=200, le=4_000, description="Longest passage, in characters, except for code and tables.")

@@ -29,9 +29,10 @@ class Value(BaseModel):
 
 
 class Question(Value):
-    """What was asked, with the files given along and the wishes for the answer."""
+    """What was asked, with the files given along and the wishes for the answer. `earlier` are the questions it follows up, oldest first."""
 
     text: str
+    earlier: tuple[str, ...] = ()
     attachments: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     language: str = ""

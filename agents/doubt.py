@@ -1,0 +1,43 @@
+"""The lead's doubt: whether a question can be researched as it stands, or what to ask back first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from spadework.agents.extractive import doubt as extractive
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model
+from spadework.events import Asked
+from spadework.prompts import render
+from spadework.values import Hit, Problem, Question
+
+#: Answers offered at most.
+MOST_OPTIONS = 6
+
+
+class DoubtAnswer(BaseModel):
+    """What to ask back; an empty question for nothing."""
+
+    question: str
+    options: list[str]
+
+
+async def doubt(model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float) -> tuple[Asked | None, list[Problem]]:
+    """What to ask the user before planning, or None. `hits` are those of a first broad search, if there was one."""
+
+    async def ask(model: Model) -> Asked | None:
+        answer = await model.ask("lead", render("doubt", question=question, hits=hits), DoubtAnswer, seconds=seconds)
+        if not answer.question.strip():
+            return None
+        return Asked(kind="clarify", text=answer.question.strip(), options=tuple(answer.options)[:MOST_OPTIONS])
+
+    return await first_of(model, "lead", question.text, ask, lambda: extractive.doubt(question, hits))
+
+
+def clarified(question: str, answer: str) -> str:
+    """The question with what the user answered: "What is Mercury?" and "the planet" make "What is Mercury (the planet)?"."""
+    said = " ".join(answer.split())
+    mark = "?" if question.rstrip().endswith("?") else ""
+    return f"{question.rstrip(' ?')} ({said}){mark}" if said else question

@@ -1,0 +1,34 @@
+"""The lead's doubt without a model: a question without a subject, and a name that titles of the first search use for several things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from spadework.agents.extractive.asked import parts
+from spadework.agents.extractive.lead import in_context, subjects
+from spadework.events import Asked
+from spadework.tools.rank import query_terms
+from spadework.values import Hit, Question
+
+#: Meanings offered at most.
+MOST_OPTIONS = 6
+
+#: "Mercury (planet)": how encyclopedias tell namesakes apart.
+_NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
+
+
+def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:
+    """What to ask the user before planning, or None where the question is clear as far as code can tell."""
+    if not query_terms(question.text) and not question.earlier:
+        return Asked(kind="clarify", text="What is your question about?")
+    asked = {name.casefold(): name for name in subjects(parts(in_context(question)))}
+    senses: dict[str, dict[str, str]] = {}
+    for match in filter(None, (_NAMESAKE.match(hit.title) for hit in hits)):
+        name, sense = match["name"].casefold(), match["sense"].strip()
+        if name in asked and sense.casefold() not in question.text.casefold():
+            senses.setdefault(name, {}).setdefault(sense.casefold(), sense)
+    for name, meant in senses.items():
+        if len(meant) > 1:
+            return Asked(kind="clarify", text=f"Which {asked[name]} do you mean?", options=tuple(meant.values())[:MOST_OPTIONS])
+    return None

@@ -1,0 +1,26 @@
+"""What a session was asked to do: the question with its files, and the session it follows up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spadework.graph.state import ResearchInput
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The question, paths of files to read first, the id of the session followed up, and the questions before, oldest first."""
+
+    question: str
+    attachments: tuple[str, ...] = ()
+    follows: str = ""
+    earlier: tuple[str, ...] = ()
+
+    def state(self) -> ResearchInput:
+        """What the graph is given."""
+        return {
+            "question": self.question,
+            "attachments": list(self.attachments),
+            "follows": self.follows,
+            "earlier": list(self.earlier),
+        }

@@ -1,0 +1,43 @@
+"""The log of a session: every event as one line of JSON, so that who comes late, or back, sees what happened; line n is event n."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from spadework.events import Event, parse_event
+
+LOG = "events.jsonl"
+
+
+def log_event(folder: Path, event: Event) -> None:
+    """Append an event. What a killed process left of a line is ended first, so that the next one stands alone."""
+    line = event.model_dump_json().encode() + b"\n"
+    with (folder / LOG).open("ab+") as file:
+        if file.tell() and not _ends_a_line(file.fileno()):
+            line = b"\n" + line
+        file.write(line)
+
+
+def read_log(folder: Path) -> list[Event | None]:
+    """All events so far, the first first; None for a line that is none, such as one that a kill cut short."""
+    try:
+        lines = (folder / LOG).read_bytes().splitlines()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [_event(line) for line in lines]
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        return parse_event(json.loads(line))
+    except (ValueError, ValidationError):
+        return None
+
+
+def _ends_a_line(descriptor: int) -> bool:
+    end = os.lseek(descriptor, 0, os.SEEK_END)
+    return os.pread(descriptor, 1, end - 1) == b"\n"

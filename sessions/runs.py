@@ -1,0 +1,193 @@
+"""The sessions that run in this process, each followed by any number of watchers: a server's open questions.
+
+A watcher that comes late or comes back gets every event from the one it names, in order and once. A run that its server was killed under
+is marked in its folder, and taken up by the next server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from pathlib import Path
+
+from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
+from spadework.events import Asked, Ended, Event, Finished, Notice
+from spadework.sessions.log import log_event, read_log
+from spadework.sessions.records import session_folder
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+
+#: The file that marks a session as run by a server.
+SERVED = ".served"
+
+
+class Run:
+    """A session that runs, and what it has told so far; event n is `told[n - 1]`, as in its log. `notes` are for those who watch now."""
+
+    def __init__(self, session: Session, told: list[Event | None]) -> None:
+        self.session = session
+        self.told = told
+        self.notes: list[Notice] = []
+        self.over = False
+        self._more = asyncio.Event()
+
+    @property
+    def asked(self) -> Asked | None:
+        """What the user is being asked now."""
+        return self.told[-1] if self.told and isinstance(self.told[-1], Asked) and not self.over else None
+
+    @property
+    def finished(self) -> bool:
+        """True when a result was told."""
+        return any(isinstance(event, Finished) for event in reversed(self.told))
+
+    def tell(self, event: Event) -> None:
+        """Hand an event to all watchers."""
+        self.told.append(event)
+        self._wake()
+
+    def note(self, text: str) -> None:
+        """Tell those who watch now what is being done before the run begins."""
+        self.notes.append(Notice(text=text))
+        self._wake()
+
+    def end(self) -> None:
+        """No more events will come."""
+        self.over = True
+        self._wake()
+
+    async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
+        """The events after number `after` as (number, event), up to the last; a note bears the number of the event before it."""
+        n, noted = after, 0
+        while True:
+            more = self._more
+            while noted < len(self.notes):
+                noted += 1
+                yield n, self.notes[noted - 1]
+            while n < len(self.told):
+                n += 1
+                if (event := self.told[n - 1]) is not None:
+                    yield n, event
+            if self.over:
+                return
+            await more.wait()
+
+    def _wake(self) -> None:
+        self._more.set()
+        self._more = asyncio.Event()
+
+
+class Runs:
+    """The runs of a process, by session id. Close it at the end: what still runs is left as it is, to be taken up."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._runs: dict[str, Run] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def start(self, session: Session) -> Run:
+        """Run a session; when it runs already, its run."""
+        if session.session_id in self._runs:
+            return self._runs[session.session_id]
+        run = Run(session, read_log(session.folder))
+        if run.finished:
+            run.end()
+            return run
+        self._runs[session.session_id] = run
+        self._tasks[session.session_id] = task = asyncio.create_task(self._drive(run))
+        task.add_done_callback(lambda task: self._broke(run, task))
+        return run
+
+    async def take_up(self) -> list[Run]:
+        """Run on with what a server before this one was stopped in."""
+        found = sorted((self.settings.home / "sessions").glob(f"*/{SERVED}"))
+        runs = []
+        for mark in found:
+            with suppress(SpadeworkError):
+                runs.append(self.start(Session.resume(mark.parent.name, home=self.settings.home)))
+        return runs
+
+    def running(self, session_id: str) -> Run | None:
+        """The run of a session, None when it does not run here."""
+        return self._runs.get(session_id)
+
+    async def watch(self, session_id: str, after: int = 0) -> AsyncGenerator[tuple[int, Event], None]:
+        """The events of a session after number `after`: of one that runs as they happen, else those in its log. Raises SessionNotFound."""
+        if run := self._runs.get(session_id):
+            async with aclosing(run.watch(after)) as events:
+                async for numbered in events:
+                    yield numbered
+            return
+        folder = session_folder(self.settings.home, session_id)
+        for n, event in enumerate(await asyncio.to_thread(read_log, folder), 1):
+            if n > after and event is not None:
+                yield n, event
+
+    async def cancel(self, session_id: str) -> None:
+        """End a run without a report; it can be resumed. Raises SessionNotFound when it does not run here."""
+        if session_id not in self._tasks:
+            raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
+        run, task = self._runs[session_id], self._tasks[session_id]
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        if not run.over:
+            await self._ended(run, Ended(how="cancelled"))
+
+    async def close(self) -> None:
+        """Stop all runs where they are."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        for run in list(self._runs.values()):
+            run.end()
+        self._runs.clear()
+
+    async def _drive(self, run: Run) -> None:
+        session, loop = run.session, asyncio.get_running_loop()
+
+        def told(text: str) -> None:
+            loop.call_soon_threadsafe(run.note, text)
+
+        mark = session.folder / SERVED
+        await asyncio.to_thread(_mark, mark)
+        try:
+            async with aclosing(session.events(progress=told)) as events:
+                async for event in events:
+                    run.tell(event)
+                    if isinstance(event, Finished):
+                        break
+            await self._forget(run)
+        except (SpadeworkError, BudgetSpent, OSError) as error:
+            hint = getattr(error, "hint", "")
+            await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
+
+    def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
+        """A fault of ours: its watchers hear of it, and its traceback goes to the log."""
+        if task.cancelled() or (fault := task.exception()) is None:
+            return
+        logging.getLogger(__name__).error("Session %s broke", run.session.session_id, exc_info=fault)
+        run.tell(Ended(how="failed", text=f"Something in spadework itself failed ({type(fault).__name__})."))
+        run.end()
+        self._runs.pop(run.session.session_id, None)
+        self._tasks.pop(run.session.session_id, None)
+
+    async def _ended(self, run: Run, event: Ended) -> None:
+        with suppress(OSError):
+            await asyncio.to_thread(log_event, run.session.folder, event)
+        run.tell(event)
+        await self._forget(run)
+
+    async def _forget(self, run: Run) -> None:
+        """A run that is over is read from its log from now on; those who watch it keep it until they have all of it."""
+        run.end()
+        session_id = run.session.session_id
+        self._runs.pop(session_id, None)
+        self._tasks.pop(session_id, None)
+        await asyncio.to_thread((run.session.folder / SERVED).unlink, missing_ok=True)
+
+
+def _mark(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
