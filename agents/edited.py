@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from spadework.tools.rank import query_terms
 from spadework.values import Plan, Query, Topic
 
 #: Topics of a changed plan at most.
@@ -27,4 +28,5 @@ def edited(plan: Plan, answer: str) -> Plan:
 def _new(plan: Plan, name: str) -> Topic:
     about = " and ".join(plan.subjects) or plan.question.strip(" ?")
     queries = (Query(text=f"{about} {name}"), Query(text=name, kind="broad"))
-    return Topic(name=name, question=f"{name}: what is there to know about it with respect to {about}?", queries=queries)
+    own = tuple(term for term in query_terms(name) if term not in query_terms(about))
+    return Topic(name=name, question=name, must_cover=own, queries=queries)

@@ -17,7 +17,9 @@ from spadework.agents.editor import review
 from spadework.budget import Limits
 from spadework.errors import SessionNotFound
 from spadework.events import Assessed, Event, Planned, Read, Searched, Troubled
+from spadework.graph.desk import is_session_id
 from spadework.sessions.brief import Brief
+from spadework.sessions.lock import held
 from spadework.sessions.log import log_event
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically
@@ -154,11 +156,18 @@ class Records:
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """The folder of a session. Raises SessionNotFound where there is none, or the id is no plain name."""
+    """The folder of a session. Raises SessionNotFound where there is none, or the id could name a folder outside the sessions."""
     folder = home / "sessions" / session_id
-    if not session_id or Path(session_id).name != session_id or not folder.is_dir():
+    if not is_session_id(session_id) or not folder.is_dir():
         raise SessionNotFound(f"There is no session {session_id[:80]!r}.", hint="`spadework sessions` lists them.")
     return folder
+
+
+def delete_session(home: Path, session_id: str) -> None:
+    """Delete a session with all its files. Raises SessionNotFound, and SessionBusy while somebody works on it."""
+    folder = session_folder(home, session_id)
+    with held(folder):
+        shutil.rmtree(folder)
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Run:
     def __init__(self, session: Session, told: list[Event | None]) -> None:
         self.session = session
         self.told = told
-        self.notes: list[Notice] = []
+        self.notes: list[tuple[int, Notice]] = []
         self.over = False
         self._more = asyncio.Event()
 
@@ -50,7 +50,7 @@ class Run:
 
     def note(self, text: str) -> None:
         """Tell those who watch now what is being done before the run begins."""
-        self.notes.append(Notice(text=text))
+        self.notes.append((len(self.told), Notice(text=text)))
         self._wake()
 
     def end(self) -> None:
@@ -65,7 +65,9 @@ class Run:
             more = self._more
             while noted < len(self.notes):
                 noted += 1
-                yield n, self.notes[noted - 1]
+                at, note = self.notes[noted - 1]
+                if at >= n:
+                    yield n, note
             while n < len(self.told):
                 n += 1
                 if (event := self.told[n - 1]) is not None:
@@ -93,6 +95,7 @@ class Runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
         if run.finished:
+            (session.folder / SERVED).unlink(missing_ok=True)
             run.end()
             return run
         self._runs[session.session_id] = run
@@ -112,6 +115,10 @@ class Runs:
     def running(self, session_id: str) -> Run | None:
         """The run of a session, None when it does not run here."""
         return self._runs.get(session_id)
+
+    def current(self) -> list[Run]:
+        """All runs, the newest first."""
+        return list(reversed(self._runs.values()))
 
     async def watch(self, session_id: str, after: int = 0) -> AsyncGenerator[tuple[int, Event], None]:
         """The events of a session after number `after`: of one that runs as they happen, else those in its log. Raises SessionNotFound."""
@@ -181,11 +188,10 @@ class Runs:
 
     async def _forget(self, run: Run) -> None:
         """A run that is over is read from its log from now on; those who watch it keep it until they have all of it."""
-        run.end()
-        session_id = run.session.session_id
-        self._runs.pop(session_id, None)
-        self._tasks.pop(session_id, None)
         await asyncio.to_thread((run.session.folder / SERVED).unlink, missing_ok=True)
+        run.end()
+        self._runs.pop(run.session.session_id, None)
+        self._tasks.pop(run.session.session_id, None)
 
 
 def _mark(path: Path) -> None:

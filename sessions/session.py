@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -57,23 +58,25 @@ class Session:
         budget: Budget | None = None,
         attachments: Sequence[str | Path] = (),
         follows: str = "",
+        earlier: Sequence[str] = (),
     ) -> Self:
         """A new session; one that `follows` another (its id) uses that one's pages first, and searches only for what they lack.
 
+        `earlier` are the questions before this one where no session is followed, oldest first.
         Raises SettingsError for an empty question, SessionNotFound for an unknown `follows`.
         """
         question = " ".join(question.encode(errors="replace").decode().split())
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
-        earlier = questions_before(settings.home, follows)
-        brief = Brief(question, tuple(str(Path(path).absolute()) for path in attachments), follows, earlier)
+        before = questions_before(settings.home, follows) if follows else tuple(earlier)
+        brief = Brief(question, tuple(str(Path(path).absolute()) for path in attachments), follows, before)
         return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
         """A session taken up where it was left; `changed` settings replace those it was started with. Raises SessionNotFound."""
-        home = (settings or Settings.load()).home
+        home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
         kept = settings or Settings.load(**{**metadata["settings"], "home": home, **asked})
@@ -81,6 +84,10 @@ class Session:
         follows = metadata.get("follows", "")
         brief = Brief(metadata["query"], tuple(metadata["attachments"]), follows, questions_before(home, follows))
         return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
+
+    def attach(self, paths: Sequence[Path]) -> None:
+        """Give files along that are read first. Before the run begins."""
+        self.brief = replace(self.brief, attachments=(*self.brief.attachments, *(str(path.absolute()) for path in paths)))
 
     def stop(self) -> None:
         """Stop searching and write the report with what there is."""

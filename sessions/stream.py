@@ -24,6 +24,10 @@ async def parts_until_deadline(stream: AsyncIterator[Any], budget: Budget) -> As
         try:
             async for part in stream:
                 queue.put_nowait(part)
+        except asyncio.CancelledError as cancelled:
+            # LangGraph hands over the task in which it is still saving, to be waited for before the file is closed.
+            await asyncio.gather(*(left for left in cancelled.args if isinstance(left, asyncio.Task)), return_exceptions=True)
+            raise
         finally:
             queue.put_nowait(end)
 

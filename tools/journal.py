@@ -56,7 +56,8 @@ class Journal:
         return self._db
 
     async def close(self) -> None:
-        """Close the file."""
+        """Close the file. What a cancelled write left open is rolled back first: closed with it, the connection would keep its lock."""
+        await self._db.rollback()
         await self._db.close()
 
     async def once(self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]) -> T:

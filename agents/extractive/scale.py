@@ -57,6 +57,7 @@ class Scale:
         self.subjects = _subjects(plan, topic)
         self.subject = set[str]().union(*self.subjects)
         self.verb = next(iter(content_words(plan.subjects[0])), "") if plan.question_type == "howto" and plan.subjects else ""
+        self.must = stems(" ".join(topic.must_cover)) if self.facet.loose else set()
         self.words = [stems(c.text) for c in found]
         asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
         self.rarity = _rarity(asked, self.words)
@@ -72,7 +73,11 @@ class Scale:
         self.imported = Counter(name for code in _code_by_page(found).values() for name in _imports(code))
 
     def takes(self, candidate: Candidate) -> bool:
-        """Whether a candidate can answer the facet at all: code only where it is wanted, and commands that install only there."""
+        """Whether a candidate can answer the topic at all: one that must cover a word only with that word in it or above it; code only
+        where it is wanted, and commands that install only there.
+        """
+        if self.must and not self.must & stems(f"{candidate.text} {candidate.shown.heading} {candidate.shown.page.title}"):
+            return False
         if candidate.kind != "code":
             return not self.facet.names or self.names.named_in(candidate)
         return self.facet.code and (self.facet.key == "install") == (INSTALLS.search(candidate.text) is not None)
@@ -185,13 +190,14 @@ class Scale:
 
 
 def _subjects(plan: Plan, topic: Topic) -> list[set[str]]:
-    """The words of each subject that this topic is about: those of the plan's that its name or question names, else all."""
+    """The words of each subject that this topic is about."""
     return [words for subject in _named(plan, topic) if (words := stems(subject))]
 
 
 def _named(plan: Plan, topic: Topic) -> tuple[str, ...]:
+    """The subjects of the plan that the topic names; where it names none, all of them, and what the topic itself is about."""
     named = tuple(s for s in plan.subjects if s.lower() in f"{topic.name} {topic.question}".lower())
-    return named or plan.subjects or (topic.question,)
+    return named or (*plan.subjects, topic.question)
 
 
 def _rarity(asked: set[str], words: Sequence[set[str]]) -> dict[str, float]:

@@ -1,0 +1,66 @@
+"""Research as a tool for the agents of others: `deep_research(question)` for LangChain and LangGraph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Any
+
+from langchain_core.tools import StructuredTool, ToolException
+from langgraph.config import get_stream_writer
+
+from spadework.errors import SessionNotFound, SpadeworkError
+from spadework.events import Finished
+from spadework.sessions.research import finished
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+
+DESCRIPTION = (
+    "Research a question that needs reading: search, read, and write a report in Markdown in which every sentence of fact cites "
+    "words that stand in a source, as [n]. Takes from seconds to minutes. Ask one whole question in words."
+)
+
+
+def research_tool(settings: Settings | None = None) -> StructuredTool:
+    """The tool `deep_research(question)`. Its content is the report; its artifact the whole result as JSON (`spadework.Result`).
+
+    In a LangGraph run the events of the research come on the custom stream. What goes wrong is told to the model in one sentence.
+    """
+
+    async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
+        # No reader of events can answer here: a tool's caller is a model.
+        asked = (settings or Settings.load()).with_(clarify=False, approve=False)
+        try:
+            return await _researched(Session.start(question, settings=asked), _writer())
+        except SpadeworkError as error:
+            raise ToolException(f"{error} {error.hint}".strip()) from None
+
+    def deep_research_sync(question: str) -> tuple[str, dict[str, Any]]:
+        return finished(lambda: deep_research(question))
+
+    return StructuredTool.from_function(
+        func=deep_research_sync,
+        coroutine=deep_research,
+        name="deep_research",
+        description=DESCRIPTION,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+    )
+
+
+async def _researched(session: Session, tell: Callable[[Any], None]) -> tuple[str, dict[str, Any]]:
+    async with aclosing(session.events()) as events:
+        async for event in events:
+            told = event.model_dump(mode="json")
+            if isinstance(event, Finished):
+                return event.result.report, told["result"]
+            tell(told)
+    raise SessionNotFound(f"Session {session.session_id} ended without a result.")
+
+
+def _writer() -> Callable[[Any], None]:
+    """Writes to the custom stream of the LangGraph run that this is part of, if it is part of one."""
+    try:
+        return get_stream_writer()
+    except (RuntimeError, KeyError):
+        return lambda event: None
