@@ -15,15 +15,22 @@ PRESETS: dict[str, tuple[float, int]] = {"default": (0.3, 10), "precise": (0.5, 
 #: A threshold that leaves fewer hits than this is lowered in such steps.
 ENOUGH = 3
 STEP = 0.1
+#: How the addresses of documents begin that need not be fetched.
+LOCAL = "library://"
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence what was bent, or is ""."""
+    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence what was bent, or is "".
+
+    `threshold` is the least relevance in the end; `crowded` are the URLs that wait because others of their domain are read.
+    """
 
     chosen: tuple[Hit, ...]
     reserve: tuple[Hit, ...]
     note: str = ""
+    threshold: float = 0.0
+    crowded: frozenset[str] = frozenset()
 
 
 def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None) -> Selection:
@@ -38,18 +45,25 @@ def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: in
     most = most if limit is None else max(0, min(most, limit))
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
     least = _threshold(ranked, asked, min(ENOUGH, most))
-    fit = [n for n, hit in enumerate(ranked) if hit.relevance >= least]
+    fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
     picked = [fit[place] for place in _spread([domain_of(ranked[n].url) for n in fit], most, pages_per_domain)]
-    rest = [n for n in fit if n not in set(picked)] + [n for n, hit in enumerate(ranked) if hit.relevance < least]
+    rest = [n for n in fit if n not in set(picked)] + [n for n, hit in enumerate(ranked) if not fits(hit, least)]
     note = "" if least == asked else f"Few results were relevant enough, so the threshold was lowered from {asked:.1f} to {least:.1f}."
-    return Selection(tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note)
+    last = max(picked, default=-1)
+    crowded = frozenset(ranked[n].url for n in fit if n < last and n not in set(picked))
+    return Selection(tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, least, crowded)
+
+
+def fits(hit: Hit, least: float) -> bool:
+    """Whether a hit is worth reading; a document of the library costs nothing to read, so its rank alone decides."""
+    return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
 def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
     """The asked threshold, or the highest one a number of steps lower that lets enough hits pass."""
     wanted = min(enough, len(hits))
     least = asked
-    while least > 0 and sum(hit.relevance >= least for hit in hits) < wanted:
+    while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:
         least = max(0.0, round(least - STEP, 3))
     return least
 

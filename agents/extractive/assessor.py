@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spadework.agents.extractive.bridges import Bridge, asks_for_a_relation, bridges, reached
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.scale import Scale
 from spadework.agents.shown import Judgement, Shown, Spot
@@ -19,6 +20,8 @@ LEAST_SHARE = 0.75
 GOOD_SCORE = 0.6
 #: Quotes of one topic at most, of one page at most, and code blocks among them.
 MOST_QUOTES, MOST_PER_PAGE, MOST_CODE = 7, 4, 2
+#: New pages that a recommended search may bring.
+MOST_RESULTS = 10
 #: Two quotes that share more than this of the shorter one's words say the same.
 SAME = 0.6
 
@@ -34,7 +37,8 @@ class Scored:
 def assess(plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evidence]) -> Judgement:
     """The judgement of a topic: the best quotes that do not repeat each other or what is known, and whether they answer it."""
     found = candidates(shown)
-    scale = Scale(plan, topic, found)
+    leads = asks_for_a_relation(plan.question)
+    scale = Scale(plan, topic, found, also=reached(shown, known) if leads else ())
     wants_code = scale.facet.code
     scored = [Scored(c, scale.score(c, words)) for c, words in zip(found, scale.words, strict=True) if scale.takes(c)]
     chosen = _chosen(scored, [stems(e.quote) for e in known])
@@ -42,10 +46,14 @@ def assess(plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evi
     strength = _strength([s.score for s in chosen], len(known))
     missing = [word for word in topic.must_cover if not any(stems(word) <= stems(s.candidate.text) for s in chosen)]
     gaps = _gaps(topic, chosen, wants_code and not has_code, strength, bool(known))
+    ahead = bridges(plan.question, shown) if leads and not known else []
+    if ahead:
+        gaps.append(f"It leads on to {' and '.join(bridge.name for bridge in ahead)}.")
     covered = not gaps
     score = min(1.0, 0.8 + 0.2 * strength) if covered else min(0.75, strength)
-    spots = [spot for s in _in_page_order(chosen) for spot in _spots(s.candidate)]
-    return Judgement(covered, round(score, 3), tuple(spots), tuple(gaps), () if covered else _next_queries(plan, topic, missing))
+    spots = [Spot(b.shown.page, b.start, b.end, b.shown.text[b.start - b.shown.start : b.end - b.shown.start]) for b in ahead]
+    spots += [spot for s in _in_page_order(chosen) for spot in _spots(s.candidate)]
+    return Judgement(covered, round(score, 3), tuple(spots), tuple(gaps), () if covered else _next_queries(plan, topic, missing, ahead))
 
 
 def _share(wanted: set[str], there: set[str]) -> float:
@@ -107,8 +115,13 @@ def _spots(candidate: Candidate) -> list[Spot]:
     return [Spot(page, start, end, passage.text[start - passage.start : end - passage.start]) for start, end in candidate.spans]
 
 
-def _next_queries(plan: Plan, topic: Topic, missing: Sequence[str]) -> tuple[Recommendation, ...]:
-    """Searches that were not among the topic's own: its question, and its subject with what is missing."""
+def _next_queries(plan: Plan, topic: Topic, missing: Sequence[str], ahead: Sequence[Bridge]) -> tuple[Recommendation, ...]:
+    """Searches that were not among the topic's own: what it leads on to, its question, and its subject with what is missing."""
+    if ahead:
+        return tuple(
+            Recommendation(query=bridge.name, purpose=f"“{topic.name}” leads on to it.", priority="high", max_results=MOST_RESULTS)
+            for bridge in ahead
+        )
     subject = " ".join(plan.subjects[:2])
     texts = [
         topic.question.rstrip("?"),
@@ -118,4 +131,7 @@ def _next_queries(plan: Plan, topic: Topic, missing: Sequence[str]) -> tuple[Rec
     ]
     asked = {query.text.lower() for query in topic.queries}
     fresh = [text for text in dict.fromkeys(texts) if text.lower() not in asked]
-    return tuple(Recommendation(query=text, purpose=f"Fill the gap in “{topic.name}”.", priority="high") for text in fresh[:2])
+    return tuple(
+        Recommendation(query=text, purpose=f"Fill the gap in “{topic.name}”.", priority="high", max_results=MOST_RESULTS)
+        for text in fresh[:2]
+    )

@@ -50,23 +50,24 @@ _IS_A = re.compile(r"\b(?:is|are|was) (?:an?|the)\b")
 
 
 class Scale:
-    """Scores the candidates of one topic."""
+    """Scores the candidates of one topic; it is about its subjects, and `also` about what the evidence so far has led to."""
 
-    def __init__(self, plan: Plan, topic: Topic, found: Sequence[Candidate]) -> None:
+    def __init__(self, plan: Plan, topic: Topic, found: Sequence[Candidate], also: Sequence[str] = ()) -> None:
         self.facet: Facet = facet_of(topic)
-        self.subjects = _subjects(plan, topic)
+        named = (*_named(plan, topic), *also)
+        self.subjects = [words for subject in named if (words := stems(subject))]
         self.subject = set[str]().union(*self.subjects)
         self.verb = next(iter(content_words(plan.subjects[0])), "") if plan.question_type == "howto" and plan.subjects else ""
         self.must = stems(" ".join(topic.must_cover)) if self.facet.loose else set()
         self.words = [stems(c.text) for c in found]
         asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
         self.rarity = _rarity(asked, self.words)
-        self.described = all(len(subject.split()) > MOST_WORDS for subject in _named(plan, topic))
+        self.described = all(len(subject.split()) > MOST_WORDS for subject in named)
         self.rarest = math.log(1 + (len(found) + 1) / 0.5)
         self.best_passage = max((c.shown.score for c in found), default=1.0) or 1.0
         pages = {c.shown.page.url: c.shown.page for c in found}
         best = max((page.rrf for page in pages.values()), default=1.0) or 1.0
-        self.names = Names(_named(plan, topic), found)
+        self.names = Names(named, found)
         self.standing = {url: self._standing(page, best) for url, page in pages.items()}
         self.about = {url: self._about(page) for url, page in pages.items()}
         self.most_about = max(self.about.values(), default=0.0)
@@ -187,11 +188,6 @@ class Scale:
         most = max(self.imported.values(), default=0)
         central = max((self.imported[name] for name in _imports(code)), default=0) / most if most else 0.0
         return (0.2 if names_it else 0.0) + size + 0.5 * central
-
-
-def _subjects(plan: Plan, topic: Topic) -> list[set[str]]:
-    """The words of each subject that this topic is about."""
-    return [words for subject in _named(plan, topic) if (words := stems(subject))]
 
 
 def _named(plan: Plan, topic: Topic) -> tuple[str, ...]:

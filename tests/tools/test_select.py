@@ -83,6 +83,13 @@ def test_collections_of_a_library_are_domains():
     assert [hit.url for hit in choose(found, "precise").chosen] == [*urls[:3], *urls[6:]]
 
 
+def test_a_document_of_a_library_is_read_for_its_rank_since_reading_it_costs_nothing():
+    local = [Hit(url=f"library://notes{n}/a", relevance=0.0, rrf=1 / n) for n in range(1, 4)]
+    made = choose([*local, *hits(*[("a.org", 0.2)] * 2, ("b.org", 0.9))])
+    assert made.note == ""
+    assert {hit.url for hit in made.chosen} == {*(hit.url for hit in local), "https://b.org/3"}
+
+
 def test_an_unknown_preset_is_named_with_the_known_ones():
     with pytest.raises(SettingsError, match="'wild': it is one of default, precise, balanced, recall"):
         choose(many(1), "wild")

@@ -1,0 +1,85 @@
+"""Bridges: names that the pages about what was asked bring, and the question lacks; their pages hold the second half of many answers.
+
+"Where was the director of X born?" is answered on the page of somebody whom only the page of X names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spadework.agents.extractive.lead import names_in
+from spadework.agents.shown import Shown
+from spadework.tools.facts import stems
+from spadework.tools.sentences import sentences
+from spadework.values import Evidence
+
+#: Bridges that are searched for every page about what was asked, and in all.
+MOST_EACH, MOST_BRIDGES = 2, 4
+#: A sentence that says who did or is what was asked for counts this much more for each such word, and this for a plain "by" or "of".
+ROLE, LINK = 2.0, 1.0
+#: What a name of several words counts more, and the characters a name has at least.
+MANY, LEAST_CHARS = 0.5, 3
+#: What a name that is told later on a page still counts.
+LATER = 0.9
+
+#: A thing described by what it is to another one: "the director of X", "X's mother", "the film whose director", "has the director".
+_RELATION = re.compile(r"\b[a-z][\w-]+ of (?:[a-z]+ ){0,2}[\"“A-Z0-9]|\w['’]s [a-z]|\bwhose\b|\b(?:has|have|had) the [a-z]+\b")
+_NAME = re.compile(r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*")
+_LINKED = re.compile(r"\b(?:by|of|with|to|son|daughter|married|and)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_BRACKET = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
+_MONTH = re.compile(r"^(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
+
+
+def asks_for_a_relation(question: str) -> bool:
+    """Whether a question describes what it asks about by its relation to something named."""
+    return bool(names_in(question) and _RELATION.search(question))
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A name and the sentence that brings it, `start:end` in its page."""
+
+    name: str
+    shown: Shown
+    start: int
+    end: int
+    score: float
+
+
+def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
+    """What to search next: for every page whose title stands in the question the best of its names, then its second best."""
+    asked = stems(question)
+    found: dict[str, dict[str, Bridge]] = {}
+    for passage in shown:
+        title = stems(_BRACKET.sub("", passage.page.title))
+        if title and title <= asked:
+            _collect(passage, asked - title, question, found.setdefault(passage.page.url, {}))
+    ranked = [sorted(names.values(), key=lambda bridge: -bridge.score)[:MOST_EACH] for names in found.values()]
+    turns = [best[n] for n in range(MOST_EACH) for best in ranked if n < len(best)]
+    return list({bridge.name: bridge for bridge in reversed(turns)}.values())[::-1][:MOST_BRIDGES]
+
+
+def reached(shown: Sequence[Shown], known: Sequence[Evidence]) -> tuple[str, ...]:
+    """The titles of pages that the evidence so far has led to: it names them."""
+    said = [stems(evidence.quote) for evidence in known]
+    titles = dict.fromkeys(_BRACKET.sub("", passage.page.title) for passage in shown)
+    return tuple(title for title in titles if (words := stems(title)) and any(words <= quote for quote in said))
+
+
+def _collect(passage: Shown, roles: set[str], question: str, found: dict[str, Bridge]) -> None:
+    """Score the names of a passage that the question lacks, by the sentence in which they stand and by how early that is."""
+    weight = 1.0
+    for start, end in sentences(passage.text):
+        sentence = passage.text[start:end]
+        shared = ROLE * len(stems(sentence) & roles)
+        for match in _NAME.finditer(sentence):
+            name = match.group()
+            if name.casefold() in question.casefold() or stems(name) <= stems(question) or _MONTH.match(name) or len(name) < LEAST_CHARS:
+                continue
+            linked = LINK if _LINKED.search(sentence[: match.start()]) else 0.0
+            score = weight * (1 + shared + linked + (MANY if " " in name else 0.0))
+            if name not in found or found[name].score < score:
+                found[name] = Bridge(name, passage, passage.start + start, passage.start + end, score)
+        weight *= LATER
