@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from spadework.errors import Unreadable
@@ -10,14 +11,17 @@ from spadework.tools.extract.archive import ReadMember, extract_packed, extract_
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.delimited import extract_delimited
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.formats import added
 from spadework.tools.extract.html import extract
+from spadework.tools.extract.image import extract_image
 from spadework.tools.extract.kinds import Kind, file_name, kind_of
 from spadework.tools.extract.mail import extract_mail
 from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.pdf import extract_pdf
 from spadework.tools.extract.rst import extract_rst
+from spadework.tools.extract.rtf import extract_rtf
 from spadework.tools.extract.text import extract_text
-from spadework.tools.extract.writing import fence
+from spadework.tools.extract.writing import fence, not_shown
 from spadework.tools.extract.xml_text import extract_xml
 from spadework.tools.extract.zipped import extract_zip
 
@@ -31,7 +35,12 @@ _TEXT_READERS: dict[str, Callable[[str, str], Extracted]] = {
     "xml": extract_xml,
     "delimited": extract_delimited,
 }
-_BYTE_READERS: dict[str, Callable[[bytes, str], Extracted]] = {"pdf": extract_pdf, "mail": extract_mail}
+_BYTE_READERS: dict[str, Callable[[bytes, str], Extracted]] = {
+    "pdf": extract_pdf,
+    "mail": extract_mail,
+    "rtf": extract_rtf,
+    "image": extract_image,
+}
 #: Readers of what holds other documents: they are told how to read these.
 _HOLDERS: dict[str, Callable[[bytes, str, ReadMember | None], Extracted]] = {
     "zip": extract_zip,
@@ -41,20 +50,30 @@ _HOLDERS: dict[str, Callable[[bytes, str, ReadMember | None], Extracted]] = {
 #: How deep the members lie: an archive that was packed is opened, one that lies in an archive is not.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
 _OPENED = 1
+#: Longest Markdown of a document, in characters: repeated cells of a small file may become any length.
+MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
     """The content of a document; `media_type` and `charset` are what the server said, "" where it said nothing.
 
-    Raises Unreadable for a damaged document and for a format that is not read, TooLarge for one over a limit of its reader.
+    Text behind its first MAX_CHARS is left out, which its last line says. Raises Unreadable for a damaged document and for a format
+    that is not read, TooLarge for one over a limit of its reader.
     """
-    return _read(body, kind_of(body, media_type, url), url, charset=charset)
+    return _cut(_read(body, kind_of(body, media_type, url), url, charset=charset))
+
+
+def _cut(found: Extracted) -> Extracted:
+    rest = len(found.markdown) - MAX_CHARS
+    return replace(found, markdown=f"{found.markdown[:MAX_CHARS]}\n\n{not_shown(rest, 'characters')}\n") if rest > 0 else found
 
 
 def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 0) -> Extracted:
     if kind.reader in _HOLDERS:
         member = partial(_read_member, depth=depth + _DEPTHS[kind.reader]) if depth <= _OPENED else None
         return _HOLDERS[kind.reader](body, url, member)
+    if kind.reader in added():
+        return added()[kind.reader].read(body, url)
     if kind.reader in _BYTE_READERS:
         return _BYTE_READERS[kind.reader](body, url)
     if not kind.reader:

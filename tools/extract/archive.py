@@ -10,16 +10,19 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.kinds import file_name
-from spadework.tools.extract.package import whole
-from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.extract.package import opened, whole
+from spadework.tools.extract.writing import blocks, heading, not_shown, plain
 
 #: Members behind this one are not read.
 MAX_MEMBERS = 200
+#: The members behind it are counted so far.
+MAX_COUNTED = 10_000
 #: Most bytes of one member, and of all together, unpacked.
 MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
@@ -45,7 +48,7 @@ class _Member:
 
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     """The members of a zip file. Raises Unreadable when it is damaged or encrypted, TooLarge over a limit."""
-    with whole("zip file"), zipfile.ZipFile(io.BytesIO(body)) as archive:
+    with whole("zip file"), opened(body, "zip file") as archive:
         members = [_Member(found.filename, _zip_reader(archive, found)) for found in archive.infolist() if not found.is_dir()]
         return _read_all(members, len(body), url, read)
 
@@ -90,31 +93,30 @@ def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
 
 
 def _read_all(members: Iterator[_Member] | list[_Member], size: int, url: str, read: ReadMember | None) -> Extracted:
-    """Every member under its name; of one that cannot be read, the name alone."""
+    """Every member under its name; of one that cannot be read, the reason."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
     parts: list[str] = []
-    for member in members:
-        if len(parts) == MAX_MEMBERS:
-            break
-        if _is_noise(member.name):
-            continue
+    kept = (member for member in members if not _is_noise(member.name))
+    for member in islice(kept, MAX_MEMBERS):
         body = member.read(min(MAX_MEMBER, left) + 1)
         if len(body) > left:
             raise TooLarge("The archive holds more than can be read, or was made to: it grows too much.")
         left -= len(body)
         parts.append(blocks([heading(member.name, 1), _text(body, member.name, read)]))
-    return Extracted(title=file_name(url), markdown=blocks(parts), kind="archive")
+    rest = sum(1 for _ in islice(kept, MAX_COUNTED))
+    return Extracted(title=file_name(url), markdown=blocks([*parts, not_shown(rest, "members", more=rest == MAX_COUNTED)]), kind="archive")
 
 
 def _text(body: bytes, name: str, read: ReadMember) -> str:
+    """A member as Markdown; where that cannot be had, why."""
     if len(body) > MAX_MEMBER:
-        return ""
+        return f"… It is not shown: it has more than {MAX_MEMBER:,} bytes."
     try:
         return read(body, name).markdown.strip("\n")
-    except FetchError:
-        return ""
+    except FetchError as error:
+        return plain(f"… It is not shown: {error}")
 
 
 def _is_noise(name: str) -> bool:

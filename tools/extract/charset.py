@@ -8,7 +8,13 @@ import re
 #: What browsers really mean by some names (WHATWG Encoding): supersets, so that nothing is lost.
 _SUPERSETS = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949"}
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+)
 _META = re.compile(rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _META_BYTES = 4_096
 
@@ -22,12 +28,22 @@ def decode(body: bytes, charset: str = "") -> str:
         if body.startswith(mark):
             return body.decode(codec, "replace")
     declared = _META.search(body[:_META_BYTES])
-    for name in (charset, declared[1].decode("ascii", "ignore") if declared else "", "utf-8"):
+    named = (charset, declared[1].decode("ascii", "ignore") if declared else "")
+    # Any bytes fit a charset of one byte a character, so that its name proves nothing; text that fits UTF-8 by chance is rare.
+    for name in ("utf-8", *named) if any(map(_says_little, named)) else (*named, "utf-8"):
         try:
             return body.decode(_codec(name))
         except (LookupError, ValueError):
             continue
     return body.decode("cp1252", "replace")
+
+
+def _says_little(name: str) -> bool:
+    """Is it the name that servers give to everything, whatever it is?"""
+    try:
+        return _codec(name) == "cp1252"
+    except (LookupError, ValueError):
+        return False
 
 
 def _codec(name: str) -> str:

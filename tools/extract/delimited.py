@@ -11,6 +11,7 @@ from itertools import islice
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.kinds import file_name
 from spadework.tools.extract.rows import sheet_table
+from spadework.tools.extract.writing import blocks
 
 _SIGNS = ",;\t|"
 #: By so many of the first rows the sign is told.
@@ -21,18 +22,26 @@ def extract_delimited(text: str, url: str) -> Extracted:
     """A table of data, cut to its first rows and columns."""
     lines = text.removeprefix("\ufeff").replace("\0", "")
     sign = max(_SIGNS, key=lambda sign: _agreement(lines, sign))
-    return Extracted(title=file_name(url), markdown=sheet_table(_rows(lines, sign)), kind="csv")
+    rows = _Rows(lines, sign)
+    shown = sheet_table(rows)
+    return Extracted(title=file_name(url), markdown=blocks([shown, rows.damage]), kind="csv")
 
 
 def _agreement(text: str, sign: str) -> int:
     """How many of the first rows have the same number of cells, more than one, when this sign parts them."""
-    widths = Counter(len(row) for row in islice(_rows(text, sign), _SAMPLE) if row)
+    widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
-def _rows(text: str, sign: str) -> Iterator[list[str]]:
-    """The rows; they end where a cell is longer than the standard library allows, which only damaged files have."""
-    try:
-        yield from csv.reader(io.StringIO(text, newline=""), delimiter=sign)
-    except csv.Error:
-        return
+class _Rows:
+    """The rows; they end where a cell is longer than the standard library allows, which only damaged files have: `damage` says so."""
+
+    def __init__(self, text: str, sign: str) -> None:
+        self.damage = ""
+        self._reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        try:
+            yield from self._reader
+        except csv.Error as error:
+            self.damage = f"… What stands behind line {self._reader.line_num:,} is not shown: {error}."

@@ -59,12 +59,12 @@ class Styles:
                 ancestor = attribute(child(chain[-1], "basedOn"), "val")
             style = Style()
             for element in reversed(chain):
-                style = _by_name(_changed(style, child(element, "pPr")), attribute(child(element, "name"), "val"))
+                style = by_name(_changed(style, child(element, "pPr")), attribute(child(element, "name"), "val"))
             self._known[name] = style
         return self._known[name]
 
 
-def _by_name(style: Style, name: str) -> Style:
+def by_name(style: Style, name: str) -> Style:
     """A style, also by its name: those of headings are English in the files of every language."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
@@ -85,9 +85,14 @@ def _changed(style: Style, settings: Element | None) -> Style:
     return replace(style, depth=number(depth, most=_DEEPEST)) if depth else style
 
 
+def is_fixed_font(name: str) -> bool:
+    """Is it a font whose letters are all as wide?"""
+    return bool(_FIXED.search(name))
+
+
 def _is_fixed(paragraph: Element) -> bool:
     runs = [run for run in below(paragraph, "r") if any(tag(part) == "t" and (part.text or "").strip() for part in run)]
-    return bool(runs) and all(_FIXED.search(attribute(child(run, "rPr", "rFonts"), "ascii")) for run in runs)
+    return bool(runs) and all(is_fixed_font(attribute(child(run, "rPr", "rFonts"), "ascii")) for run in runs)
 
 
 def _numbered(numbering: Element | None) -> frozenset[tuple[str, int]]:

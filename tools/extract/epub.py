@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from contextlib import suppress
 from urllib.parse import unquote
 
-from spadework.errors import FetchError, TooLarge
+from spadework.errors import TooLarge, Unreadable
 from spadework.tools.dates import moment
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.package import Package
-from spadework.tools.extract.writing import blocks
+from spadework.tools.extract.writing import blocks, not_shown, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
 
 #: Chapters behind this one are not read.
@@ -42,14 +41,19 @@ def extract_epub(package: Package, url: str) -> Extracted:
 def _chapters(package: Package, book: Element, folder: str, url: str) -> list[str]:
     chapters = []
     left = MAX_BYTES
-    for name in _reading_order(book, folder)[:MAX_CHAPTERS]:
+    order = _reading_order(book, folder)
+    for name in order[:MAX_CHAPTERS]:
         body = package.read(name)
         left -= len(body)
         if left < 0:
             raise TooLarge(f"The chapters of the {package.what} have more than {MAX_BYTES:,} bytes.")
-        with suppress(FetchError):  # a chapter may be a picture alone
-            chapters.append(extract(decode(body), url).markdown)
-    return chapters
+        try:
+            chapters.append(extract(decode(body), url).markdown.strip("\n"))
+        except TooLarge as error:
+            chapters.append(plain(f"… The chapter {posixpath.basename(name)} is not shown: {error}."))
+        except Unreadable:  # it is a picture alone
+            continue
+    return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]
 
 
 def _reading_order(book: Element, folder: str) -> list[str]:

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 from spadework.tools.dates import moment
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_html import html_to_text
-from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.extract.writing import blocks, heading, not_shown
 from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
 
 #: Names of the root elements of RSS 2, Atom and RSS 1.
@@ -22,14 +22,16 @@ _CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "taglin
 
 def read_feed(root: Element, url: str) -> Extracted:
     """The entries of a feed in their order; `published_at` is the day of the newest."""
-    entries = list(below(root, "item", "entry"))[:MAX_ENTRIES]
+    found = list(below(root, "item", "entry"))
+    entries = found[:MAX_ENTRIES]
     about = next(below(root, "channel"), root)
     read = [_entry(entry, url) for entry in entries]
     dates = [date for date in map(_date, entries) if date]
     title = _of(about, "title")
+    rest = not_shown(len(found) - MAX_ENTRIES, "entries")
     return Extracted(
         title=title,
-        markdown=blocks([heading(title, 1), _content(about), *(markdown for markdown, _ in read)]),
+        markdown=blocks([heading(title, 1), _content(about), *(markdown for markdown, _ in read), rest]),
         author=_author(about),
         published_at=max(dates, default=None) or _date(about),
         language=(_of(about, "language") or attribute(root, "lang")).split("-")[0].lower(),
@@ -56,7 +58,7 @@ def _of(element: Element, *names: str) -> str:
 def _content(element: Element) -> str:
     found = {tag(part): part for part in reversed(element)}
     part = next((found[name] for name in _CONTENTS if name in found and text(found[name])), None)
-    return html_to_text("".join(part.itertext(with_tail=False))) if part is not None else ""
+    return html_to_text("".join(part.itertext())) if part is not None else ""
 
 
 def _date(element: Element) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import struct
 from dataclasses import asdict
@@ -14,6 +15,8 @@ from spadework.tools.extract.extracted import Extracted, Link
 _LENGTHS = struct.Struct("!II")
 #: An answer that says it is longer is none.
 _MAX_HEADER = 500_000_000
+#: So many bytes are decoded at once: other threads wait meanwhile.
+_AT_ONCE = 1_000_000
 _ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
 
 
@@ -52,6 +55,24 @@ def told(found: Extracted) -> dict[str, Any]:
 def refused(error: FetchError) -> dict[str, Any]:
     """An answer that says why there is none."""
     return {"error": type(error).__name__, "message": str(error)}
+
+
+def parted(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """An answer as a frame: its text stands behind the header, since reading a long one as JSON would hold up every thread."""
+    if "found" not in reply:
+        return reply, b""
+    found = dict(reply["found"])
+    text: str = found.pop("markdown")
+    return reply | {"found": found}, text.encode("utf-8", "surrogatepass")
+
+
+def joined(header: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """The answer of a frame."""
+    if "found" not in header:
+        return header
+    parts = (body[start : start + _AT_ONCE] for start in range(0, len(body), _AT_ONCE))
+    text = "".join(codecs.iterdecode(parts, "utf-8", "surrogatepass"))
+    return header | {"found": header["found"] | {"markdown": text}}
 
 
 def answer(header: dict[str, Any]) -> Extracted:

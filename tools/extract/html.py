@@ -9,7 +9,7 @@ from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.blocks import Block
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
-from spadework.tools.extract.page.embedded import described, state
+from spadework.tools.extract.page.embedded import described, shelved, state
 from spadework.tools.extract.page.features import PageView
 from spadework.tools.extract.page.kinds import kind_of
 from spadework.tools.extract.page.metadata import author_of, language_of, published, title_of
@@ -45,7 +45,7 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown
     addresses = Addresses(url, page.metadata.base)
-    hidden = described(page.metadata, addresses) or state(page.tree, addresses)
+    hidden = described(page.metadata, addresses) or state(page.tree, addresses) or shelved(page.tree, addresses)
     fresh = [text for text in hidden if text not in shown]
     return "\n\n".join([*([shown.rstrip()] if shown else []), *fresh]) + "\n" if fresh else shown
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from spadework.tools.extract.formats import added
+
 #: First bytes that leave no doubt.
 _MAGIC = (
     (b"%PDF-", "application/pdf"),
@@ -22,6 +24,8 @@ _MAGIC = (
     (b"\x89PNG\r\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF8", "image/gif"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
     (b"RIFF", "application/x-riff"),
     (b"\x7fELF", "application/x-executable"),
     (b"SQLite format 3\x00", "application/vnd.sqlite3"),
@@ -31,7 +35,13 @@ _MAGIC = (
     (b"{\\rtf", "application/rtf"),
     (b"%!PS", "application/postscript"),
 )
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+#: Images in the forms of containers that hold other things as well: what stands where in their first bytes.
+_IMAGES = ((8, b"WEBP", "image/webp"), (4, b"ftypavif", "image/avif"), (4, b"ftypavis", "image/avif"), (6, bytes(4), "image/bmp"))
+_CONTAINERS = {"image/webp": b"RIFF", "image/bmp": b"BM"}
+#: UTF-16 by its mark, or by the first character of its markup.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
+#: Markup with at most this share of null bytes is a page with a fault, more of them are binary data.
+_MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
 _HTML = re.compile(
@@ -55,6 +65,9 @@ _READERS = {
     "application/csv": "delimited",
     "text/tab-separated-values": "delimited",
     "message/rfc822": "mail",
+    "application/rtf": "rtf",
+    "image/svg+xml": "xml",
+    **dict.fromkeys(["image/png", "image/jpeg", "image/gif", "image/tiff", "image/webp", "image/avif", "image/bmp"], "image"),
     "application/zip": "zip",
     "application/x-tar": "tar",
     "application/gzip": "packed",
@@ -72,12 +85,13 @@ _READER_ENDINGS = {
     "xml": "xml",
     "rss": "xml",
     "atom": "xml",
+    "svg": "xml",
     "csv": "delimited",
     "tsv": "delimited",
     "eml": "mail",
 }
 #: What the first bytes alone can tell: without them, it is not what the server says.
-_BY_MAGIC = frozenset({"pdf", "zip", "tar", "packed"})
+_BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed"})
 _TAR = slice(257, 262)
 
 #: Types that say nothing, or are given to everything that is text, so that the content or the ending must tell.
@@ -91,14 +105,15 @@ _ALIASES = {
     **{"erlang": "erl", "haskell": "hs", "ini": "cfg conf properties", "java": "java-source", "javascript": "js mjs jsx ecmascript"},
     **{"json": "jsonl", "julia": "jl", "kotlin": "kt kts", "latex": "tex", "makefile": "mk", "ocaml": "ml", "perl": "pl pm"},
     **{"powershell": "ps1", "python": "py pyi", "ruby": "rb", "rust": "rs", "terraform": "tf", "typescript": "ts tsx"},
-    **{"xml": "svg xsd", "yaml": "yml"},
+    **{"xml": "xsd", "yaml": "yml"},
 }
 _LANGUAGES = {alias: language for language, aliases in _ALIASES.items() for alias in (language, *aliases.split())}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, zip, tar, packed, code (in `language`), nobody ("").
+    """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image, zip, tar, packed, code (in `language`),
+    nobody (""), or a format of the folder `formats` by its name.
 
     `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive: only its inside tells.
     """
@@ -110,20 +125,34 @@ class Kind:
 
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
     """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not known."""
+    for name, form in added().items():
+        by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
+        if (form.magic and body.startswith(form.magic)) or media_type in form.media_types or by_name:
+            return Kind(name, media_type)
     told = media_type not in _VAGUE and media_type not in _READERS
-    for magic, found in _MAGIC:
+    for magic, found in (*_images(body), *_MAGIC):
         if body.startswith(magic):
             return Kind(_READERS.get(found, ""), media_type if told else found)
     if body[_TAR] == b"ustar":
         return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
-    if head[4:8] == b"ftyp" or (b"\0" in head and not head.startswith(_UTF16)):
+    if head[4:8] == b"ftyp" or _is_binary(head):
         return Kind("", media_type if told else f"a binary format{f' sent as {media_type}' if media_type else ''}")
     if media_type != "text/plain" and (kind := _by_markup(head)):
         return kind
     if media_type in _READERS and _READERS[media_type] not in _BY_MAGIC:
         return Kind(_READERS[media_type], media_type)
     return _vague(media_type, url) if media_type in _VAGUE else _other(media_type, url)
+
+
+def _is_binary(head: bytes) -> bool:
+    most = len(head) * _MOST_NULLS if head.lstrip(b"\0 \t\r\n").startswith(b"<") else 0
+    return head.count(0) > most and not head.startswith(_UTF16)
+
+
+def _images(body: bytes) -> list[tuple[bytes, str]]:
+    """The images, with how they begin, that some bytes may be by what stands further on."""
+    return [(_CONTAINERS.get(found, b""), found) for place, sign, found in _IMAGES if body[place : place + len(sign)] == sign]
 
 
 def _by_markup(head: bytes) -> Kind | None:

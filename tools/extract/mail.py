@@ -18,20 +18,24 @@ from spadework.tools.extract.writing import blocks, heading, plain
 
 #: So much of a header is looked at: the time its encoded words take grows with their square.
 MAX_HEADER = 2_000
+#: Most attachments that are named.
+MAX_NAMES = 20
 
 
 def extract_mail(body: bytes, url: str) -> Extracted:
     """The text of an e-mail; attachments are not opened. Raises Unreadable when it is nested without end."""
     try:
         message = BytesParser().parsebytes(body)
-        parts = [part for part in message.walk() if not part.is_multipart() and part.get_content_disposition() != "attachment"]
+        whole = [part for part in message.walk() if not part.is_multipart()]
     except (RecursionError, MessageError, ValueError, LookupError):
         raise Unreadable("The e-mail is damaged.") from None
+    parts = [part for part in whole if part.get_content_disposition() != "attachment"]
+    attached = [_file_name(part) for part in whole if part.get_content_disposition() == "attachment"]
     sender, date, subject = _header(message, "From"), moment(_header(message, "Date")), _header(message, "Subject")
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
     return Extracted(
         title=subject,
-        markdown=blocks([heading(subject, 1), plain(line), _text(parts, url)]),
+        markdown=blocks([heading(subject, 1), plain(line), _text(parts, url), _not_opened(attached)]),
         author=sender,
         published_at=date,
         kind="mail",
@@ -48,6 +52,16 @@ def _text(parts: list[Message], url: str) -> str:
         if any(found):
             return blocks(found)
     return ""
+
+
+def _not_opened(attached: list[str]) -> str:
+    return plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
+
+
+def _file_name(part: Message) -> str:
+    with suppress(LookupError, ValueError, MessageError, TypeError):
+        return " ".join(str(part.get_filename() or "").split())[:100] or part.get_content_type()
+    return "an attachment"
 
 
 def _decoded(part: Message) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 
 from spadework.errors import Unreadable
 from spadework.tools.dates import moment
@@ -16,6 +17,8 @@ from spadework.tools.extract.xml_tree import Element, attribute, below, child, n
 _UNSEEN = frozenset({"annotation", "tracked-changes", "note", "forms", "sequence-decls", "table-of-content", "bibliography", "notes"})
 _CODE = "Preformatted"
 _MAX_SPACES = 100
+#: The size of a sheet, further than which nothing is repeated.
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
 def extract_odt(package: Package, url: str) -> Extracted:
@@ -90,16 +93,23 @@ class _Document:
     def _table(self, element: Element) -> None:
         if name := attribute(element, "name") if tag(element.getparent()) == "spreadsheet" else "":
             self.draft.add(heading(name, 2))
-        self.draft.add(sheet_table(_cells(row) for row in below(element, "table-row")))
+        self.draft.add(sheet_table(_rows(element)))
+
+
+def _rows(element: Element) -> Iterator[list[str]]:
+    """The rows of a table; one that is filled and repeated as often as it is, within the size of a sheet."""
+    for row in below(element, "table-row"):
+        cells = _cells(row)
+        yield from repeat(cells, number(attribute(row, "number-rows-repeated", "1"), most=_MOST_ROWS) if any(cells) else 1)
 
 
 def _cells(row: Element) -> list[str]:
-    """The cells of a row; one that is repeated to the end of the sheet only as often as it can be shown."""
+    """The cells of a row; an empty one that is repeated to the end of the sheet only as often as it can be shown."""
     found: list[str] = []
     for cell in row:
-        if tag(cell) in ("table-cell", "covered-table-cell") and len(found) < MAX_COLUMNS:
-            times = number(attribute(cell, "number-columns-repeated", "1"), most=MAX_COLUMNS)
-            found += [" ".join(" ".join(map(_text, cell)).split())] * times
+        if tag(cell) in ("table-cell", "covered-table-cell") and len(found) < _MOST_COLUMNS:
+            shown = " ".join(" ".join(map(_text, cell)).split())
+            found += [shown] * number(attribute(cell, "number-columns-repeated", "1"), most=_MOST_COLUMNS if shown else MAX_COLUMNS)
     return found
 
 

@@ -11,13 +11,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from spadework.errors import TooLarge, Unreadable
+from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.dates import moment
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.xml_tree import Element, attribute, tag, text, xml_tree
 
 #: Most bytes of one part, unpacked.
 MAX_PART = 50_000_000
+#: Most entries of a zip file; each takes half a kilobyte of memory, and a tenth of that in the file.
+MAX_ENTRIES = 100_000
+_ENTRY = b"PK\x01\x02"
 
 _FAULTS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
@@ -30,10 +33,21 @@ def whole(what: str) -> Iterator[None]:
     """What the standard library raises for damaged archives, as Unreadable; `what` names the file."""
     try:
         yield
+    except FetchError:
+        raise
     except _FAULTS as error:
         if "encrypted" in str(error):
             raise Unreadable(f"The {what} is locked by a password.") from None
         raise Unreadable(f"The {what} is damaged: {str(error)[:100].strip(' .') or type(error).__name__}.") from None
+
+
+def opened(body: bytes, what: str) -> zipfile.ZipFile:
+    """A zip file. Raises Unreadable when it is damaged, TooLarge for more than MAX_ENTRIES entries."""
+    entries = body.count(_ENTRY)
+    if entries > MAX_ENTRIES:
+        raise TooLarge(f"The {what} has {entries:,} entries, the limit is {MAX_ENTRIES:,}.")
+    with whole(what):
+        return zipfile.ZipFile(io.BytesIO(body))
 
 
 class Package:
@@ -41,8 +55,7 @@ class Package:
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
-        with whole(what):
-            self._zip = zipfile.ZipFile(io.BytesIO(body))
+        self._zip = opened(body, what)
         self.names = {name.lstrip("/"): name for name in self._zip.namelist()}
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 

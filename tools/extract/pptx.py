@@ -5,7 +5,7 @@ from __future__ import annotations
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package
-from spadework.tools.extract.writing import blocks, heading, plain, quote, table
+from spadework.tools.extract.writing import blocks, heading, not_shown, plain, quote, table
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag
 
 #: Slides behind this one are not read.
@@ -22,10 +22,10 @@ def extract_pptx(package: Package, url: str) -> Extracted:
     """The text of a presentation, with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
     relations = package.relations(package.main)
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
-    names = [relations[slide] for slide in ids if slide in relations][:MAX_SLIDES]
-    slides = [_slide(package, name) for name in names]
+    names = [relations[slide] for slide in ids if slide in relations]
+    slides = [_slide(package, name) for name in names[:MAX_SLIDES]]
     first = slides[0].partition("\n")[0].lstrip("# ") if slides and slides[0].startswith("#") else ""
-    return package.about(blocks(slides), title=first, kind="pptx")
+    return package.about(blocks([*slides, not_shown(len(names) - MAX_SLIDES, "slides")]), title=first, kind="pptx")
 
 
 def _relation(slide: Element) -> str:

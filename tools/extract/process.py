@@ -8,7 +8,7 @@ import sys
 from threading import Lock
 from typing import Any
 
-from spadework.tools.extract.frames import receive, send
+from spadework.tools.extract.frames import joined, receive, send
 
 #: -P: a module that lies in the folder where spadework was called must not be taken for one of ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.worker")
@@ -53,7 +53,7 @@ class Process:
             if process.stdin is None or process.stdout is None:
                 raise EOFError
             send(process.stdin, request, body)
-            reply, _ = receive(process.stdout)
+            reply = joined(*receive(process.stdout))
         except (OSError, EOFError):
             self.end()
             raise Ended from None

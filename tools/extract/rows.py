@@ -1,11 +1,11 @@
-"""Rows of cells as a Markdown table: within limits, without its empty rows and columns."""
+"""Rows of cells as a Markdown table: within limits, which are named where they cut, without its empty rows and columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
 
-from spadework.tools.extract.writing import table
+from spadework.tools.extract.writing import blocks, not_shown, table
 
 #: What a sheet or a table of data is cut to.
 MAX_ROWS = 5_000
@@ -14,9 +14,28 @@ MAX_COLUMNS = 100
 MAX_CELL = 2_000
 
 
-def sheet_table(rows: Iterable[list[str]]) -> str:
-    """The first rows and columns as a table, its first row the heading; "" when all cells are empty."""
-    cut = [[cell[:MAX_CELL].strip() for cell in row[:MAX_COLUMNS]] for row in islice(rows, MAX_ROWS)]
+def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
+    """The first rows and columns as a table, its first row the heading; "" when all cells are empty.
+
+    What is left out, with `behind` further rows that were not even read, is said below it.
+    """
+    source = iter(rows)
+    widest = 0
+    cut: list[list[str]] = []
+    for row in islice(source, MAX_ROWS):
+        widest = max(widest, _width(row))
+        cut.append([_cell(cell) for cell in row[:MAX_COLUMNS]])
     filled = [row for row in cut if any(row)]
     used = sorted({column for row in filled for column, cell in enumerate(row) if cell})
-    return table([[row[column] if column < len(row) else "" for column in used] for row in filled])
+    shown = table([[row[column] if column < len(row) else "" for column in used] for row in filled])
+    rest = behind + sum(any(cell.strip() for cell in row) for row in source)
+    return blocks([shown, not_shown(rest, "rows"), not_shown(widest - MAX_COLUMNS, "columns")])
+
+
+def _width(row: list[str]) -> int:
+    """How many cells a row has up to the last one that is filled."""
+    return next((place for place in range(len(row), 0, -1) if row[place - 1].strip()), 0)
+
+
+def _cell(text: str) -> str:
+    return text.strip() if len(text) <= MAX_CELL else text[:MAX_CELL].strip() + "…"

@@ -8,7 +8,7 @@ from typing import Any
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.frames import receive, refused, send, told
+from spadework.tools.extract.frames import parted, receive, refused, send, told
 from spadework.tools.extract.limits import limit_memory, memory_taken, mortal
 
 #: Most memory this process may take, in bytes, where the system can see to it.
@@ -34,7 +34,7 @@ def main() -> None:
             with mortal(requests.fileno(), request.pop("seconds") + GRACE):
                 reply = _read(request, body)
             last = memory_taken() > SPENT
-            send(answers, reply | {"last": last})
+            send(answers, *parted(reply | {"last": last}))
     except (EOFError, BrokenPipeError):
         return
 

@@ -62,6 +62,14 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([head, "|" + " --- |" * width, *body])
 
 
+def not_shown(count: int, what: str, *, more: bool = False) -> str:
+    """A line that says how many parts of a document, such as rows, are left out, or at least how many (`more`); "" for none."""
+    if count < 1:
+        return ""
+    one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
+    return f"… {count:,}{' or more' if more else ''} further {one if count == 1 else what} {'is' if count == 1 else 'are'} not shown."
+
+
 def blocks(parts: Sequence[str]) -> str:
     """Blocks parted by one empty line; empty ones are left out."""
     return "\n\n".join(part for part in parts if part.strip())

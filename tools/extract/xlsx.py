@@ -10,7 +10,7 @@ from itertools import islice
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package
 from spadework.tools.extract.rows import MAX_COLUMNS, MAX_ROWS, sheet_table
-from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.extract.writing import blocks, heading, not_shown
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, xml_tree
 
 #: Sheets behind this one are not read.
@@ -29,13 +29,21 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
     """The values of a workbook's sheets, with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
     book = package.needed(package.main)
     relations = package.relations(package.main)
-    sheets = [sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"][:MAX_SHEETS]
+    sheets = [sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"]
     values = _Values(package, from_1904=attribute(child(book, "workbookPr"), "date1904") in ("1", "true"))
     parts = []
-    for sheet in sheets:
-        rows = sheet_table(values.rows(package.read(relations.get(attribute(sheet, "id"), ""))))
+    for sheet in sheets[:MAX_SHEETS]:
+        first, behind = _first_rows(package.read(relations.get(attribute(sheet, "id"), "")))
+        rows = sheet_table(values.rows(first), behind=behind)
         parts.append(blocks([heading(attribute(sheet, "name"), 2), rows]) if rows else "")
-    return package.about(blocks(parts), kind="xlsx")
+    return package.about(blocks([*parts, not_shown(len(sheets) - MAX_SHEETS, "sheets")]), kind="xlsx")
+
+
+def _first_rows(xml: bytes) -> tuple[bytes, int]:
+    """The XML of a sheet up to the last row that is shown, and how many rows stand behind it; those are not even parsed."""
+    behind = islice(_ROW.finditer(xml), MAX_ROWS, None)
+    cut = next(behind, None)
+    return (xml[: cut.start()], 1 + sum(1 for _ in behind)) if cut else (xml, 0)
 
 
 class _Values:
@@ -44,16 +52,15 @@ class _Values:
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
         self._day_one = _DAY_ONE[from_1904]
+        self._widest = 0
         strings = package.tree("xl/sharedStrings.xml")
         self._strings = [_string(element) for element in below(strings, "si")] if strings is not None else []
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[list[str]]:
-        """The first rows of a sheet, with the values of their first columns; what stands behind them is not even parsed."""
-        behind = next(islice(_ROW.finditer(xml), MAX_ROWS, None), None)
-        first = xml[: behind.start() if behind else None]
-        if first.strip():
-            yield from map(self._row, below(xml_tree(first, self._what), "row"))
+        """The values of the rows of a sheet."""
+        if xml.strip():
+            yield from map(self._row, below(xml_tree(xml, self._what), "row"))
 
     def _row(self, row: Element) -> list[str]:
         cells: dict[int, str] = {}
@@ -61,9 +68,12 @@ class _Values:
         for cell in row:
             column = _column(attribute(cell, "r"), following)
             following = column + 1
-            if tag(cell) == "c" and column < MAX_COLUMNS:
+            if tag(cell) == "c":
                 cells[column] = self._value(cell)
-        return [cells.get(column, "") for column in range(max(cells, default=-1) + 1)]
+        width = max((column for column, value in cells.items() if value), default=-1) + 1
+        shown = width if width > self._widest else min(width, MAX_COLUMNS)  # the widest row is told whole, to be counted
+        self._widest = max(self._widest, width)
+        return [cells.get(column, "") for column in range(shown)]
 
     def _value(self, cell: Element) -> str:
         kind = attribute(cell, "t", "n")

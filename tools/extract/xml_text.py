@@ -1,4 +1,4 @@
-"""XML: feeds as their entries, anything else as code, indented where it was written on few lines."""
+"""XML: feeds as their entries, drawings as their words, anything else as code, indented where it was written on few lines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.feed import FEEDS, read_feed
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.kinds import file_name
+from spadework.tools.extract.svg import read_svg
 from spadework.tools.extract.writing import fence
 from spadework.tools.extract.xml_tree import tag, xml_tree
 
@@ -20,6 +21,8 @@ def extract_xml(text: str, url: str) -> Extracted:
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:
         return read_feed(root, url)
+    if tag(root) == "svg":
+        return read_svg(root, url)
     if tag(root) == "html":
         return extract(text, url)
     if max(map(len, text.split("\n"))) > LONG_LINE:

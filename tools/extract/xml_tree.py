@@ -66,4 +66,4 @@ def number(written: str, *, most: int) -> int:
 
 def text(element: Element | None) -> str:
     """All text in an element on one line, "" where there is no element."""
-    return " ".join("".join(element.itertext(with_tail=False)).split()) if element is not None else ""
+    return " ".join("".join(element.itertext()).split()) if element is not None else ""

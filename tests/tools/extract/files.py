@@ -7,6 +7,8 @@ import tarfile
 import zipfile
 from collections.abc import Mapping, Sequence
 
+from PIL import ExifTags, Image, PngImagePlugin
+
 _OOXML = "http://schemas.openxmlformats.org"
 R = f'xmlns:r="{_OOXML}/officeDocument/2006/relationships"'
 W = f'xmlns:w="{_OOXML}/wordprocessingml/2006/main" {R}'
@@ -129,3 +131,54 @@ def epub(chapters: Sequence[str]) -> bytes:
         "OEBPS/nav.xhtml": "<p>Contents</p>",
     }
     return zipped(parts | {f"OEBPS/text/{90 - n} c.xhtml": f"<html><body>{chapter}</body></html>" for n, chapter in enumerate(chapters)})
+
+
+def drawn_pdf(*pages: bytes) -> bytes:
+    """A PDF of pages that are drawn: F1 is Helvetica, F2 its bold, F3 Courier. Readers make its missing table of places themselves."""
+    kids = " ".join(f"{10 + 2 * n} 0 R" for n in range(len(pages))).encode()
+    faces = (b"Helvetica", b"Helvetica-Bold", b"Courier")
+    fonts = b" ".join(b"/F%d << /Type /Font /Subtype /Type1 /BaseFont /%s >>" % (n, face) for n, face in enumerate(faces, 1))
+    objects = [(1, b"<< /Type /Catalog /Pages 2 0 R >>"), (2, b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages)))]
+    for n, page in enumerate(pages):
+        sheet = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << %s >> >> /Contents %d 0 R >>"
+        objects.append((10 + 2 * n, sheet % (fonts, 11 + 2 * n)))
+        objects.append((11 + 2 * n, b"<< /Length %d >>\nstream\n%s\nendstream" % (len(page), page)))
+    body = b"".join(b"%d 0 obj\n%s\nendobj\n" % entry for entry in objects)
+    return b"%PDF-1.4\n" + body + b"trailer\n<< /Size %d /Root 1 0 R >>\n%%%%EOF\n" % (10 + 2 * len(pages))
+
+
+RTF_HEAD = (
+    rb"\ansi\ansicpg1252\deff0\deflang1033{\fonttbl{\f0\froman\fcharset0 Times;}{\f1\fmodern\fcharset0 Courier New;}"
+    rb"{\f2\fswiss\fcharset204 Arial Cyr;}{\f3\fnil\fcharset128 MS Mincho;}}{\colortbl;\red0\green0\blue255;}"
+    rb"{\stylesheet{\s0 Normal;}{\s1\outlinelevel0 heading 1;}{\s2 Heading 2;}{\s3 Source Code;}}"
+    rb"{\info{\title Harbour dues}{\author R. Penn}{\creatim\yr2025\mo1\dy2}{\revtim\yr2026\mo2\dy14\hr9}{\operator nobody}}"
+)
+
+
+def rtf(body: bytes, head: bytes = RTF_HEAD) -> bytes:
+    """An RTF file with this body."""
+    return b"{\\rtf1" + head + b"\n" + body + b"}"
+
+
+def png(image: Image.Image | None = None, **texts: str) -> bytes:
+    """An image as PNG with these texts."""
+    about = PngImagePlugin.PngInfo()
+    for name, said in texts.items():
+        about.add_itxt(name, said)
+    return saved(image or Image.new("L", (3, 2)), "PNG", pnginfo=about)
+
+
+def jpeg(description: str = "", *, artist: str = "", date: str = "", **options: object) -> bytes:
+    """A small photograph with these words in its EXIF data."""
+    exif = Image.Exif()
+    for name, said in (("ImageDescription", description), ("Artist", artist), ("DateTime", date)):
+        if said:
+            exif[ExifTags.Base[name]] = said
+    return saved(Image.new("RGB", (30, 20)), "JPEG", exif=exif, **options)
+
+
+def saved(image: Image.Image, form: str, **options: object) -> bytes:
+    """An image as a file."""
+    buffer = io.BytesIO()
+    image.save(buffer, form, **options)
+    return buffer.getvalue()

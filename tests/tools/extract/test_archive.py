@@ -27,7 +27,7 @@ FILES = {
 }
 MARKDOWN = (
     "# notes/a.md\n\n# Tides\n\nHigh at nine.\n\n# f.py\n\n```python\nx = 1\n```\n\n"
-    "# b.csv\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n# pic.png"
+    "# b.csv\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n# pic.png\n\n… It is not shown: The image is damaged, or of a kind that is not read."
 )
 
 
@@ -55,12 +55,14 @@ def test_a_document_in_an_archive_is_read_an_archive_in_it_is_not():
     found = read(
         zipped({"a.docx": docx(p("A boat pays 14 crowns.")), "b.zip": zipped({"c.txt": "deep"}), "d.tar.gz": tarred(FILES, "w:gz")})
     )
-    assert found.markdown == "# a.docx\n\nA boat pays 14 crowns.\n\n# b.zip\n\n# d.tar.gz"
+    closed = "… It is not shown: An archive in an archive is not opened."
+    assert found.markdown == f"# a.docx\n\nA boat pays 14 crowns.\n\n# b.zip\n\n{closed}\n\n# d.tar.gz\n\n{closed}"
 
 
 def test_so_many_members_are_read():
     found = read(zipped({f"{n}.txt": "A text." for n in range(MAX_MEMBERS + 10)}))
     assert found.markdown.count("A text.") == MAX_MEMBERS
+    assert found.markdown.endswith("\n\n… 10 further members are not shown.")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ def test_a_table_of_data_is_a_table_whatever_parts_its_cells(sign):
 
 def test_a_table_of_data_is_known_by_its_ending_too_and_cut():
     rows = "".join(f"{n},x\n" for n in range(MAX_ROWS + 10))
-    assert read(rows, "text/plain", URL + ".csv").markdown.split("\n")[-1] == f"| {MAX_ROWS - 1} | x |"
+    lines = read(rows, "text/plain", URL + ".csv").markdown.split("\n")
+    assert lines[-3:] == [f"| {MAX_ROWS - 1} | x |", "", "… 10 further rows are not shown."]
 
 
 @given(st.text(st.sampled_from('a1,;\t|"\n\r\0'), max_size=200))
@@ -149,3 +150,11 @@ def test_a_mail_nested_without_end_is_refused_or_read():
         assert isinstance(read(mail, "message/rfc822"), Extracted)
     except Unreadable as refusal:
         assert "damaged" in str(refusal)
+
+
+def test_markup_in_a_title_takes_nothing_away():
+    entry = "<entry><title>High <i>tides</i> today</title><summary>A <b>boat</b> pays.</summary></entry>"
+    feed = f"<feed><title>Tides <b>and</b> dues</title>{entry}</feed>"
+    found = read(feed, "application/atom+xml")
+    assert found.title == "Tides and dues"
+    assert found.markdown == "# Tides and dues\n\n## High tides today\n\nA boat pays."

@@ -291,3 +291,47 @@ def test_any_input_is_read_or_refused(data: str | bytes, url: str) -> None:
         return
     assert isinstance(result.markdown, str)
     assert extract(data, url) == result
+
+
+WORDS = "The hidden tide reached the second step of the harbour office, and the boats lay there for many nights. " * 6
+STATE = {"props": {"pageProps": {"post": {"title": "Tides", "body": f"<p>{WORDS}</p>"}}}}
+SCRIPTS = {
+    "Next.js": f'<script id="__NEXT_DATA__" type="application/json">{json.dumps(STATE)}</script>',
+    "Next.js, streamed": f"<script>self.__next_f.push([1,{json.dumps('5:' + json.dumps(['$', 'p', {'children': WORDS}]))}])</script>",
+    "Nuxt 2": f'<script>window.__NUXT__=(function(a){{return {{data:[{{post:{{body:"{WORDS}"}}}}]}}}}(1))</script>',
+    "Nuxt 3": f'<script type="application/json" id="__NUXT_DATA__">{json.dumps([{"data": 1}, {"body": 2}, WORDS])}</script>',
+    "Redux": f"<script>window.__PRELOADED_STATE__ = JSON.parse({json.dumps(json.dumps(STATE))});</script>",
+    "Redux, escaped": f"<script>window.__INITIAL_STATE__ = {json.dumps(STATE).replace('<', chr(92) + 'x3c')};</script>",
+    "Apollo": f'<script>window.__APOLLO_STATE__={{"Post:1":{{"content":{json.dumps(WORDS)}}}}}</script>',
+    "Inertia": f"<div data-page='{json.dumps(STATE)}'></div>",
+    "React on Rails": f"<div data-react-props='{json.dumps({'text': WORDS})}'></div>",
+    "JSON-LD": f'<script type="application/ld+json">{json.dumps({"@graph": [{"@type": "Article", "articleBody": WORDS}]})}</script>',
+    "microdata": f"<div itemscope><meta itemprop=articleBody content='{WORDS}'></div>",
+    "noscript": f"<noscript><article><p>{WORDS}</p></article></noscript>",
+    "template": f"<template><article><p>{WORDS}</p></article></template>",
+    "shadow root": f"<my-page><template shadowrootmode=open><p>{WORDS}</p></template></my-page>",
+    "hidden until shown": f"<article style='display:none'><p>{WORDS}</p></article>",
+}
+
+
+@pytest.mark.parametrize("place", SCRIPTS)
+def test_text_that_a_page_keeps_for_its_scripts_is_read_once(place: str) -> None:
+    found = extract(f"<html><title>Tides</title><body><div id=root></div>{SCRIPTS[place]}</body></html>", "https://example.org/a")
+    assert found.markdown.count("The hidden tide reached") == 6
+    assert "{" not in found.markdown
+    assert "<p>" not in found.markdown
+
+
+def test_what_a_page_shows_goes_before_what_it_keeps() -> None:
+    shown = WORDS.replace("hidden", "winter")
+    found = extract(
+        f"<html><body><article><p>{shown}</p></article>{SCRIPTS['Next.js']}{SCRIPTS['JSON-LD']}</body></html>", "https://example.org/a"
+    )
+    assert "hidden" not in found.markdown
+
+
+@pytest.mark.parametrize(
+    "script", ["window.dataLayer=[" + json.dumps(WORDS) + "]", "var a = " + json.dumps(WORDS), "__STATE__=" + json.dumps("a{b:c};" * 99)]
+)
+def test_scripts_that_are_no_state_of_a_page_are_not_read(script: str) -> None:
+    assert extract(f"<html><body><div></div><script>{script}</script></body></html>", "https://example.org/a").markdown == ""

@@ -12,7 +12,7 @@ from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.kinds import kind_of
-from tests.tools.extract.files import docx, epub, odf, pptx, tarred, xlsx, zipped
+from tests.tools.extract.files import docx, epub, jpeg, odf, png, pptx, rtf, tarred, xlsx, zipped
 from tests.world.paper import pdf
 
 HTML = (
@@ -72,6 +72,15 @@ URL = "https://example.com/file"
         (b"<a/>", "application/vnd.thing+xml", URL, "xml", ""),
         (b"<a/>", "text/plain", URL + "/pom.xml", "xml", ""),
         (b"From: a", "message/rfc822", URL, "mail", ""),
+        (b"{\\rtf1 text}", "text/plain", URL, "rtf", ""),
+        (b"\x89PNG\r\n\x1a\n", "text/plain", URL, "image", ""),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp", URL, "image", ""),
+        (b"\0\0\0\x1cftypavif", "", URL, "image", ""),
+        (b"BM\x36\x10\0\0\0\0\0\0", "", URL, "image", ""),
+        (b"<svg/>", "image/svg+xml", URL, "xml", ""),
+        (b"{}", "application/json", URL + ".ipynb", "notebook", ""),
+        (b"{}", "application/x-ipynb+json", URL, "notebook", ""),
+        (b"<svg/>", "text/plain", URL + ".svg", "xml", ""),
     ],
 )
 def test_a_document_has_one_reader(body, media_type, url, reader, language):
@@ -83,15 +92,14 @@ def test_a_document_has_one_reader(body, media_type, url, reader, language):
     ("body", "media_type", "named"),
     [
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword", "application/msword"),
-        (b"{\\rtf1 text}", "", "application/rtf"),
         (b"Rar!\x1a\x07", "text/html", "application/vnd.rar"),
-        (b"\x89PNG\r\n\x1a\n", "text/plain", "image/png"),
+        (b"RIFF\0\0\0\0WAVE", "", "application/x-riff"),
+        (b"\0\0\0\x20ftypheic", "image/heic", "image/heic"),
         (b"\0\0\0\x20ftypisom", "video/mp4", "video/mp4"),
         (b"\x7fELF\x02", "", "application/x-executable"),
         (b"a\0b", "application/octet-stream", "a binary format"),
         (b"\0zip", "application/zip", "a binary format sent as application/zip"),
         (b"no zip", "application/zip", "application/zip"),
-        (b"<svg/>", "image/svg+xml", "image/svg+xml"),
         (b"x", "image/jpeg", "image/jpeg"),
     ],
 )
@@ -126,6 +134,10 @@ FILES = (
     zipped({"a.txt": "text"}),
     tarred({"a.txt": b"text"}),
     tarred({"a.txt": b"text"}, "w:gz"),
+    rtf(rb"{\listtext 1.}A boat\par\trowd\intbl a\cell\row{\field{\*\fldinst HYPERLINK https://a.b}{\fldrslt b}}"),
+    b'{"cells":[{"cell_type":"code","source":["x = 1"],"outputs":[{"text":["1"]}]}],"metadata":{}}',
+    png(Title="Tides"),
+    jpeg("A boat."),
 )
 MAGIC = (b"", b"PK\x03\x04", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\x00", b"%PDF-1.7\n", b"<?xml version='1.0'?>", b"<rss>", b"From: a\n")
 MEDIA_TYPES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: Elements nested deeper than this are not descended into.
+#: Elements nested deeper than this count as standing side by side.
 MOST_DEPTH = 400
 #: Lists and quotations nested deeper than this are written at this depth.
 MOST_LIST_DEPTH = 10

@@ -55,7 +55,7 @@ class Walker:
             if close is not _nothing:
                 todo.append(close)
             child = entry.first_child
-            if child is not None and self._frame.depth < MOST_DEPTH:
+            if child is not None:
                 todo.append(child)
         self._flush()
         self._frame.end = len(self.blocks)
@@ -159,7 +159,8 @@ class Walker:
         if self._line.parts:
             self._flush()
         frame = self._frame
-        self._frame = Frame(frame, tag, traits(tag, node.attributes), len(self.blocks), 0, frame.depth + 1)
+        around = frame if frame.depth < MOST_DEPTH else frame.parent
+        self._frame = Frame(around, tag, traits(tag, node.attributes), len(self.blocks), 0, min(frame.depth + 1, MOST_DEPTH))
         return partial(self._close_frame, frame, self._items, len(self._numbers))
 
     def _close_frame(self, parent: Frame, items: tuple[Item, ...], numbers: int) -> None:

@@ -1,0 +1,159 @@
+"""`spadework read` as a user has it: one page or file as Markdown, as JSON or as it came, and one sentence where it cannot be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spadework.tools.chromium import installed_chromium
+from tests.tools.extract.files import docx, png, rtf, zipped
+from tests.world.paper import pdf
+from tests.world.sites import World
+
+PAGE = (
+    "<html lang=en><head><title>Tides</title><meta name=author content='R. Penn'></head><body><nav><a href=/>Home</a></nav><article>"
+    "<h1>Tides</h1><p>" + "The winter tide reached the second step of the harbour office. " * 8 + "</p>"
+    "<p>See <a href=/dues>the dues</a>.</p></article></body></html>"
+)
+FACTS = {
+    *("url", "final_url", "status", "media_type", "level", "bytes", "seconds", "from_cache", "stale", "title", "author", "published_at"),
+    *("language", "kind", "trafilatura", "links", "markdown"),
+}
+
+
+class Terminal:
+    """Runs `spadework read` in a process."""
+
+    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+        self.folder = folder
+        self._env = {**os.environ, "SPADEWORK_HOME": str(folder / "home"), **env}
+
+    def read(self, *arguments: str) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "spadework", "read", *arguments]
+        done = subprocess.run(command, env=self._env, cwd=self.folder, capture_output=True, timeout=60)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    (tmp_path / "page.html").write_text(PAGE)
+    (tmp_path / "dues.pdf").write_bytes(pdf("Harbour dues\n\nA boat pays 14 crowns."))
+    (tmp_path / "dues.docx").write_bytes(docx("<w:p><w:r><w:t>A boat pays 14 crowns.</w:t></w:r></w:p>"))
+    (tmp_path / "dues.rtf").write_bytes(rtf(rb"A boat pays 14 crowns.\par"))
+    (tmp_path / "map.png").write_bytes(png(Title="Harbour map"))
+    (tmp_path / "blank.txt").write_text(" \n")
+    (tmp_path / "noise.bin").write_bytes(b"\x7fELF\0\1\2")
+    (tmp_path / "all.zip").write_bytes(zipped({"a.txt": "A text."}))
+    (tmp_path / "latin.txt").write_bytes("Das Café schließt früh.".encode("cp1252"))
+    return Terminal(tmp_path, {})
+
+
+@pytest.fixture
+def online(tmp_path: Path, world: World) -> Terminal:
+    return Terminal(tmp_path, dict(world.env))
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("page.html", "# Tides\n\nThe winter tide"),
+        ("dues.pdf", "A boat pays 14 crowns."),
+        ("dues.docx", "A boat pays 14 crowns."),
+        ("dues.rtf", "A boat pays 14 crowns."),
+        ("map.png", "# Harbour map"),
+        ("all.zip", "# a.txt\n\nA text."),
+        ("latin.txt", "Das Café schließt früh."),
+    ],
+)
+def test_a_file_of_any_format_is_read(terminal: Terminal, name: str, found: str) -> None:
+    code, out, err = terminal.read(name)
+    assert (code, err) == (0, "")
+    assert found in out
+
+
+def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
+    code, out, _ = terminal.read("--html", "page.html", "--url", "https://example.org/a", "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert set(told) == FACTS
+    assert (told["url"], told["level"], told["title"], told["author"], told["language"]) == (
+        *("https://example.org/a", -1, "Tides", "R. Penn"),
+        "en",
+    )
+    assert told["links"] == [{"url": "https://example.org/dues", "text": "the dues"}]
+    assert told["bytes"] == len(PAGE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "named"),
+    [
+        (["--html", "dues.pdf", "--url", "https://example.org/a"], 1, "dues.pdf holds no HTML: it is a file of the type application/pdf"),
+        (["--html", "noise.bin", "--url", "https://example.org/a"], 1, "noise.bin holds no HTML"),
+        (["--html", "no.html", "--url", "https://example.org/a"], 2, "no.html"),
+        (["--html", "page.html"], 2, "--url"),
+        (["--html", "page.html", "--url", "example.org"], 2, "example.org"),
+        (["page.html", "--html", "page.html", "--url", "https://example.org/a"], 2, "--html"),
+        (["noise.bin"], 1, "noise.bin could not be read: application/x-executable is not read"),
+        (["blank.txt"], 1, "blank.txt could not be read: there is no text in it"),
+        (["no-such-file"], 2, "no-such-file"),
+        (["."], 2, "directory"),
+        ([], 2, "Say what to read"),
+        (["http://"], 2, "http://"),
+        (["https://[::1"], 2, "https://[::1"),
+        (["ftp://example.org/a"], 2, "ftp://example.org/a"),
+        (["https://example.org/", "--level", "7"], 2, "'7'"),
+        (["https://example.org/", "--level", "high"], 2, "'high'"),
+        (["page.html", "--raw", "--json"], 2, "--raw"),
+        (["dues.pdf", "--raw"], 1, "dues.pdf is no text but application/pdf"),
+        (["http://127.0.0.1:9/a"], 1, "127.0.0.1"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence_that_names_it(terminal: Terminal, arguments: list[str], code: int, named: str) -> None:
+    got, out, err = terminal.read(*arguments)
+    assert (got, out) == (code, "")
+    assert named in err
+    assert "Traceback" not in err
+    assert len(err) <= 400
+
+
+def test_raw_is_the_source_and_nothing_more(terminal: Terminal) -> None:
+    assert terminal.read("page.html", "--raw") == (0, PAGE, "")
+    assert terminal.read("latin.txt", "--raw") == (0, "Das Café schließt früh.", "")
+
+
+def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(online: Terminal, world: World) -> None:
+    url = f"{world.bases['encyclopedia']}/wiki/Port_Aldermere"
+    code, out, err = online.read(url, "--json")
+    told = json.loads(out)
+    assert (code, err) == (0, "")
+    assert set(told) == FACTS
+    assert (told["url"], told["final_url"], told["status"], told["media_type"], told["level"]) == (url, url, 200, "text/html", 0)
+    assert told["seconds"] > 0
+    assert told["bytes"] > 0
+    assert "Port Aldermere" in told["markdown"]
+    _, raw, _ = online.read(url, "--raw")
+    assert raw.lstrip().lower().startswith("<!doctype html")
+    assert json.loads(online.read(url, "--json", "--level", "1")[1])["level"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not installed_chromium(), reason="no Chromium is installed here")
+def test_reading_can_begin_in_the_browser(online: Terminal, world: World) -> None:
+    url = f"{world.bases['encyclopedia']}/wiki/Port_Aldermere"
+    code, out, err = online.read(url, "--json", "--level", "2")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["level"] == 2
+    assert "</html>" in online.read(url, "--raw", "--level", "2")[1]
+
+
+def test_why_a_page_of_the_web_could_not_be_read_is_said(online: Terminal, world: World) -> None:
+    url = f"{world.bases['encyclopedia']}/no-such-page"
+    code, out, err = online.read(url)
+    assert (code, out) == (1, "")
+    assert "no-such-page" in err
+    assert "404" in err

@@ -1,0 +1,59 @@
+"""Jupyter notebooks as Markdown: their texts, their code as code, and what was printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from spadework.errors import Unreadable
+from spadework.tools.extract.charset import decode
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.formats import Format
+from spadework.tools.extract.markdown import clean_markdown
+from spadework.tools.extract.writing import blocks, fence, not_shown
+
+#: Cells behind this one are not read; of what one has printed, so many characters are shown.
+MAX_CELLS = 2_000
+MAX_OUTPUT = 2_000
+
+
+def extract_notebook(body: bytes, url: str) -> Extracted:
+    """The cells of a notebook in their order. Raises Unreadable when it is damaged."""
+    try:
+        book = json.loads(decode(body))
+    except (ValueError, RecursionError):
+        raise Unreadable("The notebook is damaged: it is no JSON.") from None
+    cells = _of(book, "cells")
+    if not isinstance(cells, list):
+        raise Unreadable("The notebook is damaged: it has no cells.")
+    language = _of(_of(_of(book, "metadata"), "language_info"), "name")
+    shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language if isinstance(language, str) else "", url)]
+    markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])
+    title = next((line.lstrip("# ") for line in markdown.split("\n") if line.startswith("# ")), "")
+    return Extracted(title=title, markdown=markdown, kind="notebook")
+
+
+def _cell(cell: Any, language: str, url: str) -> Iterator[str]:
+    source = _text(_of(cell, "source"))
+    if _of(cell, "cell_type") == "markdown":
+        yield clean_markdown(source, url).markdown.strip("\n")
+    elif source.strip():
+        yield fence(source, language if _of(cell, "cell_type") == "code" else "")
+        outputs = _of(cell, "outputs")
+        for output in outputs if isinstance(outputs, list) else []:
+            printed = _text(_of(output, "text")) or _text(_of(_of(output, "data"), "text/plain"))
+            if printed.strip():
+                yield fence(printed if len(printed) <= MAX_OUTPUT else printed[:MAX_OUTPUT] + "…")
+
+
+def _of(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _text(value: Any) -> str:
+    """A text, which notebooks also write as a list of lines."""
+    return "".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value if isinstance(value, str) else ""
+
+
+FORMAT = Format("notebook", extract_notebook, media_types=("application/x-ipynb+json",), endings=("ipynb",))

@@ -1,0 +1,103 @@
+"""The lines of a PDF page: their texts, where they stand, how large their letters are, and whether they are bold or of fixed width."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pypdfium2
+
+from spadework.tools.extract.docx_styles import is_fixed_font
+
+#: pdfium sets this sign where a word is broken at the end of a line.
+BROKEN = "\ufffe"
+#: A gap between words of more than so many heights of a letter parts columns.
+WIDE_GAP = 1.2
+
+_PDFIUM: Any = pypdfium2.raw  # it has no types
+_LINE = re.compile(rf"[^\r\n{BROKEN}]+{BROKEN}?")
+_SPACE = re.compile(r"\s+")
+_FIXED_FLAG, _BOLD_WEIGHT, _NAME_BYTES = 1, 600, 100
+_BOLD_NAME = re.compile(r"bold|black|heavy|cmbx", re.IGNORECASE)
+_FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, or the part of one that stands in a column. `table` is the Markdown of a table that stands in its place."""
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    size: float
+    bold: bool = False
+    fixed: bool = False
+    table: str = ""
+
+
+def lines(text_page: Any) -> Iterator[list[Line]]:
+    """Each line of a page as its parts from left to right: one, unless there are wide gaps in it."""
+    text = text_page.get_text_range()
+    known = text_page.count_chars()
+    for found in _LINE.finditer(text):
+        parts = []
+        for start, end in _parts(text_page, text, found.start(), found.end(), known):
+            line = _line(text_page, text[start:end], start, end)
+            if line.text:
+                parts.append(line)
+        if parts:
+            yield parts
+
+
+def _parts(text_page: Any, text: str, start: int, end: int, known: int) -> Iterator[tuple[int, int]]:
+    """The places of the parts of a line."""
+    end = min(end, known)
+    while start < end and text[start].isspace():
+        start += 1
+    for space in _SPACE.finditer(text, start, end):
+        if space.start() > start and space.end() < end:
+            before, behind = _box(text_page, space.start() - 1), _box(text_page, space.end())
+            if behind[0] - before[2] > WIDE_GAP * max(behind[3] - behind[1], 1.0):
+                yield start, space.start()
+                start = space.end()
+    if start < end:
+        yield start, end
+
+
+def _line(text_page: Any, text: str, start: int, end: int) -> Line:
+    last = start + max(len(text.rstrip().rstrip(BROKEN)) - 1, 0)
+    first_box, last_box = _box(text_page, start), _box(text_page, last)
+    bold, fixed = _font(text_page, start)
+    if last > start and (bold or fixed):
+        bold_end, fixed_end = _font(text_page, last)
+        bold, fixed = bold and bold_end, fixed and fixed_end
+    shown = " ".join(text.replace("\0", "").split())
+    _, bottom, _, top = _box(text_page, start + _letter(text))
+    return Line(shown, first_box[0], last_box[2], bottom, top - bottom, bold, fixed)
+
+
+def _letter(text: str) -> int:
+    """The place of a letter that stands for its line: signs at its beginning may be of another font."""
+    letters = [place for place, sign in enumerate(text) if sign.isalpha()]
+    return letters[len(letters) // 2] if letters else 0
+
+
+def _box(text_page: Any, place: int) -> tuple[float, float, float, float]:
+    """Left, bottom, right and top of a letter with the room its font gives it."""
+    index = _PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place)
+    box = text_page.get_charbox(max(index, 0), loose=True)
+    return box[0], box[1], box[2], box[3]
+
+
+def _font(text_page: Any, place: int) -> tuple[bool, bool]:
+    """Is the font of a letter bold, and has it a fixed width?"""
+    index = max(_PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place), 0)
+    buffer, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
+    _PDFIUM.FPDFText_GetFontInfo(text_page, index, buffer, _NAME_BYTES, flags)
+    name = buffer.value.decode("utf-8", "replace")
+    bold = _PDFIUM.FPDFText_GetFontWeight(text_page, index) >= _BOLD_WEIGHT or bool(_BOLD_NAME.search(name))
+    return bold, bool(flags.value & _FIXED_FLAG) or is_fixed_font(name) or bool(_FIXED_NAME.search(name))
