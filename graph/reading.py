@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from spadework.errors import BudgetSpent, FetchError, NotAllowed, TooLarge, TooSlow
+from spadework.errors import FetchError, NotAllowed, TooLarge
 from spadework.events import Read, Reading
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.tools.extract.child import read_apart
+from spadework.tools.fetch.pool import Began, Came, Failed, Left, Limits, Outcome, read_many
 from spadework.tools.inline import one_line
 from spadework.tools.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
@@ -23,48 +23,60 @@ LIBRARY = "library://"
 #: Local documents are at level -1: nothing was fetched.
 LOCAL = -1
 
+#: A page is slow after `slow_page_seconds`, but at the latest after this share of the time it has.
+SLOW_SHARE = 0.3
+
 
 async def read_pages(desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Sequence[Hit], emit: Emit) -> tuple[list[Page], list[Problem]]:
-    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails; what came by the deadline counts."""
-    until = asyncio.get_running_loop().time() + desk.budget.phase("read")
-    waiting, wanted = deque([*chosen, *reserve]), len(chosen)
-    running: dict[asyncio.Task[Page], Hit] = {}
+    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is slow; what came by the deadline counts."""
+    hits = [*chosen, *reserve]
     pages: dict[str, Page] = {}
     problems: list[Problem] = []
-    stopping = asyncio.create_task(desk.stop.wait())
-    try:
-        while running or (waiting and len(pages) < wanted):
-            while waiting and len(running) < desk.settings.parallel_pages and len(pages) + len(running) < wanted:
-                hit = waiting.popleft()
-                running[asyncio.create_task(read_page(desk, hit, until))] = hit
-                emit(Reading(topic=task.topic.name, url=hit.url, title=hit.title))
-            left = until - asyncio.get_running_loop().time()
-            done, _ = await asyncio.wait({*running, stopping}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            for finished in [task for task in running if task in done]:
-                outcome = _outcome(finished, running.pop(finished), task, emit)
-                if isinstance(outcome, Page):
-                    pages[outcome.url] = outcome
-                elif outcome:
-                    problems.append(outcome)
-            if any(isinstance(task.exception(), BudgetSpent) for task in done - {stopping}):
-                waiting.clear()
-            if not done or stopping.done():
-                break
-    finally:
-        problems += [_late(task, hit, emit) for hit in running.values()]
-        await _cancelled({*running, stopping})
-    order = {canonical_url(hit.url): n for n, hit in enumerate([*chosen, *reserve])}
+    own: set[str] = set()
+
+    async def read(hit: Hit, seconds: float) -> Page:
+        return await read_page(desk, hit, seconds, own)
+
+    def place(page: Page) -> str | None:
+        return page.url if not task.broad or page.url in own else None
+
+    reading = read_many(hits, read, _limits(desk, len(chosen)), group=_host, key=place, stop=desk.stop)
+    async with aclosing(reading) as outcomes:
+        async for outcome in outcomes:
+            emit(_event(task.topic.name, outcome))
+            problems += _problems(outcome)
+            if isinstance(outcome, Came):
+                pages[outcome.result.url] = outcome.result
+    order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
     return sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))), problems
 
 
-async def read_page(desk: Desk, hit: Hit, until: float) -> Page:
-    """The page of a hit, read once in the session, with what the hit knows of it."""
+def _limits(desk: Desk, wanted: int) -> Limits:
+    settings, seconds = desk.settings, desk.budget.phase("read")
+    return Limits(
+        wanted=wanted,
+        parallel=settings.parallel_pages,
+        per_group=settings.parallel_per_host,
+        page_seconds=settings.page_seconds,
+        slow_seconds=min(settings.slow_page_seconds, SLOW_SHARE * min(settings.page_seconds, seconds)),
+        until=asyncio.get_running_loop().time() + seconds,
+    )
+
+
+def _host(hit: Hit) -> str:
+    """The host that is asked for a page; documents of a library are not asked of anybody."""
+    return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
+
+
+async def read_page(desk: Desk, hit: Hit, seconds: float, own: set[str]) -> Page:
+    """The page of a hit, read once in the session, with what the hit knows of it; `own` takes its address if it is read now."""
 
     async def work() -> Page:
         desk.budget.charge("pages")
-        if hit.url.startswith(LIBRARY):
-            return await _from_library(desk, hit.url)
-        return await _from_web(desk, hit.url, until)
+        local = hit.url.startswith(LIBRARY)
+        page = await (_from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds))
+        own.add(page.url)
+        return page
 
     page = await desk.journal.once("page", {"url": canonical_url(hit.url)}, Page, work)
     return page.model_copy(
@@ -128,11 +140,10 @@ async def _local(desk: Desk, url: str, title: str, markdown: str, published_at: 
     )
 
 
-async def _from_web(desk: Desk, url: str, until: float) -> Page:
-    seconds = min(desk.settings.page_seconds, until - asyncio.get_running_loop().time())
+async def _from_web(desk: Desk, url: str, seconds: float) -> Page:
     desk.budget.add(fetches=1)
     fetched, extracted = await desk.reader.read(url, seconds=seconds)
-    desk.budget.add(bytes=len(fetched.body))
+    desk.budget.add(cache_hits=int(fetched.from_cache), bytes=0 if fetched.from_cache else len(fetched.body))
     digest, text = await desk.pages.put(extracted.markdown)
     return Page(
         url=fetched.url.partition("#")[0],
@@ -141,35 +152,42 @@ async def _from_web(desk: Desk, url: str, until: float) -> Page:
         status=fetched.status,
         media_type=fetched.media_type,
         published_at=extracted.published_at,
-        fetched_at=datetime.now(UTC),
+        fetched_at=fetched.dated or datetime.now(UTC),
+        stale=fetched.stale,
         content_hash=digest,
         chars=len(text),
     )
 
 
-def _outcome(done: asyncio.Task[Page], hit: Hit, task: Task, emit: Emit) -> Page | Problem | None:
-    try:
-        page = done.result()
-    except BudgetSpent:
-        return None
-    except FetchError as error:
-        emit(Read(topic=task.topic.name, url=hit.url, title=hit.title, reason=str(error)))
-        return _failed(hit, str(error))
-    emit(Read(topic=task.topic.name, url=hit.url, title=page.title, chars=page.chars))
-    return page
+def _event(topic: str, outcome: Outcome[Hit, Page]) -> Reading | Read:
+    """What happened to a hit, for those who watch."""
+    hit = outcome.candidate
+    if isinstance(outcome, Began):
+        return Reading(topic=topic, url=hit.url, title=hit.title)
+    if isinstance(outcome, Came):
+        return Read(topic=topic, url=hit.url, title=outcome.result.title, chars=outcome.result.chars)
+    return Read(topic=topic, url=hit.url, title=hit.title, reason=_reason(outcome))
 
 
-def _late(task: Task, hit: Hit, emit: Emit) -> Problem:
-    reason = str(TooSlow(f"{host_of(hit.url)} did not answer in time."))
-    emit(Read(topic=task.topic.name, url=hit.url, title=hit.title, reason=reason))
-    return _failed(hit, reason)
+def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
+    """Why a hit was not read."""
+    if isinstance(outcome, Failed):
+        return str(outcome.error)
+    if outcome.why == "not needed":
+        return f"{host_of(outcome.candidate.url)} was slow, and another page came first."
+    if outcome.why == "budget":
+        return "The budget of pages is spent."
+    return f"{host_of(outcome.candidate.url)} did not answer in time."
 
 
-def _failed(hit: Hit, reason: str) -> Problem:
-    return Problem(stage="read", subject=hit.url, reason=reason, effect=f"“{hit.title or hit.url}” was not read.")
-
-
-async def _cancelled(running: set[asyncio.Task[Any]]) -> None:
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
+def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:
+    """What the reader of the report must know about a hit: that it was not read, or is perhaps out of date."""
+    hit = outcome.candidate
+    name = f"“{hit.title or hit.url}”"
+    if isinstance(outcome, Came) and outcome.result.stale:
+        day = outcome.result.fetched_at
+        reason = f"{host_of(hit.url)} could not be reached; the copy of {day.day} {day:%B %Y} was read."
+        return [Problem(stage="read", subject=hit.url, reason=reason, effect=f"{name} may be out of date.")]
+    if isinstance(outcome, Failed) or (isinstance(outcome, Left) and outcome.why in ("deadline", "stopped")):
+        return [Problem(stage="read", subject=hit.url, reason=_reason(outcome), effect=f"{name} was not read.")]
+    return []

@@ -8,9 +8,10 @@ from langgraph.types import Send
 
 from spadework.budget import ACCELERATE, WRITE_NOW, Budget
 from spadework.graph.state import ResearchState
+from spadework.graph.wishes import dated, gap_query
 from spadework.settings import Settings
 from spadework.tools.select import PRESETS
-from spadework.values import Coverage, Plan, Query, Question, Status, Task, Topic
+from spadework.values import Coverage, Plan, Query, Question, Status, Task
 
 #: Queries of one gap task at most.
 MOST_GAP_QUERIES = 3
@@ -38,7 +39,8 @@ def first_tasks(plan: Plan, budget: Budget, settings: Settings) -> list[Task]:
     """One task a topic, all its queries."""
     share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
     pages = max(2, min(PRESETS[settings.preset][1], share))
-    return [Task(topic=topic, queries=topic.queries, round=1, pages=pages) for topic in plan.topics]
+    broad = plan.question_type == "list"
+    return [Task(topic=topic, queries=dated(topic.queries, plan.freshness), round=1, pages=pages, broad=broad) for topic in plan.topics]
 
 
 def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[Task]:
@@ -51,14 +53,14 @@ def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[
         return first_tasks(left, budget, settings) if open_topics else []
     before = {query.text.lower() for task in asked for query in task.queries}
     pages = min(GAP_PAGES, PRESETS[settings.preset][1])
-    made = [(topic, _gap_queries(topic, coverage, before)) for topic in open_topics]
+    made = [(topic, _gap_queries(coverage.get(topic.name), before, state["plan"])) for topic in open_topics]
     return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in made if queries]
 
 
-def _gap_queries(topic: Topic, coverage: dict[str, Coverage], before: set[str]) -> tuple[Query, ...]:
-    found = coverage.get(topic.name)
-    wanted = dict.fromkeys(r.query for r in (found.recommendations if found else ()) if r.query.lower() not in before)
-    return tuple(Query(text=text, kind="gap") for text in list(wanted)[:MOST_GAP_QUERIES])
+def _gap_queries(found: Coverage | None, before: set[str], plan: Plan) -> tuple[Query, ...]:
+    fresh = [r for r in (found.recommendations if found else ()) if r.query.lower() not in before]
+    wanted = {r.query: r for r in reversed(fresh)}  # of two with the same words, the first
+    return tuple(gap_query(wanted[text], plan) for text in list(dict.fromkeys(r.query for r in fresh))[:MOST_GAP_QUERIES])
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:

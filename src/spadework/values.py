@@ -39,10 +39,17 @@ class Question(Value):
 
 
 class Query(Value):
-    """One phrasing of what is looked for."""
+    """One phrasing of what is looked for, how recent the pages should be, and the domains to keep to or to keep away from.
+
+    `results` is how many new pages are wanted of it, 0 for as many as the settings say.
+    """
 
     text: str
     kind: QueryKind = "original"
+    freshness: Freshness = "any"
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    results: int = Field(0, ge=0, le=100)
 
 
 class Topic(Value):
@@ -67,12 +74,16 @@ class Plan(Value):
 
 
 class Task(Value):
-    """What one worker is sent to find: a topic, the queries of this round (all first, then only the gaps'), and how many pages to read."""
+    """What one worker is sent to find: a topic, the queries of this round (all first, then only the gaps'), and how many pages to read.
+
+    `broad` asks for that many pages which no other worker reads: a survey lives of their number.
+    """
 
     topic: Topic
     queries: tuple[Query, ...]
     round: int = 1
     pages: int = 10
+    broad: bool = False
 
 
 class Found(Value):
@@ -102,7 +113,8 @@ class Hit(Value):
 class Page(Value):
     """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars` is its length.
 
-    `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document.
+    `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could
+    not be reached, and this is a copy from before.
     """
 
     url: str
@@ -114,6 +126,7 @@ class Page(Value):
     fetched_at: datetime
     content_hash: str
     chars: int
+    stale: bool = False
     cleaned_by: str = "rules"
     origin: str = ""
     relevance: float = 0.0

@@ -5,23 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from contextlib import AsyncExitStack
+from functools import partial
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-import httpcore
 import httpx
 import stamina
 
-from spadework.errors import TooSlow, Unreachable
+from spadework.errors import TooLarge, TooSlow, Unreachable
 from spadework.settings import Settings
 from spadework.tools.fetch import connect
+from spadework.tools.fetch.cache import HttpCache
+from spadework.tools.fetch.cleaned import Cleaned
 from spadework.tools.fetch.exchange import Answer, exchange
+from spadework.tools.fetch.faults import lasting
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, shown
 from spadework.tools.fetch.headers import for_level, retry_after
 from spadework.tools.fetch.redirect import next_url
-from spadework.tools.fetch.robots import Robots
+from spadework.tools.fetch.robots import Robots, TooSoon
+from spadework.tools.fetch.store import Store
+from spadework.tools.fetch.streams import Pool
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
@@ -34,13 +39,13 @@ PASSING = frozenset({500, 502, 504})
 SHORT_WAIT = 5.0
 LATER = frozenset({429, 503})
 
-#: Statuses with which servers turn away what does not look like a browser.
-TURNED_AWAY = frozenset({403, 406, 429, 503})
+#: The levels of asking: plainly, and like a browser.
+LEVELS = (0, 1)
 
 
 def _passing(error: Exception) -> bool:
-    """May the error be gone the next time? Not so for a name that does not exist."""
-    return isinstance(error, Unreachable) and not isinstance(error.__cause__, connect.NoSuchHost)
+    """May the error be gone the next time? Not so for a name that does not exist, nor for a bad certificate."""
+    return isinstance(error, Unreachable) and not isinstance(error.__cause__, connect.NoSuchHost) and not lasting(error)
 
 
 class Web:
@@ -52,16 +57,21 @@ class Web:
         self._robots = Robots(settings.user_agent, self._robots_txt)
         self._slots: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(settings.parallel_per_host))
         self._levels: dict[str, int] = {}
+        store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
+        self._cache = HttpCache(store, settings.allow_hosts)
+        #: The level that was asked for to begin with.
+        self.min_level = settings.min_level
+        #: The texts of pages read before, for whoever reads what is fetched here.
+        self.cleaned = Cleaned(store)
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self._pool = await self._open.enter_async_context(
-            httpcore.AsyncConnectionPool(
+            Pool(
                 ssl_context=await asyncio.to_thread(httpx.create_ssl_context),
-                max_connections=MAX_CONNECTIONS,
-                keepalive_expiry=KEEPALIVE_SECONDS,
-                http2=True,
                 network_backend=self._backend,
+                most=MAX_CONNECTIONS,
+                keep_seconds=KEEPALIVE_SECONDS,
             )
         )
         return self
@@ -70,27 +80,56 @@ class Web:
         await self._open.aclose()
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
-        """The page at `url`, redirects followed, within `seconds`.
+        """The page at `url`, redirects followed, within `seconds`; a copy marked as stale where its server cannot be reached.
 
         Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable, each with one sentence that says why.
         """
         url = check_url(url)
         try:
             async with asyncio.timeout(seconds) as limit:
-                return await self._levels_up(url, limit.when() or 0.0)
+                return await self._fetch_or_fall_back(url, limit.when() or 0.0)
         except TimeoutError:
             raise TooSlow(f"{shown(url)} did not come within {seconds:.3g} s.") from None
+
+    async def ask_leave(self, url: str, *, seconds: float) -> None:
+        """Return when a page that a browser will fetch may be fetched, by the robots.txt of its site.
+
+        Raises Blocked when it may not be, TooSlow when that is only after `seconds`.
+        """
+        if self._settings.robots:
+            await self._robots.ask_leave(url, asyncio.get_running_loop().time() + seconds)
+
+    async def _fetch_or_fall_back(self, url: str, deadline: float) -> Fetched:
+        try:
+            return await self._levels_up(url, deadline)
+        except TooSoon:
+            raise
+        except (Unreachable, TooSlow):
+            copy = await self._stand_in(url)
+            if copy is None:
+                raise
+            return copy.fetched(self._levels.get(urlsplit(url).netloc, 0))
+
+    async def _stand_in(self, url: str) -> Answer | None:
+        """The copy of a page that cannot be had now, also of one that is known to have moved."""
+        for _ in range(self._settings.redirects + 1):
+            copy = await self._cache.stale(url, LEVELS)
+            target = next_url(copy) if copy else None
+            if target is None:
+                return copy
+            url = target
+        return None
 
     async def _levels_up(self, url: str, deadline: float) -> Fetched:
         """Ask; if the server says "later", and soon, ask then; if it turns us away, ask once more like a browser."""
         host = urlsplit(url).netloc
-        level = self._levels.get(host, 0)
+        level = self._levels.get(host, min(1, self.min_level))
         answer = await self._visit(url, level, deadline)
         later = retry_after(answer.headers) if answer.status in LATER else None
         if later is not None and later <= min(SHORT_WAIT, deadline - asyncio.get_running_loop().time()):
             await asyncio.sleep(later)
             answer = await self._visit(url, level, deadline)
-        elif later is None and answer.status in TURNED_AWAY and level == 0:
+        elif answer.turned_away and level < min(1, self._settings.max_level):
             level = 1
             answer = await self._visit(url, level, deadline)
         answer.check()
@@ -98,18 +137,25 @@ class Web:
         return answer.fetched(level)
 
     async def _visit(self, url: str, level: int, deadline: float | None) -> Answer:
-        """Go where the redirects lead, asking each site's leave if there is a deadline; cookies last as long as the visit."""
+        """Go where the redirects lead; cookies last as long as the visit. Without a deadline no site is asked for leave."""
         cookies = httpx.Cookies()
         for _ in range(self._settings.redirects + 1):
-            if deadline and self._settings.robots:
-                await self._robots.ask_leave(url, deadline)
-            answer = await self._get(url, for_level(level, url, self._settings.user_agent, cookies))
+            headers = for_level(level, url, self._settings.user_agent, cookies)
+            answer = await self._cache.ask(url, level, headers, partial(self._send, url, deadline))
+            if len(answer.body) > self._settings.page_bytes:  # it was kept when more was allowed
+                raise TooLarge(f"The page is larger than {self._settings.page_bytes:,} bytes.")
             target = next_url(answer)
             if target is None:
                 return answer
             cookies.extract_cookies(httpx.Response(answer.status, headers=answer.headers, request=httpx.Request("GET", url)))
             url = target
         raise Unreachable(f"{shown(url)} is behind more than {self._settings.redirects} redirects.")
+
+    async def _send(self, url: str, deadline: float | None, headers: dict[str, str]) -> Answer:
+        """Ask the server, once its robots.txt has given leave."""
+        if deadline and self._settings.robots:
+            await self._robots.ask_leave(url, deadline)
+        return await self._get(url, headers)
 
     async def _robots_txt(self, url: str) -> Answer:
         return await self._visit(url, 0, None)

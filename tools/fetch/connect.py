@@ -12,6 +12,7 @@ import httpcore
 from spadework.errors import NotAllowed
 from spadework.tools.fetch.aside import aside
 from spadework.tools.fetch.guard import may_connect
+from spadework.tools.fetch.streams import Line
 
 #: From a host name to its addresses, best first. Raises OSError when it has none.
 Resolve = Callable[[str], Awaitable[list[str]]]
@@ -45,7 +46,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         failure: httpcore.NetworkError | httpcore.TimeoutException = NoSuchHost(f"no address is known for {host}")
         for address in (await self._addresses(host))[:MAX_ADDRESSES]:
             try:
-                return await self._network.connect_tcp(address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS))
+                return Line(await self._network.connect_tcp(address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure

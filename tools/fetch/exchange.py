@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, Mapping
-from contextlib import AsyncExitStack, aclosing
+import re
+from collections.abc import AsyncIterable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.message import Message
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpcore
 import httpx
 
 from spadework.errors import Blocked, TooLarge, TooSlow, Unreachable, Unreadable
+from spadework.tools.fetch.faults import reason
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import shown
-from spadework.tools.fetch.unpack import unpack
+from spadework.tools.fetch.headers import retry_after
+from spadework.tools.fetch.tidy import tidy
+from spadework.tools.fetch.unpack import Unpacker
+
+#: So many bytes of a body are unpacked at a time: even a bomb takes a few milliseconds for them.
+SLICE = 16_384
+
+#: Statuses with which servers turn away what does not look like a browser.
+TURNED_AWAY = frozenset({403, 406, 429, 503})
+
+#: A range that begins with the first byte: its last byte, and how many bytes there are.
+_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
 
 #: What a connection can end with. TLS faults in the middle of an answer come as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
@@ -23,31 +38,61 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server answered to one request. The body is read only for a status below 300."""
+    """What a server answered to one request. The body is read only for a status below 300.
+
+    `from_cache`: the body is a copy kept from before, which the server has called good; `stale`: it could not be asked.
+    """
 
     url: str
     status: int
     headers: httpx.Headers
     body: bytes = b""
+    from_cache: bool = False
+    stale: bool = False
 
     @property
     def media_type(self) -> str:
         """The type in the header Content-Type, lower-case without parameters, or ""."""
         return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
+    @property
+    def dated(self) -> datetime | None:
+        """When the server sent it, by the header Date."""
+        try:
+            moment = parsedate_to_datetime(self.headers.get("date", ""))
+        except ValueError:
+            return None
+        return moment.replace(tzinfo=moment.tzinfo or UTC)
+
+    @property
+    def _whole(self) -> bool:
+        """Does the header Content-Range name all the bytes there are?"""
+        place = _RANGE.fullmatch(self.headers.get("content-range", "").strip())
+        return place is not None and int(place[1]) + 1 == int(place[2])
+
+    @property
+    def turned_away(self) -> bool:
+        """Was it refused as what does not look like a browser does, rather than asked to come back later?"""
+        return self.status in TURNED_AWAY and retry_after(self.headers) is None
+
     def check(self) -> None:
         """Raises Blocked, Unreachable or Unreadable when the status says that there is no page."""
+        if self.status == 206 and not self._whole:
+            raise Unreachable(f"{shown(self.url)} sent a part of the page (206), though all of it was asked for.")
         if self.status < 300:
             return
         phrase = HTTPStatus(self.status).phrase.lower() if self.status in set(HTTPStatus) else "an unknown status"
-        refusal = Unreadable if self.status < 400 else Blocked if self.status < 500 else Unreachable
-        raise refusal(f"{shown(self.url)} answered {self.status} ({phrase}).")
+        refusal = Unreadable if self.status < 400 else Unreachable if self.status in range(500, 600) else Blocked
+        error = refusal(f"{shown(self.url)} answered {self.status} ({phrase}).")
+        error.turned_away = self.turned_away
+        raise error
 
     def fetched(self, level: int) -> Fetched:
         """The page of an answer that passes `check`."""
         message = Message()
         message["content-type"] = self.headers.get("content-type", "")
-        return Fetched(self.url, self.status, self.media_type, message.get_content_charset(""), self.body, level)
+        charset, sent = message.get_content_charset(""), self.dated if self.from_cache else None
+        return Fetched(self.url, self.status, self.media_type, charset, self.body, level, self.from_cache, self.stale, sent)
 
 
 async def exchange(
@@ -58,30 +103,39 @@ async def exchange(
     Raises NotAllowed (by the guard), TooSlow, TooLarge, Unreadable, Unreachable.
     """
     timeouts = dict.fromkeys(("connect", "read", "write"), first_byte_seconds)
+    request = pool.stream("GET", url, headers=list(headers.items()), extensions={"timeout": timeouts})
     try:
-        async with AsyncExitStack() as stack:
-            async with asyncio.timeout(first_byte_seconds):
-                request = pool.stream("GET", url, headers=list(headers.items()), extensions={"timeout": timeouts})
-                response = await stack.enter_async_context(request)
-            answered = httpx.Headers(response.headers)
-            body = await _body(response.aiter_stream(), answered, most_bytes) if response.status < 300 else b""
-            return Answer(url, response.status, answered, body)
-    except (TimeoutError, httpcore.TimeoutException):
+        async with asyncio.timeout(first_byte_seconds) as first_byte:
+            return await tidy(_answer(url, request, most_bytes, came=lambda: first_byte.reschedule(None)))
+    except TimeoutError:
+        raise TooSlow(f"{shown(url)} did not begin its answer within {first_byte_seconds:.3g} s.") from None
+    except httpcore.TimeoutException:
         raise TooSlow(f"{shown(url)} sent nothing for {first_byte_seconds:.3g} s.") from None
     except _BROKEN as error:
         what = "could not be reached" if isinstance(error, httpcore.ConnectError) else "sent a broken answer"
-        raise Unreachable(f"{shown(url)} {what}: {str(error)[:150].strip(' .') or 'the connection ended'}.") from error
+        raise Unreachable(f"{shown(url)} {what}: {reason(error)}.") from error
+
+
+async def _answer(url: str, request: AbstractAsyncContextManager[httpcore.Response], most: int, came: Callable[[], None]) -> Answer:
+    """Send the request and read the answer; `came` is called when its headers are here."""
+    async with request as response:
+        came()
+        headers = httpx.Headers(response.headers)
+        body = await _body(response.aiter_stream(), headers, most) if response.status < 300 else b""
+        return Answer(url, response.status, headers, body)
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
-    """The body without its content encoding; it is unpacked in one bounded step, some 30 ms for ten megabytes."""
-    announced = headers.get("content-length", "")
+    """The body without its content encoding, which is undone as it arrives; the event loop has its turn between two slices."""
+    unpacker, received, announced = Unpacker(headers.get("content-encoding", ""), most), 0, headers.get("content-length", "")
     if announced.isdecimal() and float(announced) > most:
         raise TooLarge(f"The page is larger than {most:,} bytes.")
-    body = bytearray()
     async with aclosing(aiter(chunks)) as stream:  # type: ignore[type-var]
         async for chunk in stream:
-            body += chunk
-            if len(body) > most:
+            received += len(chunk)
+            if received > most:
                 raise TooLarge(f"The page is larger than {most:,} bytes.")
-    return unpack(bytes(body), headers.get("content-encoding", ""), most)
+            for start in range(0, len(chunk), SLICE):
+                unpacker.feed(chunk[start : start + SLICE])
+                await asyncio.sleep(0)
+    return unpacker.finish()

@@ -1,4 +1,4 @@
-"""Where an answer sends the client: the header Location, or a page that holds nothing but a refresh."""
+"""Where an answer sends the client: the headers Location and Refresh, or a page that holds nothing but a refresh."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from html import unescape
 from urllib.parse import urljoin
 
+from spadework.errors import Unreachable
 from spadework.tools.fetch.exchange import Answer
-from spadework.tools.fetch.guard import check_url
+from spadework.tools.fetch.guard import check_url, shown
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 
@@ -16,12 +17,13 @@ SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
+_SENT = re.compile(r"""\s*(\d{1,3})[^;,]*[;,]\s*url\s*=\s*["']?\s*([^"'\s]+)""", re.IGNORECASE)
 _TARGET = re.compile(r"""\bcontent\s*=\s*["']?\s*(\d{1,3})[^;,>]*[;,]\s*url\s*=\s*["']?\s*([^"'>\s]+)""", re.IGNORECASE)
 
 
 def next_url(answer: Answer) -> str | None:
     """The URL an answer leads to, checked, or None when it is the end of the way. Raises NotAllowed when it may not be followed."""
-    target = answer.headers.get("location") if answer.status in _STATUSES else _signpost(answer)
+    target = _location(answer) if answer.status in _STATUSES else _signpost(answer)
     if not target:
         return None
     try:
@@ -30,7 +32,16 @@ def next_url(answer: Answer) -> str | None:
         return check_url(target)  # urljoin cannot parse it, and the check says so in our words
 
 
+def _location(answer: Answer) -> str | None:
+    places = set(answer.headers.get_list("location"))
+    if len(places) > 1:
+        raise Unreachable(f"{shown(answer.url)} leads to {len(places)} places at once.")
+    return places.pop() if places else None
+
+
 def _signpost(answer: Answer) -> str | None:
+    if (header := _SENT.match(answer.headers.get("refresh", ""))) and answer.status < 300 and int(header[1]) <= SIGNPOST_SECONDS:
+        return header[2]
     if answer.media_type not in ("text/html", "application/xhtml+xml", "") or len(answer.body) > SIGNPOST_BYTES:
         return None
     refresh = _REFRESH.search(answer.body.decode("latin-1"))

@@ -16,7 +16,14 @@ from spadework.tools.fetch.guard import shown
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
 
+#: So much of a robots.txt counts (RFC 9309, section 2.5, asks for at least this); more would keep the event loop busy.
+MAX_BYTES = 512_000
+
 _ALL_ALLOWED = Protego.parse("")
+
+
+class TooSoon(TooSlow):
+    """The site wants to be asked later than there is time for."""
 
 
 class Robots:
@@ -32,7 +39,7 @@ class Robots:
     async def ask_leave(self, url: str, deadline: float) -> None:
         """Return when a page may be fetched: at once, or after the delay its site wants between two pages.
 
-        Raises Blocked when it may not be, TooSlow when that is only after `deadline`, on the clock of the event loop.
+        Raises Blocked when it may not be, TooSoon when that is only after `deadline`, on the clock of the event loop.
         """
         rules, host = await self._rules_for(url), urlsplit(url).netloc
         if not rules.can_fetch(url, self._agent):
@@ -40,7 +47,7 @@ class Robots:
         now, delay = asyncio.get_running_loop().time(), float(rules.crawl_delay(self._agent) or 0)
         turn = max(now, self._turns[host])
         if turn >= deadline:
-            raise TooSlow(f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is time for.")
+            raise TooSoon(f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is time for.")
         self._turns[host] = turn + delay
         await asyncio.sleep(turn - now)
 
@@ -57,4 +64,4 @@ class Robots:
                 answer = await self._get(url)
         except (FetchError, TimeoutError):
             return _ALL_ALLOWED
-        return Protego.parse(answer.body.decode(errors="replace")) if answer.status < 300 else _ALL_ALLOWED
+        return Protego.parse(answer.body[:MAX_BYTES].decode("utf-8-sig", "replace")) if answer.status < 300 else _ALL_ALLOWED

@@ -1,48 +1,88 @@
-"""Undoing a content encoding without ever holding more than the limit."""
+"""Undoing content encodings as a body arrives, without ever holding more than the limit."""
 
 from __future__ import annotations
 
-import zlib
+from collections.abc import Iterator
 
 from spadework.errors import TooLarge, Unreachable, Unreadable
+from spadework.tools.fetch.codings import CODINGS, ERRORS, Coding
 
-#: What is asked for. Each coding here can be undone piecewise; others (br, zstd) cannot with what is installed.
-ACCEPT_ENCODING = "gzip, deflate"
+#: What is asked for: each coding here is undone in pieces.
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
 #: A body may grow this many times, once it is over RATIO_FREE bytes. Text seldom grows more than thirtyfold, a bomb a thousandfold.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 
-_GZIP, _ZLIB, _RAW = 31, 15, -15
+#: So many codings, one upon the other, are undone; no server means more of them.
+MAX_LAYERS = 3
+
+
+class Unpacker:
+    """Takes a body as it arrives and gives it back without its content encoding; `limit` is in bytes, for every layer of it."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        """Raises Unreadable for an encoding that was not asked for."""
+        names = [name for part in encoding.lower().split(",") if (name := part.strip()) not in ("", "identity")]
+        if len(names) > MAX_LAYERS or not CODINGS.keys() >= set(names):
+            raise Unreadable(f"The content encoding {encoding.strip()[:40]!r} is not read.")
+        self._layers = [_Layer(CODINGS[name](), limit) for name in reversed(names)]
+        self._limit = limit
+        self._plain = bytearray()
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next bytes that came.
+
+        Raises TooLarge over the limit or MAX_RATIO, Unreachable when they are broken. What stands behind the end of the packed data
+        is ignored, as browsers do.
+        """
+        try:
+            self._pass_on(chunk, 0)
+        except ERRORS:
+            raise Unreachable("The answer is broken: its compressed body cannot be read.") from None
+
+    def finish(self) -> bytes:
+        """The body, when all of it was fed. Raises Unreachable when it ends early."""
+        if any(layer.cut_short for layer in self._layers):
+            raise Unreachable("The answer is broken: its compressed body ends early.")
+        return bytes(self._plain)
+
+    def _pass_on(self, piece: bytes, depth: int) -> None:
+        """Send a piece through the layers from `depth` on: all the way, before the next one is unpacked."""
+        if depth < len(self._layers):
+            for inner in self._layers[depth].pieces(piece):
+                self._pass_on(inner, depth + 1)
+            return
+        self._plain += piece
+        if len(self._plain) > self._limit:
+            raise TooLarge(f"The page is larger than {self._limit:,} bytes.")
+
+
+class _Layer:
+    """One coding of a body, and what went in and came out of it, in bytes."""
+
+    def __init__(self, coding: Coding, limit: int) -> None:
+        self._coding = coding
+        self._limit = limit
+        self._packed = self._unpacked = 0
+
+    @property
+    def cut_short(self) -> bool:
+        """Did it end before its end? A body without a single byte did not."""
+        return self._packed > 0 and self._coding.open
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        self._packed += len(chunk)
+        most = min(self._limit, max(RATIO_FREE, MAX_RATIO * self._packed))
+        for piece in self._coding.pieces(chunk):
+            self._unpacked += len(piece)
+            if self._unpacked > most:
+                raise TooLarge(f"The page is larger than {most:,} bytes when unpacked.")
+            yield piece
 
 
 def unpack(body: bytes, encoding: str, limit: int) -> bytes:
-    """The body without its content encoding. What stands behind the end of the packed data is ignored, as browsers do.
-
-    Raises TooLarge over `limit` bytes or MAX_RATIO, Unreachable when the data are broken, Unreadable for an encoding not asked for.
-    """
-    window = _window(body, encoding.strip().lower())
-    if window is None or not body:
-        return body
-    most = min(limit, max(RATIO_FREE, MAX_RATIO * len(body)))
-    inflate = zlib.decompressobj(window)
-    try:
-        plain = inflate.decompress(body, most + 1)
-    except zlib.error:
-        raise Unreachable("The answer is broken: its compressed body cannot be read.") from None
-    if len(plain) > most:
-        raise TooLarge(f"The page is larger than {most:,} bytes when unpacked.")
-    if not inflate.eof:
-        raise Unreachable("The answer is broken: its compressed body ends early.")
-    return plain
-
-
-def _window(body: bytes, encoding: str) -> int | None:
-    """How zlib must read the body; None when it is not packed. "deflate" comes with the header of zlib or, wrongly, without."""
-    if encoding in ("", "identity"):
-        return None
-    if encoding in ("gzip", "x-gzip"):
-        return _GZIP
-    if encoding == "deflate":
-        return _ZLIB if body[:1] and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0 else _RAW
-    raise Unreadable(f"The content encoding {encoding[:40]!r} is not read.")
+    """The body without its content encoding. Raises what Unpacker raises."""
+    unpacker = Unpacker(encoding, limit)
+    unpacker.feed(body)
+    return unpacker.finish()

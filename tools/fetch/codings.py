@@ -1,0 +1,167 @@
+"""The content codings of HTTP, each undone in pieces of bounded size, whatever is packed."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import brotli
+import zstandard
+
+#: The usual size of a piece, in bytes. Brotli's are up to twice, zstd's up to sixteen times as large.
+PIECE = 65_536
+
+#: Four bytes of zstd can stand for 128 KB, so that so many give one megabyte at most.
+ZSTD_SLICE = 32
+
+#: The largest window that zstd may have as a content coding (RFC 9659).
+ZSTD_WINDOW = 8 * 1024 * 1024
+
+#: What the libraries raise for data that cannot be undone.
+ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
+
+_GZIP, _ZLIB, _RAW = 31, 15, -15
+_GZIP_STARTS = b"\x1f\x8b"
+_ZSTD_STARTS = b"\x28\xb5\x2f\xfd"
+
+
+class Coding(Protocol):
+    """Undoes one coding."""
+
+    @property
+    def open(self) -> bool:
+        """True while the end of the packed data has not come."""
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        """What the next packed bytes stand for. Raises one of ERRORS."""
+
+
+class _Zlib:
+    """Deflate in the wrapping that `window` names to zlib."""
+
+    def __init__(self, window: int) -> None:
+        self._inflate = zlib.decompressobj(window)
+
+    @property
+    def open(self) -> bool:
+        return not self._inflate.eof
+
+    @property
+    def behind(self) -> bytes:
+        """What was fed behind the end."""
+        return self._inflate.unused_data
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        piece = b""
+        while self.open and (chunk or len(piece) == PIECE):
+            piece = self._inflate.decompress(chunk, PIECE)
+            chunk = self._inflate.unconsumed_tail
+            yield piece
+
+
+class _Deflate:
+    """ "deflate", which comes with the header of zlib or, wrongly, without: the first two bytes tell."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._zlib: _Zlib | None = None
+
+    @property
+    def open(self) -> bool:
+        return self._zlib.open if self._zlib else bool(self._head)
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        if self._zlib is None:
+            self._head = chunk = self._head + chunk
+            if len(chunk) < 2:
+                return
+            wrapped = chunk[0] & 0x0F == 8 and int.from_bytes(chunk[:2], "big") % 31 == 0
+            self._zlib = _Zlib(_ZLIB if wrapped else _RAW)
+        yield from self._zlib.pieces(chunk)
+
+
+class _Zstd:
+    """One frame of zstd."""
+
+    def __init__(self) -> None:
+        decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+        self._frame = decompressor.decompressobj(write_size=PIECE)
+        self.behind = b""
+
+    @property
+    def open(self) -> bool:
+        return not self._frame.eof
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        for start in range(0, len(chunk), ZSTD_SLICE):
+            if not self.open:
+                self.behind += chunk[start:]
+                return
+            yield self._frame.decompress(chunk[start : start + ZSTD_SLICE])
+            if not self.open:
+                self.behind = self._frame.unused_data
+
+
+class _Brotli:
+    """A stream of brotli."""
+
+    def __init__(self) -> None:
+        self._stream = brotli.Decompressor()
+
+    @property
+    def open(self) -> bool:
+        return not self._stream.is_finished()
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        if not self.open:
+            return
+        piece = self._stream.process(chunk, output_buffer_limit=PIECE)
+        while piece:
+            yield piece
+            piece = self._stream.process(b"", output_buffer_limit=PIECE) if self.open else b""
+
+
+class _Members:
+    """Several packed streams, one behind the other, as gzip and zstd allow; anything else behind an end is ignored."""
+
+    def __init__(self, starts: bytes, new: Callable[[], _Zlib | _Zstd]) -> None:
+        self._starts = starts
+        self._new = new
+        self._member = new()
+        self._behind = b""
+
+    @property
+    def open(self) -> bool:
+        return self._member.open
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        while chunk:
+            if self._member.open:
+                yield from self._member.pieces(chunk)
+                chunk = b"" if self._member.open else self._member.behind
+            elif len(self._behind) < len(self._starts):
+                self._behind += chunk
+                chunk = self._next_member()
+            else:
+                return
+
+    def _next_member(self) -> bytes:
+        """Begin another member if one stands behind the last; returns its packed bytes so far."""
+        if not self._behind.startswith(self._starts):
+            return b""
+        packed, self._behind, self._member = self._behind, b"", self._new()
+        return packed
+
+
+def gzip() -> Coding:
+    """A coding of gzip."""
+    return _Members(_GZIP_STARTS, lambda: _Zlib(_GZIP))
+
+
+def zstd() -> Coding:
+    """A coding of zstd."""
+    return _Members(_ZSTD_STARTS, _Zstd)
+
+
+CODINGS: dict[str, Callable[[], Coding]] = {"gzip": gzip, "x-gzip": gzip, "deflate": _Deflate, "br": _Brotli, "zstd": zstd}
