@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from spadework.graph.research import graph
+from spadework.graph.research import WORKER_FAILED, graph
 from spadework.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,19 +49,10 @@ _BOUNDS = {"ge": "At least", "gt": "More than", "le": "At most"}
 def with_drawing(readme: str) -> str:
     """The README with the drawing of the graph, worker included."""
     drawn = graph.get_graph(xray=True)
-    # LangGraph draws what it simulates, and for a deferred node it guesses edges that nobody declared.
-    drawn.edges = [edge for edge in drawn.edges if ":" in edge.source + edge.target or (edge.source, edge.target) in _declared()]
-    block = f"```mermaid\n{drawn.draw_mermaid(with_styles=False).strip()}\n```"
+    # LangGraph names the node of an error handler after its node; here it is named like its function, as all others are.
+    mermaid = drawn.draw_mermaid(with_styles=False).replace(WORKER_FAILED, "worker_failed").strip()
+    block = f"```mermaid\n{mermaid}\n```"
     return re.sub(r"(<!-- drawing -->\n).*?(<!-- /drawing -->)", lambda m: f"{m[1]}{block}\n{m[2]}", readme, flags=re.DOTALL)
-
-
-def _declared() -> set[tuple[str, str]]:
-    """The edges of the graph between its own nodes, conditional ones included."""
-    builder = graph.builder
-    ends = {
-        (source, end) for source, named in builder.branches.items() for branch in named.values() for end in (branch.ends or {}).values()
-    }
-    return builder.edges | ends
 
 
 def pages() -> dict[Path, str]:

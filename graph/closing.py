@@ -91,7 +91,7 @@ def result_of(desk: Desk, state: ResearchState) -> Result:
     sections = [*state.get("sections", [])]
     sources = _sources(state, sections, conflicts)
     closing = [disagreements(conflicts), not_found(state["plan"], state.get("coverage", {}), why), problem_lines(problems)]
-    closing.append(about(mode, desk.searching, desk.notices, len(state.get("pages", {})), why))
+    closing.append(about(mode, desk.searching, (*desk.notices, *desk.search.waits.sentences()), len(state.get("pages", {})), why))
     whole = tuple(_without_addresses(section) for section in [*sections, *closing] if section.sentences)
     report = Report(title=hosts_for_urls(state["plan"].question), sections=whole)
     status = status_of(why)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from spadework.agents.model import Model
 from spadework.budget import Budget
@@ -21,6 +22,7 @@ from spadework.errors import SettingsError
 from spadework.graph.models import default_model
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
+from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
 from spadework.tools.journal import Journal
@@ -39,9 +41,14 @@ _opening: dict[str, asyncio.Lock] = {}
 
 def checked_session_id(session_id: str) -> str:
     """The id itself. Raises SettingsError for one that could name a folder outside the sessions."""
-    if not re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", session_id):
+    if not is_session_id(session_id):
         raise SettingsError(f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed.")
     return session_id
+
+
+def is_session_id(text: str) -> bool:
+    """Whether a text can be the id of a session: letters, digits, - and _; never a path."""
+    return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
 def new_session_id() -> str:
@@ -62,6 +69,7 @@ class Desk:
     search: Search
     reader: Reader
     web: Web
+    browser: Browser
     library: Library | None
     model: Model | None
     searching: tuple[str, ...] = ()
@@ -85,8 +93,9 @@ class Desk:
         *,
         stop: asyncio.Event | None = None,
         progress: Callable[[str], None] | None = None,
+        providers: Sequence[Any] = (),
     ) -> Self:
-        """Open the session's folder and journal, choose the providers, and register the desk.
+        """Open the session's folder and journal, choose the providers (with those brought along), and register the desk.
 
         Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder, no permission to write).
         """
@@ -99,17 +108,17 @@ class Desk:
             return library[0]
 
         await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
-        journal = await Journal.open(folder / "session.sqlite", budget)
-        try:
-            model = await unless_stopped(stop, _model(settings, budget, journal), seconds=budget.until_closing())
-            choice = await unless_stopped(stop, choose(settings, open_library), seconds=budget.until_closing())
-        except (TimeoutError, Stopped):
-            model, choice = None, Choice((), ("There was no time to open what is searched.",))
-        except BaseException:
-            await journal.close()
-            raise
-        web = Web(settings)
-        await web.__aenter__()
+        async with AsyncExitStack() as opened:
+            journal = await Journal.open(folder / "session.sqlite", budget)
+            opened.push_async_callback(journal.close)
+            try:
+                model = await unless_stopped(stop, _model(settings, budget, journal), seconds=budget.until_closing())
+                choice = await unless_stopped(stop, choose(settings, open_library, providers), seconds=budget.until_closing())
+            except (TimeoutError, Stopped):
+                model, choice = None, Choice((), ("There was no time to open what is searched.",))
+            web, browser = Web(settings), Browser(settings)
+            await web.__aenter__()
+            opened.pop_all()
         desk = cls(
             session_id=session_id,
             folder=folder,
@@ -117,9 +126,10 @@ class Desk:
             budget=budget,
             journal=journal,
             pages=PageStore(folder / "pages"),
-            search=Search(choice.providers),
-            reader=Reader(web),
+            search=choice.search(settings),
+            reader=Reader(web, browser),
             web=web,
+            browser=browser,
             library=library[0] if library else None,
             model=model,
             searching=tuple(provider.describes for provider in choice.providers),
@@ -134,12 +144,16 @@ class Desk:
         _desks.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
-        if self.model:
-            await self.model.close()
-        await self.web.__aexit__(None, None, None)
-        await self.journal.close()
-        if self.library:
-            self.library.close()
+        # Each is closed whatever becomes of the others, also when this is cancelled.
+        async with AsyncExitStack() as closing:
+            if self.library:
+                closing.callback(self.library.close)
+            closing.push_async_callback(self.journal.close)
+            closing.push_async_callback(self.search.close)
+            closing.push_async_exit(self.web)
+            closing.push_async_exit(self.browser)
+            if self.model:
+                closing.push_async_callback(self.model.close)
 
 
 async def _model(settings: Settings, budget: Budget, journal: Journal) -> Model | None:
@@ -157,7 +171,8 @@ async def desk_of(session_id: str, settings: Settings | None) -> Desk:
     if session_id not in _desks:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _desks:
-                desk = await Desk.open(session_id, settings or Settings.load())
+                # The context of somebody's own graph, of which this one is a part, is none of our settings.
+                desk = await Desk.open(session_id, settings if isinstance(settings, Settings) else Settings.load())
                 desk.owned_by_graph = True
                 desk.keeper = asyncio.create_task(_closed_in_the_end(desk))
         _opening.pop(session_id, None)

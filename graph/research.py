@@ -8,14 +8,14 @@ open ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ f
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Command, Send
+from langgraph.types import Overwrite, Send
 
 from spadework.agents import lead, writer
 from spadework.agents.doubt import clarified, doubt
@@ -33,9 +33,12 @@ from spadework.graph.fusing import fused
 from spadework.graph.reading import attached_pages
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
-from spadework.graph.state import ResearchInput, ResearchOutput, ResearchState, WorkerState
+from spadework.graph.state import ResearchInput, ResearchOutput, ResearchState, WorkerOutput, WorkerState, left_over
 from spadework.settings import Settings
 from spadework.tools.conflicts import conflicts
+
+#: The node that LangGraph makes of a worker's error handler.
+WORKER_FAILED = "__error_handler__worker"
 
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]
 
@@ -44,10 +47,13 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     """Check the question, give the session its id, and read the files that came along."""
     if not state["question"].strip():
         raise SettingsError("The question is empty: say what you want to know.")
-    session_id = checked_session_id(state.get("session_id") or new_session_id())
+    named = state.get("session_id", "")
+    session_id = checked_session_id(named if named and named != state.get("opened") else new_session_id())
     desk = await desk_of(session_id, runtime.context)
     attached, problems = await attached_pages(desk, state.get("attachments", []))
-    return {"session_id": session_id, "attached": attached, "problems": problems}
+    cleared = left_over(state)
+    met = Overwrite(problems) if cleared else problems
+    return {**cleared, "session_id": session_id, "opened": session_id, "attached": attached, "problems": met}
 
 
 async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -85,12 +91,12 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     return {"plan": made, "tasks": routes.known_tasks(made) if known else routes.first_tasks(made, desk.budget, desk.settings)}
 
 
-async def worker_failed(state: WorkerState, error: NodeError) -> Command[Literal["fuse"]]:
+async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     """One worker lost is not the run lost: it becomes a problem, and the others go on."""
     # What an error of ours says is meant for people; any other may name paths of this machine.
     said = str(error.error) if isinstance(error.error, SpadeworkError) else type(error.error).__name__
     problem = worker.lost(state["task"].topic.name, said[:300])
-    return Command(update={"problems": [problem]}, goto="fuse")
+    return {"problems": [problem]}
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -162,8 +168,9 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchInput, ResearchOut
     builder.add_node(clarify)
     builder.add_node(plan)
     builder.add_node(approve)
-    builder.add_node("worker", worker.worker, error_handler=worker_failed)
-    builder.add_node(fuse, defer=True)
+    builder.add_node("worker", worker.worker, error_handler=worker_failed, destinations=(WORKER_FAILED,))
+    # The workers of a round are one step of the graph, a failed one with its handler too: `fuse` follows once, after them all.
+    builder.add_node(fuse)
     builder.add_node(assess)
     builder.add_node(write)
     builder.add_node(verify)
@@ -174,6 +181,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchInput, ResearchOut
     builder.add_edge("plan", "approve")
     builder.add_conditional_edges("approve", routes.workers, ["worker", "write"])
     builder.add_edge("worker", "fuse")
+    builder.add_edge(WORKER_FAILED, "fuse")
     builder.add_edge("fuse", "assess")
     builder.add_conditional_edges("assess", after_assess, ["worker", "write"])
     builder.add_edge("write", "verify")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, SearchError
-from spadework.events import Searched
+from spadework.events import Notice, Searched
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import is_http_url
+from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.inline import one_line
 from spadework.tools.rank import query_terms, relevance
 from spadework.tools.search.provider import Provider
+from spadework.tools.urls import canonical_url
 from spadework.values import Found, Hit, Problem, Query, Task
 
 #: In a short run a search may take this long all the same, of the time that searching and reading have together.
@@ -25,8 +29,11 @@ GRACE_SECONDS = 1.5
 SNIPPET_CHARS = 2_000
 
 
-async def search_all(desk: Desk, task: Task, emit: Emit) -> tuple[list[list[Hit]], list[Problem]]:
-    """The lists of hits that were found, best first, and what failed, each failure of a provider once."""
+async def search_all(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()) -> tuple[list[list[Hit]], list[Problem]]:
+    """The lists of hits that were found, best first, and what failed, each failure of a provider once.
+
+    `before` are the canonical URLs of pages that were read already; they do not count among the results that a query wants.
+    """
     asked = [(provider, query) for query in task.queries for provider in desk.search.providers]
     seconds = search_seconds(desk.budget, desk.settings)
     done = await asyncio.gather(*(search_one(desk, provider, query, seconds) for provider, query in asked))
@@ -36,28 +43,60 @@ async def search_all(desk: Desk, task: Task, emit: Emit) -> tuple[list[list[Hit]
         if isinstance(found, Problem):
             problems.setdefault(f"{found.subject} {found.reason}", found)
         else:
-            lists.append(found)
+            lists.append(_new(found, query, before))
             emit(Searched(topic=task.topic.name, query=query.text, provider=provider.name, hits=len(found)))
+    for news in desk.search.waits.news():
+        emit(Notice(text=news))
     return lists, list(problems.values())
 
 
 async def search_one(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit] | Problem:
-    """The hits of one query at one provider with their relevance, or what went wrong."""
+    """The hits of one query at one provider with their relevance, or what went wrong.
+
+    Where nothing is found that is recent enough, the query is asked again for pages of any age.
+    """
+    try:
+        hits = await _hits(desk, provider, query, seconds)
+        if not hits and query.freshness != "any":
+            hits = await _hits(desk, provider, query.model_copy(update={"freshness": "any"}), seconds)
+    except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
+        reason = str(error) or "It was not waited for."
+        return Problem(stage="search", subject=provider.name, reason=reason, effect=f"“{query.text}” was not searched there.")
+    return ranked_hits(hits, query)
+
+
+async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit]:
+    """The hits of one query, asked once in the session; those that are kept from another session cost no search."""
     limit = desk.settings.search_results
 
     async def work() -> list[Hit]:
+        if (kept := await desk.search.known(provider, query, limit=limit)) is not None:
+            desk.budget.add(cache_hits=1)
+            return kept
         desk.budget.charge("searches")
         asked = desk.search.ask(provider, query, limit=limit, seconds=seconds)
         return await unless_stopped(desk.stop, asked, seconds=seconds + GRACE_SECONDS)
 
-    key = {"provider": provider.name, "query": query.text, "limit": limit}
-    try:
-        hits = await desk.journal.once("search", key, list[Hit], work)
-    except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
-        reason = str(error) or "It was not waited for."
-        return Problem(stage="search", subject=provider.name, reason=reason, effect=f"“{query.text}” was not searched there.")
+    wishes = query.model_dump(mode="json", exclude={"text", "kind", "results"}, exclude_defaults=True)
+    key = {"provider": provider.name, "query": query.text, "limit": limit, **wishes}
+    return await desk.journal.once("search", key, list[Hit], work)
+
+
+def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
+    """The hits of one query that can be read, with their relevance to it and where they were found."""
     terms = query_terms(query.text)
     return [_ranked(hit, query, terms) for hit in hits if hit.url.startswith("library://") or is_http_url(hit.url)]
+
+
+def fused_hits(lists: Sequence[list[Hit]], settings: Settings) -> list[Hit]:
+    """The lists of one topic as one, best first; the original query weighs more."""
+    weights = [settings.original_weight if hits and hits[0].found_by[0].kind == "original" else 1.0 for hits in lists]
+    return reciprocal_rank_fusion(lists, k=settings.rrf_k, weights=weights)
+
+
+def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
+    """As many new pages as the query wants."""
+    return [hit for hit in hits if canonical_url(hit.url) not in before][: query.results] if query.results else hits
 
 
 async def first_look(desk: Desk, question: str) -> list[Hit]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, NotRequired, Required, TypedDict
+from typing import Annotated, Any, NotRequired, Required, TypedDict
+
+from langgraph.types import Overwrite
 
 from spadework.values import Citation, Conflict, Coverage, Evidence, Hit, Page, Passage, Plan, Problem, Result, Section, Task, Value
 
@@ -55,6 +57,8 @@ class ResearchState(TypedDict, total=False):
     question: str
     attachments: list[str]
     session_id: str
+    #: The session that this thread has opened last, to tell a new run in it from a session that was named.
+    opened: str
     follows: str
     earlier: list[str]
     attached: list[Page]
@@ -73,6 +77,15 @@ class ResearchState(TypedDict, total=False):
     conflicts: list[Conflict]
     result: Result
     report: str
+
+
+def left_over(state: ResearchState) -> dict[str, Any]:
+    """The update that clears what an earlier run in the same thread has gathered; {} in a fresh thread."""
+    if not state.get("opened"):
+        return {}
+    lists, tables = ("tasks", "finds", "evidence", "rounds", "problems"), ("pages", "coverage")
+    replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {name: Overwrite({}) for name in tables}
+    return replaced | {"passages": {}, "stopped_by": "", "sections": [], "citations": [], "conflicts": [], "report": ""}
 
 
 class ResearchOutput(TypedDict, total=False):

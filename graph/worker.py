@@ -11,10 +11,9 @@ from spadework.graph.desk import desk_of
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import emitter
 from spadework.graph.reading import read_pages
-from spadework.graph.searching import search_all
+from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.settings import Settings
-from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
 from spadework.values import Problem
@@ -23,9 +22,9 @@ from spadework.values import Problem
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Ask every provider every query of the task at once, and fuse the lists; the original query weighs more."""
     desk = await desk_of(state["session_id"], runtime.context)
-    lists, problems = await search_all(desk, state["task"], emitter(runtime))
-    weights = [desk.settings.original_weight if hits and hits[0].found_by[0].kind == "original" else 1.0 for hits in lists]
-    return {"hits": reciprocal_rank_fusion(lists, k=desk.settings.rrf_k, weights=weights), "problems": problems}
+    before = {canonical_url(url) for url in state["read_before"]}
+    lists, problems = await search_all(desk, state["task"], emitter(runtime), before)
+    return {"hits": fused_hits(lists, desk.settings), "problems": problems}
 
 
 async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

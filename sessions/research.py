@@ -23,12 +23,15 @@ async def research(
     *,
     attachments: Sequence[str | Path] = (),
     follows: str = "",
+    providers: Sequence[Any] = (),
 ) -> Result:
     """The result of researching a question, or of following up the session `follows` (its id).
 
-    Raises SettingsError for settings that cannot be used, SessionNotFound for an unknown `follows`.
+    `providers` are what is searched with: see `Session.search_with`. Raises SettingsError for settings that cannot be used,
+    SessionNotFound for an unknown `follows`.
     """
-    return await Session.start(question, settings=settings, budget=budget, attachments=attachments, follows=follows).result()
+    session = Session.start(question, settings=settings, budget=budget, attachments=attachments, follows=follows)
+    return await session.search_with(*providers).result()
 
 
 def research_sync(
@@ -38,12 +41,13 @@ def research_sync(
     *,
     attachments: Sequence[str | Path] = (),
     follows: str = "",
+    providers: Sequence[Any] = (),
 ) -> Result:
     """The same for code that is not asynchronous, also where an event loop runs already, as in a notebook.
 
     Ctrl-C cancels the run (the session can be resumed) and raises KeyboardInterrupt.
     """
-    return finished(lambda: research(question, settings, budget, attachments=attachments, follows=follows))
+    return finished(lambda: research(question, settings, budget, attachments=attachments, follows=follows, providers=providers))
 
 
 def finished(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -28,6 +28,8 @@ from spadework.sessions.stream import parts_until_deadline
 from spadework.settings import Settings
 from spadework.values import Evidence, Result
 
+#: Seconds that a finished run may take to close its files and connections.
+CLOSING_SECONDS = 10.0
 #: Steps of the graph at most; rounds are bounded by the budget long before.
 MOST_STEPS = 200
 
@@ -41,6 +43,7 @@ class Session:
         self.settings = settings
         self.budget = budget
         self.folder = settings.home / "sessions" / session_id
+        self._providers: tuple[Any, ...] = ()
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
 
@@ -89,6 +92,15 @@ class Session:
         """Give files along that are read first. Before the run begins."""
         self.brief = replace(self.brief, attachments=(*self.brief.attachments, *(str(path.absolute()) for path in paths)))
 
+    def search_with(self, *sources: Any) -> Self:
+        """Search with these, before the run begins: objects with `async def search(query, *, limit, seconds)` as
+        `spadework.tools.search.provider.Provider` says, or tools and retrievers of LangChain.
+
+        They take the place of `auto`; what else the setting `search` names is asked besides. A resumed session must be given them again.
+        """
+        self._providers += sources
+        return self
+
     def stop(self) -> None:
         """Stop searching and write the report with what there is."""
         self._stop.set()
@@ -114,13 +126,19 @@ class Session:
         # The session runs in a task of its own, and this only hands its events on: a reader that goes away half-way cancels that task.
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         running = asyncio.create_task(self._drive(queue, progress))
+        over = False
         try:
             while (event := await queue.get()) is not None:
+                over = isinstance(event, Finished)
                 yield event
             await running
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            try:
+                # Who leaves with the result in hand need not strike what is only closing its files and connections.
+                await asyncio.wait({running}, timeout=CLOSING_SECONDS if over else 0)
+            finally:
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
 
     async def _drive(self, queue: asyncio.Queue[Event | None], progress: Callable[[str], None] | None) -> None:
         try:
@@ -139,7 +157,9 @@ class Session:
         with held(self.folder):
             records = await Records.begin(self.folder, self.brief, self.settings, self.budget.limits)
             try:
-                desk = await Desk.open(self.session_id, self.settings, self.budget, stop=self._stop, progress=progress)
+                desk = await Desk.open(
+                    self.session_id, self.settings, self.budget, stop=self._stop, progress=progress, providers=self._providers
+                )
             except SettingsError:
                 await records.discard()
                 raise

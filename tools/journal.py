@@ -44,10 +44,15 @@ class Journal:
     async def open(cls, path: Path, budget: Budget) -> Self:
         """Open or make the journal at `path` and set `budget` to what earlier processes of this session used."""
         db = await aiosqlite.connect(path, timeout=BUSY_SECONDS)
-        for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _SCHEMA):
-            await db.execute_fetchall(statement)
-        journal = cls(db, budget)
-        await journal._restore()
+        try:
+            for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _SCHEMA):
+                await db.execute_fetchall(statement)
+            journal = cls(db, budget)
+            await journal._restore()
+        except BaseException:
+            # The thread of a connection that nobody closes would keep the process from ending.
+            db.stop()
+            raise
         return journal
 
     @property
@@ -57,8 +62,12 @@ class Journal:
 
     async def close(self) -> None:
         """Close the file. What a cancelled write left open is rolled back first: closed with it, the connection would keep its lock."""
-        await self._db.rollback()
-        await self._db.close()
+        try:
+            await self._db.rollback()
+            await self._db.close()
+        except BaseException:
+            self._db.stop()
+            raise
 
     async def once(self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]) -> T:
         """The answer of `work()`, done once for `kind` and `key` (JSON) in the life of the session.

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spadework.budget import Budget
     from spadework.errors import SpadeworkError
-    from spadework.sessions.research import research
+    from spadework.sessions.research import research, research_sync
     from spadework.sessions.session import Session
+    from spadework.sessions.tool import research_tool
     from spadework.settings import Settings
     from spadework.values import Result
 
-__all__ = ["Budget", "Result", "Session", "Settings", "SpadeworkError", "research"]
+__all__ = ["Budget", "Result", "Session", "Settings", "SpadeworkError", "research", "research_sync", "research_tool"]
 
 _HOMES = {
     "Budget": "spadework.budget",
@@ -27,6 +28,8 @@ _HOMES = {
     "Settings": "spadework.settings",
     "SpadeworkError": "spadework.errors",
     "research": "spadework.sessions.research",
+    "research_sync": "spadework.sessions.research",
+    "research_tool": "spadework.sessions.tool",
 }
 
 
@@ -35,3 +38,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'spadework' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

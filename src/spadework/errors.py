@@ -4,6 +4,7 @@ SpadeworkError              `.hint` says the mend
   SettingsError             a missing or wrong setting or argument (exit code 2)
   SearchError               a search provider failed; another one goes on
     QuotaSpent              it answered that the quota is used up
+    Throttled               it was not asked, since that would have been too soon
   FetchError                a page could not be had; the next candidate is tried
     Blocked                 the server refused it (status, robots.txt, block page)
     TooLarge                over a size limit
@@ -23,8 +24,11 @@ BudgetSpent                 not a failure: the signal to write with what there i
 from __future__ import annotations
 
 
-class SpadeworkError(Exception):
-    """Something spadework refuses or could not do. `str(error)` is one sentence; `hint` says the mend."""
+class SpadeworkError(RuntimeError):
+    """Something spadework refuses or could not do. `str(error)` is one sentence; `hint` says the mend.
+
+    A RuntimeError, since LangGraph servers tell their clients what such an error says, and of others only that there was one.
+    """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -40,7 +44,18 @@ class SearchError(SpadeworkError):
 
 
 class QuotaSpent(SearchError):
-    """The provider answered that the quota is used up or the rate is too high."""
+    """The provider answered that the quota is used up or the rate is too high.
+
+    `retry_after` is how many seconds it asks to be left alone, None where it does not say.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class Throttled(SearchError):
+    """The provider was not asked: its rate limit left no turn in time."""
 
 
 class FetchError(SpadeworkError):
@@ -48,6 +63,9 @@ class FetchError(SpadeworkError):
 
     #: True when asking again would give the same answer, so that a resumed run need not ask.
     final = True
+
+    #: True when the server turned away what does not look like a browser, and named no time to come back.
+    turned_away = False
 
 
 class Blocked(FetchError):

@@ -10,11 +10,21 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import platformdirs
-from pydantic import AliasChoices, Field, PrivateAttr, SecretStr, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
+from spadework.form import as_form
 
 Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
 Words = Annotated[tuple[str, ...], NoDecode]
@@ -31,7 +41,9 @@ def _env(name: str) -> AliasChoices:
 class Settings(BaseSettings):
     """What a run may use and how much. Frozen: make a changed copy with `settings.with_(minutes=5)`."""
 
-    model_config = SettingsConfigDict(env_prefix="SPADEWORK_", frozen=True, extra="forbid", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="SPADEWORK_", frozen=True, extra="forbid", populate_by_name=True, json_schema_extra=as_form
+    )
 
     # Models
     model: str = Field("", description="Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or none.")
@@ -73,7 +85,7 @@ class Settings(BaseSettings):
     search: str = Field(
         "auto",
         description="Providers, separated by commas: auto, library, searxng, duckduckgo, serper, tavily, brave, arxiv, wikipedia, "
-        "openalex, pubmed.",
+        "openalex, pubmed, mcp.",
     )
     library: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Files and folders to search. Empty: the documentation installed with Python."
@@ -100,6 +112,22 @@ class Settings(BaseSettings):
     search_language: str = Field(
         "en", pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$", description="Language of Wikipedia and of Serper's results, such as en or de."
     )
+    mcp_search: SecretStr | None = Field(
+        None,
+        description="Search tools of MCP servers, as TOOL @ ADDRESS or TOOL @ COMMAND LINE, several separated by semicolons. A command line "
+        "may begin with variables for its process, such as KEY=value.",
+    )
+    search_limits: dict[str, tuple[Annotated[float, Field(gt=0, le=1_000)], Annotated[int, Field(ge=1, le=100)]]] = Field(
+        default_factory=dict,
+        description='Most searches a second and at once, by provider, as JSON such as {"brave": [1, 1]}. Not listed: what the provider '
+        "documents.",
+    )
+    search_cache_days: float = Field(7, ge=0, le=365, description="Days for which results are kept for all sessions.")
+    search_cache_hours: float = Field(12, ge=0, le=720, description="Hours for which results are kept where recent pages are wanted.")
+    search_cache_minutes: float = Field(
+        15, ge=0, le=1_440, description="Minutes for which results are kept of a search about now, or an empty one."
+    )
+    search_cache_mb: int = Field(50, ge=0, le=100_000, description="Most megabytes of results kept on disk for all sessions. 0: none.")
     search_results: int = Field(15, ge=1, le=100, description="Results asked for each query.")
     search_seconds: float = Field(30, gt=0, le=600, description="Longest wait for one search, in seconds.")
     probe_seconds: float = Field(2.0, gt=0, le=30, description="Longest wait to find out whether the web can be reached, in seconds.")
@@ -124,6 +152,16 @@ class Settings(BaseSettings):
     cache_mb: int = Field(
         500, ge=0, le=1_000_000, description="Most megabytes of pages kept on disk for all sessions, by the rules of HTTP. 0: none."
     )
+    min_level: int = Field(0, ge=0, le=3, description="The level with which going after a page begins.")
+    max_level: int = Field(
+        3, ge=0, le=3, description="How far a page is gone after: 0 plain HTTP, 1 headers like a browser's, 2 a browser, 3 like a person's."
+    )
+    chromium: str = Field("", description="Path of the Chromium or Chrome for levels 2 and 3. Empty: the first that is found.")
+    browser_pages: int = Field(4, ge=1, le=20, description="Pages open in the browser at once.")
+    browser_bytes: int = Field(
+        50_000_000, ge=100_000, description="Most bytes that one page may load and send in the browser; then it is read as far as it is."
+    )
+    browser_sandbox: bool = Field(True, description="Run Chromium in its sandbox. As root it has none.")
     redirects: int = Field(8, ge=0, le=20, description="Most redirects followed for one page.")
     robots: bool = Field(True, description="Honour robots.txt. Lift it only for sites you own.")
     allow_hosts: Words = Field((), description="Hosts or addresses you own that the address guard lets through, separated by commas.")
@@ -141,6 +179,20 @@ class Settings(BaseSettings):
     assess_chars: int = Field(12_000, ge=1_000, le=200_000, description="Characters of passages shown to the assessor for a topic.")
     evidence_per_topic: int = Field(20, ge=1, le=100, description="Most evidence kept for a topic in one round.")
 
+    # Serving
+    token: SecretStr | None = Field(
+        None, description="What requests to `serve` must bring. Unset: none on this machine alone; beyond it one is made and printed."
+    )
+    serve_hosts: Words = Field((), description="Host names that `serve` answers to, besides addresses and this machine's own name.")
+    answer_tokens: int = Field(
+        20_000,
+        ge=4_000,
+        le=1_000_000,
+        description="Most tokens in one answer of an MCP tool, its text and its structured content together.",
+    )
+    upload_files: int = Field(5, ge=0, le=100, description="Most files given along with a question on the web page.")
+    upload_bytes: int = Field(20_000_000, ge=1_000, description="Most bytes of all files given along with a question on the web page.")
+
     # Sessions
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("spadework")), description="Where sessions and indexes are kept."
@@ -148,7 +200,16 @@ class Settings(BaseSettings):
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())
 
-    @field_validator("allow_hosts", mode="before")
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
+        # However they are made, also from the context of a graph: one sentence of ours, not pydantic's list.
+        try:
+            return checked(data)
+        except ValidationError as error:
+            raise SettingsError(_sentence(error)) from None
+
+    @field_validator("allow_hosts", "serve_hosts", mode="before")
     @classmethod
     def _split_words(cls, value: Any) -> Any:
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
@@ -177,8 +238,6 @@ class Settings(BaseSettings):
         asked = {name: value for name, value in given.items() if value is not None}
         try:
             made = cls(**asked)
-        except ValidationError as error:
-            raise SettingsError(_sentence(error)) from None
         except UnreadableVariable as error:
             raise SettingsError(f"A variable of the environment cannot be read: {error}.") from None
         made._given = frozenset(asked)
@@ -209,5 +268,5 @@ def _sentence(error: ValidationError) -> str:
     """The first fault of a validation error as one short sentence."""
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
-    value = "a secret" if "key" in name else repr(fault.get("input"))[:80]
+    value = "a secret" if "key" in name.lower() or name in ("token", "mcp_search") else repr(fault.get("input"))[:80]
     return f"{name} cannot be {value}: {fault['msg'][:200].removeprefix('Value error, ')}."

@@ -1,0 +1,1 @@
+"""The OpenAI-compatible door: any chat client can use spadework as a model."""

@@ -1,0 +1,81 @@
+"""A run as a stream of chunks: what is being done as `reasoning_content`, then the report as `content`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from spadework.apps.openai.answered import around, marked, usage_of
+from spadework.apps.openai.errors import Refused
+from spadework.apps.terminal.progress import worded
+from spadework.events import Ended, Event, Finished
+from spadework.values import Result
+
+#: After so many seconds without news a comment is sent, so that nothing on the way takes the connection for dead.
+QUIET_SECONDS = 15.0
+
+_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
+_DONE = "data: [DONE]\n\n"
+
+
+async def streamed(events: AsyncGenerator[Event, None], head: dict[str, Any], *, with_usage: bool) -> AsyncGenerator[str, None]:
+    """The lines of the stream; leaving it closes `events`."""
+    head = head | {"object": "chat.completion.chunk"}
+    async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
+        yield _line(head, {"role": "assistant", "content": ""})
+        async for event in told:
+            if event is None:
+                yield ": still researching\n\n"
+            elif isinstance(event, Finished):
+                for line in _report(event.result, head, with_usage=with_usage):
+                    yield line
+                return
+            elif isinstance(event, Ended):
+                yield _failed(event.text or "The research was cancelled.")
+                return
+            elif text := worded(event):
+                yield _line(head, {"reasoning_content": text + "\n"})
+        yield _failed("The server is being stopped; the research can be taken up.")
+
+
+async def with_pauses(events: AsyncIterator[Event], seconds: float) -> AsyncGenerator[Event | None, None]:
+    """The events, and None whenever there was none for so long."""
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            await asyncio.wait((coming,), timeout=seconds)
+            if not coming.done():
+                yield None
+                continue
+            if (event := coming.result()) is None:
+                return
+            yield event
+            coming = asyncio.ensure_future(anext(events, None))
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+
+
+def _report(result: Result, head: dict[str, Any], *, with_usage: bool) -> list[str]:
+    """The report in paragraphs, what stands beside it, and the end."""
+    lines = [_line(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
+    lines.append(_line(head | around(result), {"annotations": marked(result)}, end="stop"))
+    if with_usage:
+        lines.append(_data(head | {"choices": [], "usage": usage_of(result)}))
+    return [*lines, _DONE]
+
+
+def _line(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
+    return _data(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}]})
+
+
+def _failed(text: str) -> str:
+    return _data(Refused(text, status=503, code="research_failed").shape()) + _DONE
+
+
+def _data(body: dict[str, Any]) -> str:
+    return f"data: {json.dumps(body, ensure_ascii=False)}\n\n"

@@ -1,0 +1,38 @@
+"""Settings as a form: the JSON schema that LangGraph servers show, such as Studio's, and let callers fill in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel
+
+#: What is for the owner of a server alone, by its environment: files, hosts, endpoints and programs of the machine. Secrets are, too: a
+#: LangGraph server keeps what a caller sends as plain text. It drops what is not in the form.
+OWNERS = frozenset(
+    {
+        *("home", "library", "allow_hosts", "openai_base_url", "searxng_url", "prices", "robots", "user_agent"),
+        *("chromium", "browser_sandbox", "serve_hosts", "upload_files", "upload_bytes"),
+    }
+)
+_WORDS = {"url": "URL", "rrf": "RRF", "k": "k", "mb": "MB", "api": "API", "openai": "OpenAI"}
+
+
+def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Make a model's JSON schema the form: properties by field name with readable titles, without what is the owner's."""
+    given = schema["properties"]
+    shown = {name: given[_key(model, name)] for name in model.model_fields if name not in OWNERS}
+    shown = {name: entry for name, entry in shown.items() if "password" not in str(entry)}
+    schema["properties"] = {name: entry | {"title": titled(name)} for name, entry in shown.items()}
+
+
+def titled(name: str) -> str:
+    """The name of a field as a title: `rrf_k` is "RRF k"."""
+    words = [_WORDS.get(word, word) for word in name.split("_")]
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
+
+
+def _key(model: type[BaseModel], name: str) -> str:
+    """Under which name pydantic lists a field."""
+    alias = model.model_fields[name].validation_alias
+    first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
+    return first if isinstance(first, str) else name
