@@ -1,0 +1,103 @@
+"""The server over HTTP (streamable HTTP at /mcp): routes for an application, and `spadework mcp --http`, which has nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from spadework.apps.mcp.server import LEFT, build_server
+from spadework.apps.web.security import TOKEN_FILE, Access, Gate, is_loopback
+from spadework.errors import SettingsError
+from spadework.settings import Settings
+
+PATH = "/mcp"
+#: Seconds that open requests have to end when the server does.
+CLOSING_SECONDS = 3
+#: Connections that may wait to be taken.
+BACKLOG = 128
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """Routes for an application, and what must be entered while it runs, once."""
+
+    routes: Sequence[BaseRoute]
+    lifespan: Callable[[], AbstractAsyncContextManager[None]]
+
+
+def mcp_routes(settings: Settings) -> Mounted:
+    """The MCP server at PATH, for an application that checks hosts, origins and the token itself (`apps.web.security.Gate`)."""
+    app = build_server(settings).streamable_http_app(streamable_http_path=PATH, host="")
+    [route] = app.routes
+    assert isinstance(route, Route)
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with app.router.lifespan_context(app):
+            yield
+
+    return Mounted([Route(PATH, endpoint=_Watched(route.app))], running)
+
+
+class _Watched:
+    """Notes in the scope of a request when it is over: the older protocol versions do not cancel a call whose client goes away."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        scope[LEFT] = left = asyncio.Event()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            left.set()
+
+
+def build_app(settings: Settings, host: str = "127.0.0.1") -> ASGIApp:
+    """The server alone, behind the same gate as the web page."""
+    mounted = mcp_routes(settings)
+    app = Starlette(routes=mounted.routes, lifespan=lambda _: mounted.lifespan())
+    return Gate(app, Access.of(settings, host))
+
+
+def serve_http(settings: Settings, host: str, port: int) -> None:
+    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for an address that cannot be listened on."""
+    app = build_app(settings, host)
+    with _listening(host, port) as listening:
+        shown, bound = f"[{host}]" if ":" in host else host, listening.getsockname()[1]
+        sys.stderr.write(f"MCP at http://{shown}:{bound}{PATH}\n")
+        if not is_loopback(host):
+            kept = "SPADEWORK_TOKEN" if settings.token else str(settings.home / TOKEN_FILE)
+            sys.stderr.write(f"Clients send the token of {kept} as `Authorization: Bearer TOKEN`.\n")
+        sys.stderr.flush()
+        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=CLOSING_SECONDS, ws="none")
+        asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A listening socket. Named as TCP, because asyncio turns off the waiting for small pieces only for a socket that says so."""
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OverflowError:
+        listening.close()
+        raise SettingsError(f"port cannot be {port}: it is a number from 0 to 65535.") from None
+    except OSError as error:
+        listening.close()
+        taken = error.errno == errno.EADDRINUSE
+        reason = "another program listens there" if taken else error.strerror or "the address is not of this machine"
+        raise SettingsError(f"spadework cannot listen on {host}:{port}: {reason}.", hint="Choose another with --host and --port.") from None
+    return listening

@@ -1,0 +1,91 @@
+"""One search at all chosen providers, for the tools that begin with one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from spadework.errors import SearchError
+from spadework.settings import Settings
+from spadework.tools.fetch.guard import is_http_url
+from spadework.tools.fuse import reciprocal_rank_fusion
+from spadework.tools.inline import one_line
+from spadework.tools.library import Library
+from spadework.tools.rank import query_terms, relevance
+from spadework.tools.search.choose import Choice, choose
+from spadework.tools.search.failover import Search
+from spadework.tools.visible import visible
+from spadework.values import Found, Hit, Query
+
+LIBRARY = "library://"
+#: Characters of a title and of a snippet that are kept.
+TITLE_CHARS, SNIPPET_CHARS = 300, 600
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a search gave: fused hits, best first, what was searched, and what failed."""
+
+    hits: Sequence[Hit]
+    searched: Sequence[str]
+    failed: Sequence[str]
+    notices: Sequence[str]
+
+
+class Shelf:
+    """The library of a call: opened when it is first needed, closed with the call."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._library: Library | None = None
+
+    async def library(self) -> Library:
+        """The library of the settings."""
+        if self._library is None:
+            self._library = await Library.open(self._settings.library, home=self._settings.home)
+        return self._library
+
+    def close(self) -> None:
+        """Give back the files of the library, if it was opened."""
+        if self._library is not None:
+            self._library.close()
+
+
+@asynccontextmanager
+async def shelf(settings: Settings) -> AsyncIterator[Shelf]:
+    """A shelf for the time of a call."""
+    made = Shelf(settings)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+async def look(query: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Looked:
+    """Ask all providers of the settings once. Raises SearchError when every one of them failed, SettingsError for an unknown one."""
+    choice = await choose(settings, open_library)
+    asked = Query(text=" ".join(query.split()))
+    found = await Search(choice.providers).search(asked, limit=settings.search_results, seconds=settings.search_seconds)
+    failed = [f"{name}: {visible(str(hits))}" for name, hits in found if isinstance(hits, SearchError)]
+    if failed and len(failed) == len(found):
+        raise SearchError(f"No search was answered. {' '.join(failed)}")
+    terms = query_terms(asked.text)
+    lists = [[_ranked(hit, asked, terms) for hit in hits if _readable(hit.url)] for _, hits in found if not isinstance(hits, SearchError)]
+    return Looked(reciprocal_rank_fusion(lists, k=settings.rrf_k), _described(choice), failed, choice.notices)
+
+
+def _ranked(hit: Hit, query: Query, terms: Sequence[str]) -> Hit:
+    hit = hit.model_copy(
+        update={"title": visible(one_line(hit.title, TITLE_CHARS)), "snippet": visible(one_line(hit.snippet, SNIPPET_CHARS))}
+    )
+    found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
+    return hit.model_copy(update={"relevance": relevance(hit.title, hit.snippet, hit.position, terms), "found_by": (found,)})
+
+
+def _readable(url: str) -> bool:
+    return url.startswith(LIBRARY) or is_http_url(url)
+
+
+def _described(choice: Choice) -> list[str]:
+    return [provider.describes for provider in choice.providers]

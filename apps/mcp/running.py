@@ -1,0 +1,51 @@
+"""Running a session for a call: progress to the client, and nothing left running when the client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+from spadework.apps.mcp.telling import BEAT_SECONDS, Teller
+from spadework.errors import SessionNotFound
+from spadework.events import Event, Finished
+from spadework.sessions.session import Session
+from spadework.values import Result
+
+
+async def run(session: Session, teller: Teller) -> Result:
+    """The result of a session. Cancelled, it ends the session where it is; it can be taken up again."""
+    events: asyncio.Queue[Event | None] = asyncio.Queue()
+    # A client that is slow to take messages must not hold up the run: its events wait in the queue.
+    following = asyncio.create_task(_follow(session, events))
+    result: Result | None = None
+    try:
+        # To the very end, also after the result: then the session gives back its connections and files.
+        while (event := await _next(events, teller)) is not None:
+            result = event.result if isinstance(event, Finished) else result
+            await teller.tell(event)
+        await following
+        if result is None:
+            raise SessionNotFound(f"Session {session.session_id} ended without a result.")
+        return result
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+
+async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None:
+    try:
+        async with aclosing(session.events()) as happening:
+            async for event in happening:
+                events.put_nowait(event)
+    finally:
+        events.put_nowait(None)
+
+
+async def _next(events: asyncio.Queue[Event | None], teller: Teller) -> Event | None:
+    """The next event; while there is none, the client is told that the run goes on."""
+    while True:
+        try:
+            async with asyncio.timeout(BEAT_SECONDS):
+                return await events.get()
+        except TimeoutError:
+            await teller.beat()

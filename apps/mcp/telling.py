@@ -1,0 +1,73 @@
+"""Telling the client how a run goes: a number that only grows, and a sentence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+
+from spadework.events import Assessed, Event, Notice, Planned, Read, Reading, Searched, Started, Wrote
+from spadework.tools.inline import one_line
+
+#: progress, total, message
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+
+#: After so many seconds without news the last message is repeated: clients that wait for signs of life go on waiting.
+BEAT_SECONDS = 5.0
+#: The number grows by this at least, in seconds.
+STEP = 0.001
+MOST_CHARS = 300
+
+
+class Teller:
+    """Progress in seconds used of the seconds that the run may take."""
+
+    def __init__(self, report: Report, seconds: float) -> None:
+        self._report = report
+        self._seconds = seconds
+        self._began = time.monotonic()
+        self._told = 0.0
+        self._message = "Starting"
+        self._round, self._pages, self._topics = 1, 0, 0
+
+    async def tell(self, event: Event) -> None:
+        """Tell the client of an event, if it is worth a message."""
+        if message := self._worded(event):
+            self._message = one_line(message, MOST_CHARS)
+            await self.beat()
+
+    async def say(self, message: str) -> None:
+        """Tell the client a sentence."""
+        self._message = one_line(message, MOST_CHARS)
+        await self.beat()
+
+    async def beat(self) -> None:
+        """Tell the last message, with the time that has passed."""
+        self._told = max(self._told + STEP, round(time.monotonic() - self._began, 3))
+        await self._report(self._told, max(self._seconds, self._told), self._message)
+
+    def _worded(self, event: Event) -> str:
+        if isinstance(event, Started):
+            verb = "Resuming" if event.resumed else "Researching"
+            return f"{verb} in session {event.session_id}, searching {'; '.join(event.searching) or 'nothing'}"
+        if isinstance(event, Notice):
+            return event.text
+        if isinstance(event, Planned):
+            self._topics = len(event.plan.topics)
+            return f"Planned {self._topics} topics: {', '.join(topic.name for topic in event.plan.topics)}"
+        if isinstance(event, Assessed):
+            self._round = event.round + 1
+            covered = sum(c.covered for c in event.coverage)
+            return f"Round {event.round}: {covered} of {len(event.coverage)} topics covered by {event.evidence} quotes"
+        return self._of_a_page(event)
+
+    def _of_a_page(self, event: Event) -> str:
+        if isinstance(event, Searched):
+            return f"Round {self._round}: searched {event.provider} for “{event.query}”, {event.hits} hits"
+        if isinstance(event, Reading):
+            return f"Round {self._round}: reading {event.title or event.url}"
+        if isinstance(event, Read):
+            self._pages += not event.reason
+            return f"Round {self._round}: {self._pages} pages read"
+        if isinstance(event, Wrote):
+            return "Checking the report" if event.final else "Writing the report"
+        return ""
