@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import typer
@@ -10,8 +9,7 @@ import typer
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
 from spadework.errors import SessionNotFound
-from spadework.sessions.lock import held
-from spadework.sessions.records import list_sessions, read_result, session_folder
+from spadework.sessions.records import delete_session, list_sessions, read_result, session_folder
 from spadework.values import Result
 
 
@@ -30,7 +28,7 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
     if as_json:
         typer.echo(result.model_dump_json())
     else:
-        draw_report(result.report)
+        draw_report(result)
 
 
 def export(home: Path, session_id: str, file: Path) -> None:
@@ -42,9 +40,7 @@ def export(home: Path, session_id: str, file: Path) -> None:
 
 def delete(home: Path, session_id: str) -> None:
     """Delete a session that nobody works on."""
-    folder = session_folder(home, session_id)
-    with held(folder):
-        shutil.rmtree(folder)
+    delete_session(home, session_id)
     typer.echo(f"Deleted {session_id}.", err=True)
 
 

@@ -10,6 +10,23 @@ from typing import Annotated, Any
 
 import typer
 
+from spadework.apps.options import (
+    Approve,
+    AsJson,
+    Attach,
+    Clarify,
+    Continue,
+    Effort,
+    Events,
+    Follow,
+    Home,
+    Libraries,
+    Minutes,
+    Model,
+    Output,
+    Search,
+)
+from spadework.apps.sessions_cli import sessions
 from spadework.errors import BudgetSpent, SettingsError, SpadeworkError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -24,17 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-sessions = typer.Typer(help="List, show, export or delete sessions.", rich_markup_mode=None, invoke_without_command=True)
 app.add_typer(sessions, name="sessions")
-
-# Numbers come as they were typed: the settings check them, and name the bad value.
-Home = Annotated[Path | None, typer.Option("--home", help="Where sessions and indexes are kept.", show_default=False)]
-Search = Annotated[str | None, typer.Option("--search", help="auto, library, searxng, duckduckgo, serper, …; several with commas.")]
-Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A file or folder to search; may be given several times.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="Also write the report to FILE.md, .html, .pdf, .docx or .json.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON object.")]
-Events = Annotated[bool, typer.Option("--events", help="Print every event as one line of JSON.")]
-Minutes = Annotated[str | None, typer.Option("--minutes", help="Minutes for the whole run, from the start of the process.")]
 
 
 @app.command()
@@ -42,7 +49,7 @@ def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.")],
     search: Search = None,
     library: Libraries = None,
-    model: Annotated[str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")] = None,
+    model: Model = None,
     minutes: Minutes = None,
     iterations: Annotated[str | None, typer.Option("--iterations", help="Most rounds of searching.")] = None,
     completeness: Annotated[str | None, typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1.")] = None,
@@ -51,8 +58,12 @@ def ask(
     tokens: Annotated[str | None, typer.Option("--tokens", help="Most tokens, all model calls together.")] = None,
     money: Annotated[str | None, typer.Option("--money", help="Most US dollars for model calls.")] = None,
     preset: Annotated[str | None, typer.Option("--preset", help="precise, balanced, recall or default.")] = None,
-    effort: Annotated[str | None, typer.Option("--effort", help="normal or deep.")] = None,
-    attach: Annotated[list[Path] | None, typer.Option("--attach", help="A file to read first; may be given several times.")] = None,
+    effort: Effort = None,
+    attach: Attach = None,
+    continue_: Continue = False,
+    follow: Follow = "",
+    clarify: Clarify = None,
+    approve: Approve = None,
     output: Output = None,
     as_json: AsJson = False,
     events: Events = False,
@@ -73,16 +84,40 @@ def ask(
         money=money,
         preset=preset,
         effort=effort,
+        clarify=clarify,
+        approve=approve,
     )
+    from spadework.apps.terminal.asking import Asking
+
+    asking = Asking(question, attach or (), follow, last=continue_).checked(settings)
     from spadework.apps.outputs import Output as Wanted
-    from spadework.apps.outputs import checked_attachments
 
     wanted = Wanted(output, as_json, events).checked()
-    attached = checked_attachments(attach or [])
-    from spadework.apps.running import run
-    from spadework.sessions.session import Session
+    from spadework.apps.terminal.running import run
 
-    raise typer.Exit(run(Session.start(question, settings=settings, attachments=attached), wanted))
+    raise typer.Exit(run(asking.session(settings), wanted))
+
+
+@app.command()
+def chat(
+    search: Search = None,
+    library: Libraries = None,
+    model: Model = None,
+    minutes: Minutes = None,
+    effort: Effort = None,
+    continue_: Continue = False,
+    follow: Follow = "",
+    clarify: Clarify = None,
+    approve: Approve = None,
+    home: Home = None,
+) -> None:
+    """Ask question after question, each following up the one before. Without a terminal, questions are read line by line."""
+    from spadework.apps.terminal.asking import followed
+    from spadework.apps.terminal.chat import begin
+
+    paths = tuple(library) if library else None
+    base = _settings(home=home, search=search, library=paths, model=model, minutes=minutes, effort=effort, clarify=clarify, approve=approve)
+    begin(base, followed(base.home, follow, last=continue_))
 
 
 @app.command()
@@ -99,7 +134,7 @@ def resume(
 
     wanted = Wanted(output, as_json, events).checked()
     base = _settings(home=home)
-    from spadework.apps.running import run
+    from spadework.apps.terminal.running import run
     from spadework.sessions.session import Session
 
     raise typer.Exit(run(Session.resume(session_id, home=base.home, minutes=minutes), wanted))
@@ -110,13 +145,15 @@ def read(
     page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
     html: Annotated[Path | None, typer.Option("--html", help="Saved HTML to read instead of fetching; needs --url.")] = None,
     url: Annotated[str, typer.Option("--url", help="Where the saved HTML comes from.")] = "",
-    as_json: AsJson = False,
+    level: Annotated[str | None, typer.Option("--level", help="Begin at 0: plain HTTP, 1: like a browser, 2 or 3: a browser.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the text and all that is known of it as one JSON object.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the source as it came, nothing cleaned.")] = False,
     home: Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
-    from spadework.apps.reading import read_one
+    from spadework.apps.reading import Wanted, read_one
 
-    read_one(page, html, url, as_json, _settings(home=home))
+    read_one(page, html, url, Wanted(as_json, raw), _settings(home=home, min_level=level))
 
 
 @app.command()
@@ -154,47 +191,53 @@ def doctor(search: Search = None, library: Libraries = None, home: Home = None) 
     raise typer.Exit(examine(_settings(home=home, search=search, library=tuple(library) if library else None)))
 
 
-@sessions.callback()
-def sessions_default(context: typer.Context, home: Home = None) -> None:
-    """List sessions when no other command is given."""
-    if context.invoked_subcommand is None:
-        list_sessions(home)
+@app.command()
+def stats(as_json: AsJson = False, home: Home = None) -> None:
+    """Say what the sessions so far gave and cost, and what should be looked at."""
+    from spadework.apps.statistics import print_statistics
+
+    print_statistics(_settings(home=home).home, as_json)
 
 
-@sessions.command("list")
-def list_sessions(home: Home = None) -> None:
-    """List sessions, newest first."""
-    from spadework.apps.archive import print_list
-
-    print_list(_settings(home=home).home)
-
-
-@sessions.command("show")
-def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
-    """Print the report of a session."""
-    from spadework.apps.archive import print_report
-
-    print_report(_settings(home=home).home, session_id, as_json)
-
-
-@sessions.command("export")
-def export_session(
-    session_id: str,
-    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx or .json.")],
+@app.command()
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
+    host: Annotated[
+        str, typer.Option("--host", help="With --http: the address to listen on. Beyond this machine a token is asked.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="With --http: the port to listen on.")] = 8051,
+    search: Search = None,
+    library: Libraries = None,
+    model: Model = None,
+    minutes: Minutes = None,
+    effort: Effort = None,
     home: Home = None,
 ) -> None:
-    """Write the report of a session to a file."""
-    from spadework.apps.archive import export
+    """Serve models that speak MCP: six tools, over standard input and output or at http://HOST:PORT/mcp."""
+    settings = _settings(home=home, search=search, library=tuple(library) if library else None, model=model, minutes=minutes, effort=effort)
+    if http:
+        from spadework.apps.mcp.http import serve_http
 
-    export(_settings(home=home).home, session_id, output)
+        serve_http(settings, host, port)
+    else:
+        from spadework.apps.mcp.stdio import serve_stdio
+
+        serve_stdio(settings)
 
 
-@sessions.command("delete")
-def delete_session(session_id: str, home: Home = None) -> None:
-    """Delete a session with all its files."""
-    from spadework.apps.archive import delete
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on. Beyond this machine a token is asked.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")] = 8051,
+    search: Search = None,
+    library: Libraries = None,
+    model: Annotated[str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")] = None,
+    home: Home = None,
+) -> None:
+    """Serve the web page until Ctrl-C; what still runs then is taken up by the next `serve`."""
+    from spadework.apps.web.serving import serve as serve_page
 
-    delete(_settings(home=home).home, session_id)
+    serve_page(_settings(home=home, search=search, library=tuple(library) if library else None, model=model), host, port)
 
 
 def _settings(**given: Any) -> Any:

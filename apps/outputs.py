@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from spadework.apps.terminal.abilities import harmless, is_plain
 from spadework.errors import SettingsError
 from spadework.tools.pages import write_atomically
 from spadework.values import Result
@@ -88,12 +89,13 @@ def write_output(result: Result, file: Path) -> None:
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result))
 
 
-def print_report(markdown: str) -> None:
+def print_report(result: Result) -> None:
     """The report on stdout: drawn in a terminal, as it is elsewhere."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        typer.echo(markdown)
-        return
-    from rich.console import Console
-    from rich.markdown import Markdown
+    if not sys.stdout.isatty():
+        typer.echo(result.report)
+    elif is_plain(sys.stdout):
+        typer.echo(harmless(result.report))
+    else:
+        from spadework.apps.terminal.report import draw_report
 
-    Console().print(Markdown(markdown))
+        draw_report(result)

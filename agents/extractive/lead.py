@@ -41,9 +41,9 @@ _WORD = re.compile(r"[^\W\d_][\w'-]+")
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     """The plan of a question. `hits` of a first broad search give a plain question its topics, and every topic its synonyms."""
     if brings_material(question.text):
-        topics = tuple(topics_of(question))
-        about = tuple(topic.name for topic in topics[1:])
-        return Plan(question=question.text, question_type="list", complexity="complex", subjects=about, topics=topics)
+        made = tuple(topics_of(question))
+        about = tuple(topic.name for topic in made[1:])
+        return Plan(question=question.text, question_type="list", complexity="complex", subjects=about, topics=made)
     asked = parts(in_context(question))
     topics = {topic.question: topic for part in asked for topic in _topics(part, hits)}
     kept = tuple(_with_original(topic, in_context(question)) if n == 0 else topic for n, topic in enumerate(topics.values()))[:MOST_TOPICS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from spadework.values import Result
+from tests.apps.process import Terminal
 from tests.world.brain import play
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -20,27 +20,6 @@ from tests.world.sites import World
 
 TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
 QUESTION = "What is known about Port Aldermere?"
-
-
-class Terminal:
-    """Runs spadework in a process, with an environment of the test's."""
-
-    def __init__(self, env: dict[str, str], folder: Path) -> None:
-        self.env = {**os.environ, **env}
-        self.folder = folder
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "spadework", *arguments]
-        return subprocess.Popen(command, env=self.env, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def run(self, *arguments: str, seconds: float = 60) -> tuple[int, str, str]:
-        with self.start(*arguments) as process:
-            try:
-                out, err = process.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
-        return process.returncode, out, err
 
 
 @pytest.fixture

@@ -22,6 +22,12 @@ MEDIA_TYPES = {
     ".text": "text/plain",
     ".rst": "text/x-rst",
     ".pdf": "application/pdf",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".odp": "application/vnd.oasis.opendocument.presentation",
+    ".rtf": "application/rtf",
+    ".epub": "application/epub+zip",
 }
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx"))
 #: Names of files without an ending that are text by custom.

@@ -1,0 +1,61 @@
+"""The commands about sessions that are kept: `spadework sessions …`. Nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spadework.apps.options import AsJson, Home
+
+sessions = typer.Typer(help="List, show, export or delete sessions.", rich_markup_mode=None, invoke_without_command=True)
+
+
+@sessions.callback()
+def sessions_default(context: typer.Context, home: Home = None) -> None:
+    """List sessions when no other command is given."""
+    if context.invoked_subcommand is None:
+        list_sessions(home)
+
+
+@sessions.command("list")
+def list_sessions(home: Home = None) -> None:
+    """List sessions, newest first."""
+    from spadework.apps.archive import print_list
+
+    print_list(_home(home))
+
+
+@sessions.command("show")
+def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
+    """Print the report of a session."""
+    from spadework.apps.archive import print_report
+
+    print_report(_home(home), session_id, as_json)
+
+
+@sessions.command("export")
+def export_session(
+    session_id: str,
+    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx or .json.")],
+    home: Home = None,
+) -> None:
+    """Write the report of a session to a file."""
+    from spadework.apps.archive import export
+
+    export(_home(home), session_id, output)
+
+
+@sessions.command("delete")
+def delete_session(session_id: str, home: Home = None) -> None:
+    """Delete a session with all its files."""
+    from spadework.apps.archive import delete
+
+    delete(_home(home), session_id)
+
+
+def _home(given: Path | None) -> Path:
+    from spadework.settings import Settings
+
+    return Settings.load(home=given).home

@@ -1,0 +1,104 @@
+"""How a run shows on the terminal: a picture that is redrawn, or plain lines where nothing can be."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Protocol
+
+from spadework.apps.terminal.abilities import harmless, in_foreground, is_plain
+from spadework.budget import Budget
+from spadework.events import Answered, Asked, Assessed, Event, Notice, Planned, Read, Searched, Started
+from spadework.tools.inline import one_line
+
+
+class Progress(Protocol):
+    """Something that shows events."""
+
+    def show(self, event: Event) -> None:
+        """Show an event."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show what is being done; may be called from any thread."""
+        ...
+
+    def pause(self) -> None:
+        """Leave the terminal to somebody who asks something there."""
+        ...
+
+    def go_on(self) -> None:
+        """Take the terminal again."""
+        ...
+
+    async def close(self) -> None:
+        """Leave the terminal as it was."""
+        ...
+
+
+def progress_for(budget: Budget, *, quiet: bool = False, on_line: Callable[[str], None] | None = None) -> Progress:
+    """Live in a terminal, plain lines elsewhere and with NO_COLOR; nothing but notes when `quiet`. `on_line` is told what is typed."""
+    if quiet or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
+        return Lines(quiet=quiet)
+    from spadework.apps.terminal.live import Live
+
+    return Live(budget, on_line)
+
+
+class Lines:
+    """One line for every event worth one."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+
+    def show(self, event: Event) -> None:
+        """Print the event's line, if it has one."""
+        if (text := worded(event)) and not self._quiet:
+            self.note(text)
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        sys.stderr.write(harmless(text) + "\n")
+        sys.stderr.flush()
+
+    def pause(self) -> None:
+        """Nothing to do."""
+
+    def go_on(self) -> None:
+        """Nothing to do."""
+
+    async def close(self) -> None:
+        """Nothing to do."""
+
+
+def worded(event: Event) -> str:
+    """An event as one line, "" for those not worth one."""
+    if isinstance(event, Started):
+        mode = "with a language model" if event.mode == "model" else "without a language model"
+        verb = "Resuming" if event.resumed else "Researching"
+        return f"{verb} {mode}. Searching {'; '.join(event.searching) or 'nothing'}. Session {event.session_id}"
+    if isinstance(event, Notice):
+        return f"Note: {event.text}"
+    if isinstance(event, Asked):
+        return "\n".join([one_line(event.text), *(f"  {n}. {one_line(option)}" for n, option in enumerate(event.options, 1))])
+    if isinstance(event, Answered):
+        return f"Answer: {one_line(event.text) or 'none, going on'}"
+    if isinstance(event, Planned):
+        return "Plan:\n" + "\n".join(f"  - {one_line(topic.name)}" for topic in event.plan.topics)
+    return _of_work(event)
+
+
+def _of_work(event: Event) -> str:
+    if isinstance(event, Searched):
+        return f"Searched {event.provider} for “{one_line(event.query)}”: {event.hits} hits"
+    if isinstance(event, Read):
+        name = one_line(event.title or event.url)
+        return f"Not read: {name}: {one_line(event.reason)}" if event.reason else f"Read: {name} ({event.chars} characters)"
+    if isinstance(event, Assessed):
+        states = "\n".join(
+            f"  - {one_line(c.topic)}: {'covered' if c.covered else 'open'} ({c.score:.2f}, {len(c.evidence_ids)} quotes)"
+            for c in event.coverage
+        )
+        known = "Known already" if event.round == 0 else f"Round {event.round}"
+        return f"{known}: {event.evidence} quotes\n{states}"
+    return ""

@@ -1,0 +1,75 @@
+"""Asking the user back in a terminal: what the question means, and whether the plan is right."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from spadework.apps.terminal.abilities import WIDEST
+from spadework.apps.terminal.answers import HOW, Change, answer, changed, choice, listed
+from spadework.apps.terminal.prompting import LeftError, Prompt
+from spadework.events import Asked
+from spadework.tools.inline import one_line
+
+#: What leaves a run at a question; it can be taken up later.
+LEAVE = ("/stop", "/quit")
+
+
+class Questions:
+    """Asks on the terminal. An answer is None when the user leaves the run."""
+
+    def __init__(self) -> None:
+        self._prompt = Prompt()
+        stream = sys.stderr if sys.stderr.isatty() else sys.stdout
+        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+
+    async def answer(self, asked: Asked) -> str | None:
+        """What the user says to it."""
+        try:
+            return await (self._clarify(asked) if asked.kind == "clarify" else self._approve(asked))
+        except LeftError:
+            return None
+
+    async def _clarify(self, asked: Asked) -> str | None:
+        self._show(one_line(asked.text, 1_000), asked.options, "Type a number or your own words; Enter goes on without.")
+        while True:
+            line = await self._prompt.line()
+            if line.strip() in LEAVE:
+                return None
+            if (said := choice(asked.options, line)) is not None:
+                return said
+            self._say(f"There are {len(asked.options)} answers to choose from: type a number from 1 to {len(asked.options)}, or words.")
+
+    async def _approve(self, asked: Asked) -> str | None:
+        plan = tuple(topic.name for topic in asked.plan.topics) if asked.plan else ()
+        change = Change(plan)
+        while not change.done:
+            if change.said:
+                self._say(change.said)
+            else:
+                self._show("Plan:", change.topics, HOW)
+            line = await self._prompt.line()
+            if line.strip() in LEAVE:
+                return None
+            change = changed(change.topics, line)
+            if change.edit:
+                change = await self._edited(change.topics)
+        return answer(plan, change.topics)
+
+    async def _edited(self, topics: Sequence[str]) -> Change:
+        self._say("One topic a line. Ctrl-D is done, Ctrl-C leaves the list as it was.")
+        try:
+            return listed(topics, await self._prompt.lines("\n".join(one_line(name) for name in topics)))
+        except LeftError:
+            return Change(tuple(topics))
+
+    def _show(self, head: str, lines: Sequence[str], how: str) -> None:
+        numbered = [Text(f"  {n}. {one_line(line)}") for n, line in enumerate(lines, 1)]
+        for line in (Text(head, "bold"), *numbered, Text(how, "dim")):
+            self._console.print(line, width=min(WIDEST, self._console.width))
+
+    def _say(self, text: str) -> None:
+        self._console.print(Text(text, "dim"))

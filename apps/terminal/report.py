@@ -1,0 +1,50 @@
+"""The report in a terminal: its Markdown drawn, its links clickable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.style import Style
+from rich.syntax import ANSISyntaxTheme
+from rich.theme import Theme
+
+from spadework.apps.terminal.abilities import WIDEST, harmless
+from spadework.tools.export.markdown import safe_url
+from spadework.values import Result, Source
+
+#: Colours that can be read on light and on dark ground: the terminal's own, and its own ground behind code.
+_THEME = Theme({"markdown.code": "bold", "markdown.code_block": "none", "markdown.h1": "bold", "markdown.item.number": "bold"})
+_CODE = ANSISyntaxTheme(
+    {
+        ("Comment",): Style(italic=True, dim=True),
+        ("Keyword",): Style(bold=True),
+        ("Literal", "String"): Style(color="green"),
+        ("Literal", "Number"): Style(color="magenta"),
+        ("Name", "Function"): Style(color="cyan"),
+        ("Name", "Class"): Style(color="cyan"),
+    }
+)
+
+
+def terminal_console() -> Console:
+    """The console on stdout, no wider than can be read with ease."""
+    console = Console(highlight=False, markup=False, emoji=False, theme=_THEME)
+    console.width = min(console.width, WIDEST)
+    return console
+
+
+def draw_report(result: Result, console: Console | None = None) -> None:
+    """Draw a report on stdout. A source that is a file of the library leads to its stored page."""
+    markdown = harmless(result.report)
+    for source in result.sources:
+        if not source.url.startswith("http"):
+            markdown = markdown.replace(f"]({safe_url(source.url)})", f"]({stored(result, source).as_uri()})")
+    (console or terminal_console()).print(Markdown(markdown, code_theme=cast(str, _CODE)))
+
+
+def stored(result: Result, source: Source) -> Path:
+    """The file in which the text of a source lies, as it was read."""
+    return Path(result.session_dir).absolute() / "pages" / f"{source.content_hash}.md"

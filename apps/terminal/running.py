@@ -1,0 +1,133 @@
+"""Running a session: progress on stderr, questions asked back, Ctrl-C; for the command line the report on stdout and the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import typer
+
+from spadework.apps.outputs import Output, print_report, write_output
+from spadework.apps.terminal.abilities import can_ask
+from spadework.apps.terminal.interrupts import Interrupts
+from spadework.apps.terminal.progress import Progress, progress_for
+from spadework.events import Answered, Asked, Event, Finished
+from spadework.sessions.session import Session
+from spadework.values import Result, Status
+
+EXIT: dict[Status, int] = {"completed": 0, "partial": 0, "failed": 1, "time_limited": 3, "budget_limited": 3}
+INTERRUPTED = 130
+
+#: Asks the user; None when they leave the run.
+Answer = Callable[[Asked], Awaitable[str | None]]
+
+
+@dataclass
+class Run:
+    """One run as its front door shows it. Without `answer` nobody is asked anything; `saw` is told every event."""
+
+    session: Session
+    progress: Progress
+    answer: Answer | None = None
+    saw: Callable[[Event], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.interrupts = Interrupts(self.session, self.progress.note)
+
+    async def result(self) -> Result | None:
+        """The result, or None when the user left the run."""
+        self.interrupts.listen()
+        watching = asyncio.create_task(self._watch())
+        leaving = asyncio.create_task(self.interrupts.left.wait())
+        try:
+            await asyncio.wait((watching, leaving), return_when=asyncio.FIRST_COMPLETED)
+            return watching.result() if watching.done() else None
+        finally:
+            await _cancelled(watching, leaving)
+            self.interrupts.ignore()
+            await self.progress.close()
+
+    async def _watch(self) -> Result | None:
+        asking: asyncio.Task[None] | None = None
+        try:
+            async with aclosing(self.session.events(self.progress.note)) as events:
+                async for event in events:
+                    if self.saw:
+                        self.saw(event)
+                    self.progress.show(event)
+                    if isinstance(event, Asked):
+                        asking = asyncio.create_task(self._ask(event))
+                    elif isinstance(event, Answered) and asking:
+                        # Answered, or the time to answer is over.
+                        await _cancelled(asking)
+                    elif isinstance(event, Finished):
+                        return event.result
+        finally:
+            if asking:
+                await _cancelled(asking)
+        return None
+
+    async def _ask(self, asked: Asked) -> None:
+        if self.answer is None:
+            self.session.answer("")
+            return
+        self.progress.pause()
+        try:
+            said = await self.answer(asked)
+        finally:
+            self.interrupts.listen()
+            self.progress.go_on()
+        if said is None:
+            self.interrupts.left.set()
+        else:
+            self.session.answer(said)
+
+
+async def _cancelled(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def run(session: Session, output: Output) -> int:
+    """Run a session to its end and print its result; the exit code."""
+    # The clock of a run starts with its process, not after its imports.
+    session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
+    result = asyncio.run(_run(session, output))
+    if result is None:
+        typer.echo(f"Interrupted. Take it up with: spadework resume {session.session_id}", err=True)
+        return INTERRUPTED
+    _print(result, output)
+    return EXIT[result.status]
+
+
+async def _run(session: Session, output: Output) -> Result | None:
+    answer = None
+    if can_ask() and (session.settings.clarify or session.settings.approve):
+        from spadework.apps.terminal.questions import Questions
+
+        answer = Questions().answer
+    progress = progress_for(session.budget, quiet=output.events)
+    return await Run(session, progress, answer, _print_event if output.events else None).result()
+
+
+def _print_event(event: Event) -> None:
+    sys.stdout.write(event.model_dump_json() + "\n")
+    sys.stdout.flush()
+
+
+def _print(result: Result, output: Output) -> None:
+    if output.as_json:
+        typer.echo(result.model_dump_json())
+    elif not output.events:
+        print_report(result)
+    if output.file:
+        write_output(result, output.file)
+    where = output.file or Path(result.session_dir)
+    typer.echo(f"{result.status}: {where}", err=True)

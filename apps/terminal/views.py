@@ -1,0 +1,127 @@
+"""What the commands of the chat show: pure functions from a result to text for a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from spadework.apps.terminal.abilities import harmless
+from spadework.apps.terminal.board import State, TopicLine
+from spadework.apps.terminal.commands import COMMANDS
+from spadework.apps.terminal.drawing import MARKS, state_words
+from spadework.apps.terminal.report import stored
+from spadework.settings import Settings
+from spadework.tools.inline import one_line
+from spadework.values import CoveredTopic, Evidence, Result, Source
+
+
+def greeting(settings: Settings, version: str) -> Text:
+    """Two lines: what this is, and what it works with."""
+    model = settings.model_for("lead") or ("the model of your server" if settings.openai_base_url else "none, so answers are quotes")
+    first = (f"spadework {version}", "bold"), ("  Ask a question; /help lists the commands, Ctrl-D leaves.\n", "")
+    second = (f"Model: {model}. Search: {settings.search}. Sessions: {settings.home}", "dim")
+    return Text.assemble(*first, second, no_wrap=True, overflow="ellipsis")
+
+
+def help_view() -> Text:
+    """Every command with what it does, and the keys."""
+    rows = [f"  {f'/{name} {takes}'.strip():<14} {what}" for name, (takes, what) in COMMANDS.items()]
+    return Text("\n".join([*rows, "  Ctrl-C while a run goes on: once writes with what there is, twice leaves it to be taken up."]))
+
+
+def plan_view(result: Result) -> RenderableType:
+    """The topics with their state and their gaps."""
+    table = Table.grid(padding=(0, 1))
+    for topic in result.topics:
+        state, style = _state(topic)
+        gaps = [] if topic.covered else [Text(one_line(gap), "dim") for gap in topic.gaps]
+        table.add_row(Text(f" {state}", style, no_wrap=True), Group(Text(one_line(topic.name)), *gaps))
+    return table
+
+
+def sources_view(result: Result) -> RenderableType:
+    """The numbered sources: title, host, date, and how often each is quoted."""
+    if not result.sources:
+        return Text("The report has no sources.")
+    table = Table.grid(padding=(0, 1))
+    for source in result.sources:
+        table.add_row(Text(f" [{source.n}]", no_wrap=True), _source(source, len(evidence_of(result, source))))
+    return table
+
+
+def quotes_view(result: Result, n: int) -> RenderableType:
+    """The evidence of source `n`: each quote with its topic, then the page's title, address and where its text is kept."""
+    source = result.sources[n - 1]
+    found = evidence_of(result, source)
+    parts: list[RenderableType] = []
+    for evidence in found:
+        parts.append(Text(f"{evidence.id}  {one_line(evidence.topic)}", "bold"))
+        parts.append(Padding(Text(harmless(evidence.quote.strip("\n"))), (0, 0, 0, 2)))
+    if not found:
+        parts.append(Text(f"Nothing is quoted from source {n}."))
+    places = ", ".join(dict.fromkeys(f"{e.start}–{e.end}" for e in found))
+    file = stored(result, source)
+    parts.append(_linked(f"[{n}] {one_line(source.title or source.url)}", source))
+    parts.append(_whole(one_line(source.url, 2_000), source.url))
+    parts.append(_whole(one_line(str(file), 2_000), file.as_uri()))
+    if found:
+        parts.append(Text(f"at the characters {places}", "dim"))
+    return Group(*parts)
+
+
+def conflicts_view(result: Result) -> RenderableType:
+    """Both sides of every disagreement, with the numbers of their sources."""
+    if not result.conflicts:
+        return Text("The sources do not disagree, as far as can be told.")
+    numbers = {e.id: s.n for s in result.sources for e in evidence_of(result, s)}
+    lines = []
+    for conflict in result.conflicts:
+        lines.append(Text(f"{one_line(conflict.topic)}: the sources disagree ({conflict.kind}).", "bold"))
+        for side in conflict.sides:
+            cited = "".join(f"[{n}]" for n in dict.fromkeys(numbers[i] for i in side.evidence_ids if i in numbers))
+            lines.append(Text(f"  - {one_line(side.claim, 1_000)} {cited}"))
+    return Text("\n").join(lines)
+
+
+def evidence_of(result: Result, source: Source) -> list[Evidence]:
+    """What was quoted from a source, in the order of the ledger, each once."""
+    found = {e.id: e for topic in result.topics for e in topic.evidence if e.url == source.url}
+    return sorted(found.values(), key=lambda e: int(e.id[1:]))
+
+
+def closing_line(result: Result) -> Text:
+    """What stands below a report: how it ended, and what can be typed now."""
+    how = {"completed": "Done", "partial": "Stopped", "failed": "Failed"}.get(result.status, "A budget ended it")
+    more = " · /sources · /quote 1 · /plan · /export report.html" if result.sources else ""
+    return Text(f"{how}: {len(result.sources)} sources{more}", "dim")
+
+
+def exported_line(file: Path) -> Text:
+    """Where a report was written."""
+    return Text(f"Written: {file.absolute()}")
+
+
+def _state(topic: CoveredTopic) -> tuple[str, str]:
+    state: State = "covered" if topic.covered else "gap" if topic.evidence else "not found"
+    mark, style = MARKS[state]
+    return f"{mark} {state_words(TopicLine(topic.name, state, quotes=len(topic.evidence)))}", style
+
+
+def _source(source: Source, quotes: int) -> Text:
+    date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
+    count = f", {quotes} {'quote' if quotes == 1 else 'quotes'}" if quotes else ""
+    return Text.assemble(_linked(one_line(source.title or source.url), source), (f" ({source.domain}{date}{count})", "dim"))
+
+
+def _linked(text: str, source: Source) -> Text:
+    return Text(text, Style(link=source.url) if source.url.startswith("http") else "")
+
+
+def _whole(address: str, link: str) -> Text:
+    """An address that is not cut in pieces, so that it can be copied; the terminal wraps it."""
+    return Text(address, Style(dim=True, link=None if link.startswith("library:") else link), no_wrap=True, overflow="ignore")

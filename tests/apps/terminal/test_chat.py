@@ -1,0 +1,187 @@
+"""The chat as somebody at a terminal has it, and as a script has it."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.apps.process import Terminal
+from tests.apps.terminal.tty import CTRL_C, CTRL_D, TAB, Tty
+from tests.world.brain import play
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit", "Prices": "ticket prices"}
+QUESTION = "What is known about Aldermere?"
+PROMPT = r"^›$"
+
+
+@pytest.fixture
+def env(world: World, searx: Searx, model: Model) -> dict[str, str]:
+    play(model, TOPICS)
+    model.script("DoubtAnswer", {"question": "Which Aldermere do you mean?", "options": ["the town", "the ship [red]x[/]"]})
+    return {**world.env, **searx.env, **model.env}
+
+
+def told(env: dict[str, str]) -> dict[str, str]:
+    """The newest session's metadata."""
+    home = Path(env["SPADEWORK_HOME"]) / "sessions"
+    found: dict[str, str] = json.loads((max(home.iterdir()) / "session_metadata.json").read_text())
+    return found
+
+
+def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> None:
+    env["SPADEWORK_HOME"] = str(tmp_path / "home")
+    with Tty(env, tmp_path, "chat", columns=120, rows=200) as tty:
+        seen = tty.see(PROMPT)
+        assert re.match(r"spadework \d\S* +Ask a question; /help lists.*\nModel: openai:world-model\. Search: auto\. Sessions:.*\n›", seen)
+        for command in ("/plan", "/sources", "/quote 1", "/conflicts", "/export x.md"):
+            tty.enter(command)
+        tty.see(r"(?:There is no answer yet(?:.|\n)*){5}")
+        tty.enter("/resume")
+        tty.see("There is no run to take up")
+        tty.enter("/stop")
+        tty.see("Nothing is running")
+        tty.enter("/frobnicate")
+        tty.see("There is no command /frobnicate: /help lists them.")
+        tty.press("/conf" + TAB)
+        tty.see("^› /conflicts$")
+        tty.press(CTRL_C)
+        tty.see(PROMPT)
+
+        tty.enter(QUESTION)
+        tty.see(r"Which Aldermere do you mean\?\n  1\. the town\n  2\. the ship \[red\]x\[/\]\nType a number")
+        tty.enter("7")
+        tty.see("type a number from 1 to 2, or words")
+        tty.enter("1")
+        tty.see(r"Plan:\n  1\. Inhabitants\n  2\. Lighthouse\n  3\. Prices\nEnter accepts")
+        tty.enter("drop 9")
+        tty.see("There is no topic 9: the plan has 3.")
+        tty.enter("drop 3")
+        tty.enter("rename 1 People of the town")
+        tty.see(r"Plan:\n  1\. People of the town\n  2\. Lighthouse\nEnter accepts")
+        tty.enter("e")
+        tty.see("One topic a line.*\n› People of the town\n› Lighthouse")
+        tty.press("\nHistory" + CTRL_D)
+        tty.see(r"3\. History\nEnter accepts")
+        tty.enter()
+        tty.see(r"^Done: \d+ sources")
+        assert f"{QUESTION[:-1]} (the town)?" in tty.text
+        assert "The lighthouse on Gannet Point is 41 metres tall" in tty.text
+        assert f"Plan:\n{QUESTION}" not in tty.text
+        first = told(env)["id"]
+
+        tty.enter("/plan")
+        tty.see(r"^ ✓ covered \(\d quotes?\) +History$")
+        tty.enter("/sources")
+        tty.see(r"^ \[1\] .+ \(127\.0\.1\.\d.*, \d quotes?\)$")
+        tty.enter("/quote 1")
+        tty.see(r"^E\d+  (?:.|\n)*^\[1\] .+\nhttp://127\.0\.1\.\d:\d+/\S+\n/\S+/pages/\S+\n(?:\S+\n)?at the characters \d+–\d+")
+        assert re.search(rb"\x1b\]8;[^;]*;http://127\.0\.1\.", tty.raw), "links can be clicked"
+        tty.enter("/quote 999")
+        tty.see("There is no source 999")
+        tty.enter("/conflicts")
+        tty.see("The sources do not disagree|the sources disagree")
+        tty.enter("/export kept.html")
+        tty.see("Written: ")
+        assert "Gannet Point" in (tmp_path / "kept.html").read_text()
+        tty.enter("/export kept.xyz")
+        tty.see("the ending must be one of")
+        tty.enter("/help")
+        tty.see(r"/quote N +what was quoted")
+
+        model.script("DoubtAnswer", {"question": "", "options": []})
+        tty.enter("And the lighthouse?")
+        tty.see(r"And the lighthouse\?(?:.|\n)*Plan:(?:.|\n)*Enter accepts")
+        tty.enter()
+        tty.see(r"And the lighthouse\?(?:.|\n)*Done: \d+ sources")
+        assert told(env)["follows"] == first
+
+        tty.enter("/new")
+        tty.see("stands alone")
+        tty.enter("/plan")
+        tty.enter("/quit")
+        assert tty.end() == 0
+        assert tty.echoes
+    history = tmp_path / "home" / "chat_history"
+    assert QUESTION in history.read_text()
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
+
+
+def test_ctrl_c_and_stop_while_a_run_goes_on(env: dict[str, str], model: Model, world: World, tmp_path: Path) -> None:
+    world.hang_everything = True
+    with Tty(env, tmp_path, "chat", "--no-clarify", "--no-approve", rows=60) as tty:
+        tty.see(PROMPT)
+        tty.enter(QUESTION)
+        tty.see(r"reading \d +Prices(?:.|\n)*› /stop or Ctrl-C")
+        tty.press("/sourcesx\x7f")
+        tty.see("^› /sources$")
+        tty.enter()
+        tty.see("only /stop is understood")
+        tty.enter("/stop")
+        tty.see("^Stopped: 0 sources")
+        tty.enter(QUESTION)
+        tty.see(r"reading \d +Prices")
+        tty.press(CTRL_C)
+        tty.see(r"(?:Stopped: 0 sources(?:.|\n)*){2}")
+        tty.enter(QUESTION)
+        tty.see(r"reading \d +Prices")
+        model.delay = 20
+        tty.press(CTRL_C)
+        tty.see("Stopping: writing with what there is")
+        tty.press(CTRL_C)
+        tty.see(r"^Left\. /resume takes it up")
+        world.hang_everything, model.delay = False, 0.0
+        tty.enter("/resume")
+        tty.see(r"^Done: [1-9]\d* sources")
+        tty.press(CTRL_D)
+        assert tty.end() == 0
+
+
+def test_a_script_asks_line_by_line(notes: Path, tmp_path: Path) -> None:
+    terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
+    lines = [
+        "What is the Quillon?",
+        "/sources",
+        "/quote 7",
+        "/nonsense",
+        "/export kept.md",
+        "",
+        "How is it used?",
+        "/quit",
+        "What is not asked?",
+    ]
+    code, out, err = terminal.run("chat", piped="\n".join(lines) + "\n")
+    assert code == 0, err
+    assert "\x1b" not in out + err
+    assert out.count("# What is the Quillon?") == out.count("# How is it used?") == 1
+    assert re.search(r"^ \[1\] Quillon \(notes, \d quotes?\)$", out, re.MULTILINE)
+    assert "There is no source 7" in err
+    assert "There is no command /nonsense" in err
+    assert "Known already" in err, "the second question follows up the first"
+    assert (tmp_path / "kept.md").read_text().startswith("# What is the Quillon?")
+    assert "not asked" not in out
+
+
+def test_a_script_can_change_the_plan(notes: Path, tmp_path: Path) -> None:
+    terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
+    code, out, err = terminal.run("chat", "--approve", piped="What is the Quillon?\ndrop 2 3 4; drop 9; add Winding\n/plan\n")
+    assert code == 0, err
+    assert "There is no topic 9: the plan has 1." in err
+    shown = [line for line in out.splitlines() if line.startswith((" ✓", " ~", " ✗"))]
+    assert [line.split()[-1] for line in shown] == ["is", "Winding"]
+
+
+def test_what_fails_does_not_end_the_chat(notes: Path, tmp_path: Path) -> None:
+    terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
+    code, out, err = terminal.run("chat", "--model", "openai:gpt-5-mini", piped="What is it?\n/resume nothing\n/help\n")
+    assert code == 0, err
+    assert "OPENAI_API_KEY" in err
+    assert "no session 'nothing'" in err
+    assert "Traceback" not in err
+    assert "/export FILE" in out
