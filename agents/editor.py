@@ -46,11 +46,7 @@ def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section
 def problem_lines(problems: Sequence[Problem]) -> Section:
     """What went wrong, by name and host, without URLs."""
     lines = list(
-        dict.fromkeys(
-            f"{_named(p)}: {_without_urls(p.reason)} {p.effect if '://' not in p.effect else ''}".strip()
-            for p in problems
-            if p.stage != "verifier"
-        )
+        dict.fromkeys(f"{_said(p)} {p.effect if '://' not in p.effect else ''}".strip() for p in problems if p.stage != "verifier")
     )
     removed = sum(p.stage == "verifier" for p in problems)
     if removed:
@@ -86,6 +82,12 @@ def review(result: Result) -> str:
 
 def _named(problem: Problem) -> str:
     return host_of(problem.subject) if "://" in problem.subject else problem.subject
+
+
+def _said(problem: Problem) -> str:
+    """What went wrong, with the name of what it happened to, once."""
+    name, reason = _named(problem), _without_urls(problem.reason)
+    return reason if reason.startswith(name) else f"{name}: {reason}"
 
 
 def _without_urls(text: str) -> str:

@@ -105,7 +105,12 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -
         (repeated if checked.text in said else kept).append(checked)
         said.add(checked.text)
     # A topic whose answer stands in other sections says the first of it again, rather than be missing.
-    return section.model_copy(update={"sentences": tuple(kept or repeated[:1])}), problems
+    return section.model_copy(update={"sentences": tuple(kept or _opening(repeated))}), problems
+
+
+def _opening(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    """The first sentence that says something by itself."""
+    return [sentence for sentence in sentences if not sentence.text.endswith(":")][:1] or sentences[:1]
 
 
 def quoted(evidence: Evidence) -> Sentence:

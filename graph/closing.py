@@ -14,6 +14,7 @@ from spadework.graph.routes import KNOWN, status_of
 from spadework.graph.state import ResearchState
 from spadework.tools.conflicts import conflicts as find_conflicts
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
+from spadework.tools.facts import OTHER_WORDS, stems
 from spadework.tools.trust import trust
 from spadework.tools.urls import domain_of, hosts_for_urls
 from spadework.values import (
@@ -34,6 +35,14 @@ from spadework.values import (
 
 #: Confidence of a run that the clock ended is at most this (S10).
 MOST_WHEN_LATE = 0.7
+
+
+def asked_stems(plan: Plan) -> set[str]:
+    """The stems of what a question for one fact asks about its subjects; none for any other question."""
+    if plan.question_type != "fact":
+        return set()
+    asked = stems(plan.question) - stems(" ".join(plan.subjects))
+    return asked | {other for word in asked for other in OTHER_WORDS.get(word, ())}
 
 
 def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence]) -> list[Citation]:
@@ -197,7 +206,7 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
         "plan": plan,
         "sections": kept,
         "citations": citations_of(kept, ledger),
-        "conflicts": find_conflicts(evidence),
+        "conflicts": find_conflicts(evidence, asked_stems(plan)),
         "stopped_by": "time",
     }
     return result_of(desk, closed)

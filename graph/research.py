@@ -26,7 +26,7 @@ from spadework.events import Asked, Assessed, Finished, Planned, Wrote
 from spadework.graph import routes, worker
 from spadework.graph.asking import ask_user
 from spadework.graph.assessing import assess_round
-from spadework.graph.closing import citations_of, draft, result_of, verified
+from spadework.graph.closing import asked_stems, citations_of, draft, result_of, verified
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
@@ -140,7 +140,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     return {
         "sections": sections,
         "citations": citations_of(sections, ledger),
-        "conflicts": await asyncio.to_thread(conflicts, list(ledger.values())),
+        "conflicts": await asyncio.to_thread(conflicts, list(ledger.values()), asked_stems(state["plan"])),
         "problems": problems,
     }
 

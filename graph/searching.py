@@ -73,8 +73,7 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
         if (kept := await desk.search.known(provider, query, limit=limit)) is not None:
             desk.budget.add(cache_hits=1)
             return kept
-        desk.budget.charge("searches")
-        asked = desk.search.ask(provider, query, limit=limit, seconds=seconds)
+        asked = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=lambda: desk.budget.charge("searches"))
         return await unless_stopped(desk.stop, asked, seconds=seconds + GRACE_SECONDS)
 
     wishes = query.model_dump(mode="json", exclude={"text", "kind", "results"}, exclude_defaults=True)

@@ -29,6 +29,18 @@ _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
 #: A word, also one such as `c++`, `gpt-5` or `node.js`; underscores part words, so that names in code share them.
 _CONTENT = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
+#: What answers say where questions say otherwise, as stems.
+OTHER_WORDS = {
+    "peopl": ("inhabit", "popul", "resid"),
+    "live": ("inhabit", "popul", "resid"),
+    "cost": ("price",),
+    "born": ("birth",),
+    "birth": ("born",),
+    "die": ("death",),
+    "death": ("die",),
+    "invent": ("develop", "design"),
+    "start": ("found", "began"),
+}
 _STEMMER = snowballstemmer.stemmer("english")
 #: The stemmer keeps the word it works on in itself, and passages are ranked in several threads at once.
 _STEMMING = Lock()

@@ -24,6 +24,12 @@ class Names:
         text = source(candidate)
         return not self._patterns or any(pattern.search(text) for pattern in self._patterns)
 
+    def names_another(self, candidate: Candidate) -> bool:
+        """Whether a candidate names one of the subjects that its page is not named after; False when none of them has a name."""
+        text, title = source(candidate), candidate.shown.page.title.lower()
+        named = zip(self._subjects, self._patterns, strict=True)
+        return any(pattern.search(text) for subject, pattern in named if subject.lower() not in title)
+
 
 def source(candidate: Candidate) -> str:
     """A candidate as it stands in its page, marks included."""

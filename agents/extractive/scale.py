@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.facets import Facet, facet_of
+from spadework.agents.extractive.facets import Facet, facet_of, facets
 from spadework.agents.extractive.names import MOST_WORDS, Names
-from spadework.tools.facts import content_words, stems
+from spadework.tools.facts import OTHER_WORDS, content_words, stems
 from spadework.tools.urls import domain_of
 from spadework.values import Page, Plan, Topic
 
@@ -21,6 +21,8 @@ CODE_WEIGHTS = {"cue": 2.0, "page": 1.0, "heading": 0.3, "passage": 0.3, "early"
 #: The same where the subject is described rather than named ("retry a failing HTTP request"): no page has it as its title.
 DESCRIBED_WEIGHTS = {"words": 1.0, "cue": 0.6, "subject": 1.4, "page": 0.6, "heading": 0.3, "passage": 0.8, "early": 0.1}
 DESCRIBED_CODE_WEIGHTS = {"cue": 0.6, "subject": 2.0, "page": 0.6, "heading": 0.3, "passage": 0.6}
+#: The same for a fact: what was asked for may stand on any page, and only there.
+FACT_WEIGHTS = {"words": 2.4, "cue": 0.4, "subject": 0.8, "page": 0.4, "heading": 0.2, "passage": 0.6, "early": 0.1}
 #: How much the title of its page and the headings above tell of what a sentence is about.
 CONTEXT = 0.85
 #: What is left of the score of a sentence that shows no cue of its facet, and of one that begins with another name.
@@ -40,6 +42,18 @@ ABOUT_PARTLY = 0.6
 #: How much each step down a site's tree takes from the standing of a page: overviews stand high.
 DEPTH = 0.3
 
+_NUMBER = r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?|billions?)\b"
+#: What an answer holds, by how its question begins: a number for "how many", a year for "when".
+_ANSWERS = (
+    (
+        re.compile(r"how (?:many|much|long|old|far|tall|high|big|deep|wide|fast|often|heavy)\b", re.IGNORECASE),
+        re.compile(_NUMBER, re.IGNORECASE),
+    ),
+    (
+        re.compile(r"(?:when|(?:in )?(?:what|which) year)\b", re.IGNORECASE),
+        re.compile(r"\b\d{3,4}\b|\d(?:st|nd|rd|th) century", re.IGNORECASE),
+    ),
+)
 INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|npm|apt(?:-get)?|brew|cargo|poetry|pipx) (?:-m )?(?:pip )?(?:install|add|i)\b", re.IGNORECASE)
 _VERSION = re.compile(r"-v?\d[\w.]*$")
 _DEFINES = re.compile(
@@ -53,14 +67,16 @@ class Scale:
     """Scores the candidates of one topic; it is about its subjects, and `also` about what the evidence so far has led to."""
 
     def __init__(self, plan: Plan, topic: Topic, found: Sequence[Candidate], also: Sequence[str] = ()) -> None:
-        self.facet: Facet = facet_of(topic)
+        self.facet = _facet(plan, topic)
         named = (*_named(plan, topic), *also)
         self.subjects = [words for subject in named if (words := stems(subject))]
         self.subject = set[str]().union(*self.subjects)
         self.verb = next(iter(content_words(plan.subjects[0])), "") if plan.question_type == "howto" and plan.subjects else ""
+        self.answers = next((answer for asked, answer in _ANSWERS if self.facet.key == "fact" and asked.match(topic.question)), None)
         self.must = stems(" ".join(topic.must_cover)) if self.facet.loose else set()
         self.words = [stems(c.text) for c in found]
         asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
+        asked |= {other for word in asked for other in OTHER_WORDS.get(word, ())}
         self.rarity = _rarity(asked, self.words)
         self.described = all(len(subject.split()) > MOST_WORDS for subject in named)
         self.rarest = math.log(1 + (len(found) + 1) / 0.5)
@@ -79,8 +95,13 @@ class Scale:
         """
         if self.must and not self.must & stems(f"{candidate.text} {candidate.shown.heading} {candidate.shown.page.title}"):
             return False
+        if self.answers and not self.answers.search(candidate.text):
+            return False
+        if self.facet.key == "differences" and len(self.subjects) > 1:
+            return candidate.kind != "code" and self.names.names_another(candidate)
         if candidate.kind != "code":
-            return not self.facet.names or self.names.named_in(candidate)
+            told = self.facet.key == "fact" and self.about[candidate.shown.page.url] == 1.0
+            return told or not self.facet.names or self.names.named_in(candidate)
         return self.facet.code and (self.facet.key == "install") == (INSTALLS.search(candidate.text) is not None)
 
     def score(self, candidate: Candidate, words: set[str]) -> float:
@@ -102,10 +123,13 @@ class Scale:
         score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
         score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
         score *= ABOUT_ANOTHER if self._other(candidate) or parts["subject"] < LEAST_SUBJECT else 1.0
-        nearest = self.about[url] / self.most_about if self.most_about and not self._under_its_heading(candidate) else 1.0
+        anywhere = self._under_its_heading(candidate)
+        nearest = 1.0 if anywhere or not self.most_about else self.about[url] / self.most_about
         return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * nearest)
 
     def _weights(self, candidate: Candidate) -> dict[str, float]:
+        if self.facet.key == "fact":
+            return FACT_WEIGHTS
         if self.described:
             return DESCRIBED_CODE_WEIGHTS if candidate.kind == "code" else DESCRIBED_WEIGHTS
         return CODE_WEIGHTS if candidate.kind == "code" else WEIGHTS
@@ -188,6 +212,12 @@ class Scale:
         most = max(self.imported.values(), default=0)
         central = max((self.imported[name] for name in _imports(code)), default=0) / most if most else 0.0
         return (0.2 if names_it else 0.0) + size + 0.5 * central
+
+
+def _facet(plan: Plan, topic: Topic) -> Facet:
+    """The facet of a topic. A question for a fact has one, unless it asks nothing but who or what its subject is."""
+    asks = stems(topic.question) - stems(" ".join(plan.subjects))
+    return facets()["fact"] if plan.question_type == "fact" and asks else facet_of(topic)
 
 
 def _named(plan: Plan, topic: Topic) -> tuple[str, ...]:

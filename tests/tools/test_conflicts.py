@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.tools.conflicts import conflicts, disagreement
+from spadework.tools.facts import stems
 from spadework.tools.origins import origins
 from spadework.values import Evidence
 
@@ -44,3 +45,20 @@ def test_copies_share_an_origin_also_when_a_number_is_changed() -> None:
     other = " ".join(f"A quite different text about wind-up radios, number {n}, and how they are built by hand." for n in range(30))
     found = origins({"a": text, "b": text.replace("12", "19"), "c": other})
     assert found == {"a": "a", "b": "a", "c": "c"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        (
+            "It was founded in 1204 by salt traders and received its charter in 1288.",
+            "The town, founded in 1240, has 61,000 people.",
+            "date",
+        ),
+        ("It was founded in 1204 by salt traders.", "Founded in 1204, the town has 61,000 people.", ""),
+        ("It was founded in 1204 by salt traders.", "The charter of the town is of 1288, they say at the harbour.", ""),
+    ],
+)
+def test_another_answer_to_what_was_asked_is_a_disagreement(one: str, other: str, kind: str) -> None:
+    found = conflicts([entry("E1", one, "a"), entry("E2", other, "b")], asked=stems("founded"))
+    assert [conflict.kind for conflict in found] == ([kind] if kind else [])
