@@ -44,16 +44,20 @@ def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section
 
 
 def problem_lines(problems: Sequence[Problem]) -> Section:
-    """What went wrong, by name and host, without URLs."""
-    lines = list(
-        dict.fromkeys(f"{_said(p)} {p.effect if '://' not in p.effect else ''}".strip() for p in problems if p.stage != "verifier")
-    )
+    """What went wrong, by name and host, without URLs. Every provider that failed is named with how it failed first."""
+    providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
+    failed = list(dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search"))
+    lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in ("verifier", "search")))
     removed = sum(p.stage == "verifier" for p in problems)
     if removed:
         lines.append(f"Quotes and sentences that did not hold against the pages, and were thrown away or replaced: {removed}.")
     more = len(lines) - MOST_PROBLEMS
-    shown = [*lines[:MOST_PROBLEMS], *([f"{more} more in the record of the session."] if more > 0 else [])]
+    shown = [*failed, *lines[:MOST_PROBLEMS], *([f"{more} more in the record of the session."] if more > 0 else [])]
     return Section(heading="Problems", kind="limits", sentences=tuple(Sentence(text=line) for line in shown))
+
+
+def _line(problem: Problem) -> str:
+    return f"{_said(problem)} {problem.effect if '://' not in problem.effect else ''}".strip()
 
 
 def about(mode: Mode, searched: Sequence[str], notices: Sequence[str], pages: int, why: str) -> Section:

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import platform
-import shutil
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import typer
 
 from spadework.errors import SpadeworkError
 from spadework.graph.models import default_model
 from spadework.settings import Settings
+from spadework.tools.chromium import installed_chromium
+from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.library import Library
 from spadework.tools.search.choose import choose
 
 Check = Callable[[Settings], Awaitable[str]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found: a sentence, whether it works, and what would mend it."""
+
+    works: bool
+    text: str
+    hint: str = ""
 
 
 async def _python(settings: Settings) -> str:
@@ -39,19 +49,22 @@ async def _model(settings: Settings) -> str:
 
 
 async def _search(settings: Settings) -> str:
+    opened: list[Library] = []
+
     async def open_library() -> Library:
-        return await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(f"      {text}", err=True))
+        opened.append(await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(f"      {text}", err=True)))
+        return opened[0]
 
     choice = await choose(settings, open_library)
+    for library in opened:
+        library.close()
     return "; ".join([f"searching {provider.describes}" for provider in choice.providers] + list(choice.notices))
 
 
 async def _browser(settings: Settings) -> str:
-    found = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), "")
-    driver = importlib.util.find_spec("playwright") is not None
-    if found and driver:
-        return f"browser {found}"
-    return "no browser: script-rendered pages cannot be read (install the extra `browser` and Chromium)"
+    if missing := Browser(settings).missing:
+        return f"no browser, so pages made by scripts cannot be read: {missing}"
+    return f"browser {installed_chromium(settings.chromium)}"
 
 
 CHECKS: tuple[Check, ...] = (_python, _home, _model, _search, _browser)
@@ -59,15 +72,19 @@ CHECKS: tuple[Check, ...] = (_python, _home, _model, _search, _browser)
 
 def examine(settings: Settings) -> int:
     """Print a line a check. 0 when all work, 1 when something configured does not."""
-    return asyncio.run(_examine(settings))
+    found = asyncio.run(findings(settings))
+    for finding in found:
+        typer.echo(f"{'ok   ' if finding.works else 'wrong'} {finding.text} {finding.hint}".rstrip())
+    return 0 if all(finding.works for finding in found) else 1
 
 
-async def _examine(settings: Settings) -> int:
-    failed = 0
-    for check in CHECKS:
-        try:
-            typer.echo(f"ok    {await check(settings)}")
-        except SpadeworkError as error:
-            failed = 1
-            typer.echo(f"wrong {error} {error.hint}".rstrip())
-    return failed
+async def findings(settings: Settings) -> list[Finding]:
+    """What each check found. Where the library is searched, its index is brought up to date first, which can take a while."""
+    return [await _finding(check, settings) for check in CHECKS]
+
+
+async def _finding(check: Check, settings: Settings) -> Finding:
+    try:
+        return Finding(True, await check(settings))
+    except SpadeworkError as error:
+        return Finding(False, str(error), error.hint)

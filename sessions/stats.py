@@ -113,7 +113,7 @@ def _figures(metadata: dict[str, Any], result: Result) -> Figures:
         status=result.status,
         mode=result.mode,
         seconds=result.timings.get("total", 0.0),
-        seconds_limit=60 * float(metadata["limits"]["minutes"]),
+        seconds_limit=60 * float(metadata.get("limits", {}).get("minutes", 0)),
         covered=sum(topic.covered for topic in result.topics),
         topics=len(result.topics),
         evidence=sum(len(topic.evidence) for topic in result.topics),
@@ -185,7 +185,7 @@ def _mean(scores: Iterable[float]) -> float:
 def _alerts(f: Figures) -> list[str]:
     """What should be looked at in a session, each as one sentence."""
     found = []
-    if f.seconds > MOST_TIME * f.seconds_limit:
+    if f.seconds > MOST_TIME * f.seconds_limit > 0:
         found.append(f"it took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s it was given")
     if f.model_calls >= FEW and f.too_long > MOST_TOO_LONG * f.model_calls:
         found.append(f"{f.too_long} of {f.model_calls} requests were too long for the model")

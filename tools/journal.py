@@ -61,8 +61,12 @@ class Journal:
         return self._db
 
     async def close(self) -> None:
-        """Close the file. What a cancelled write left open is rolled back first: closed with it, the connection would keep its lock."""
+        """Close the file. What a cancelled write left open is rolled back first: closed with it, the connection would keep its lock.
+
+        Nor may what a cancelled run still sends begin another write in between.
+        """
         try:
+            await self._db.execute_fetchall("PRAGMA query_only = ON")
             await self._db.rollback()
             await self._db.close()
         except BaseException:

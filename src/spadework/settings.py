@@ -114,8 +114,8 @@ class Settings(BaseSettings):
     )
     mcp_search: SecretStr | None = Field(
         None,
-        description="Search tools of MCP servers, as TOOL @ ADDRESS or TOOL @ COMMAND LINE, several separated by semicolons. A command line "
-        "may begin with variables for its process, such as KEY=value.",
+        description="Search tools of MCP servers, as TOOL @ ADDRESS or TOOL @ COMMAND LINE, several separated by semicolons. A command "
+        "line may begin with variables for its process, such as KEY=value.",
     )
     search_limits: dict[str, tuple[Annotated[float, Field(gt=0, le=1_000)], Annotated[int, Field(ge=1, le=100)]]] = Field(
         default_factory=dict,

@@ -101,3 +101,26 @@ async def test_a_run_that_is_taken_up_knows_what_it_had_used(tmp_path: Path) -> 
     await journal.close()
     assert later.used.searches == 1
     assert later.left() == pytest.approx(480, abs=2)
+
+
+async def test_a_write_that_comes_while_the_file_is_closed_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spadework.tools.journal.BUSY_SECONDS", 0.2)
+    path = tmp_path / "j.sqlite"
+    journal = await Journal.open(path, Budget())
+    db = journal.connection
+    await db.execute_fetchall("CREATE TABLE checkpoints AS SELECT 1 AS n UNION ALL SELECT 2")
+    # A cursor of a cancelled run that outlives the connection, and a checkpoint that the run still writes.
+    kept = await db.execute("SELECT n FROM checkpoints")
+
+    async def late() -> object:
+        return await db.execute("INSERT INTO checkpoints VALUES (3)")
+
+    await asyncio.gather(journal.close(), late(), return_exceptions=True)
+    again = await Journal.open(path, Budget())
+    await again.once("page", "x", str, _answer)
+    await again.close()
+    assert kept
+
+
+async def _answer() -> str:
+    return "an answer"

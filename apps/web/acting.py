@@ -1,0 +1,147 @@
+"""What is done: ask, answer, change the plan, stop, cancel, resume, delete. Each is a form; each ends on the page of its session."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from spadework.apps.web.context import Web, web_of
+from spadework.apps.web.drawing import part
+from spadework.apps.web.forms import form_of, save_uploads, text_of
+from spadework.apps.web.known import known_session
+from spadework.apps.web.pages import start_page
+from spadework.errors import SessionBusy, SettingsError
+from spadework.sessions.records import delete_session
+from spadework.sessions.runs import Run
+from spadework.sessions.session import Session
+
+#: The longest question, in characters; what is longer belongs into a file.
+MOST_QUESTION = 20_000
+
+
+async def ask(request: Request) -> Response:
+    """Begin a session and go to its page."""
+    web = web_of(request)
+    form = await form_of(request, web.settings)
+    try:
+        session = await _session(web, form)
+    except SettingsError as error:
+        given = {name: text_of(form, name) for name in ("question", "minutes", "effort", "search", "unseen", "follows")}
+        return await start_page(request, 422, f"{error} {error.hint}".strip(), **given)
+    except HTTPException as error:
+        return await start_page(request, error.status_code, error.detail, question=text_of(form, "question"))
+    finally:
+        await form.close()
+    web.runs.start(session)
+    return RedirectResponse(f"/s/{session.session_id}", 303)
+
+
+async def _session(web: Web, form: FormData) -> Session:
+    question = text_of(form, "question")
+    if len(question) > MOST_QUESTION:
+        raise SettingsError(f"The question is longer than {MOST_QUESTION:,} characters: put the rest into a file and give it along.")
+    wishes = {name: text_of(form, name) or None for name in ("minutes", "effort", "search")}
+    settings = web.settings.with_(clarify=True, approve=not text_of(form, "unseen"), **wishes)
+    session = Session.start(question, settings=settings, follows=text_of(form, "follows"))
+    try:
+        session.attach(await save_uploads(form, session.folder / "attachments", web.settings))
+    except HTTPException:
+        await asyncio.to_thread(shutil.rmtree, session.folder, ignore_errors=True)
+        raise
+    return session
+
+
+async def answer(request: Request) -> Response:
+    """Answer what is asked: in words or with an option, or with the topics wanted."""
+    form = await form_of(request, web_of(request).settings)
+    run = _running(request)
+    asked = run.asked
+    if asked is None:
+        raise HTTPException(409, "This session is not waiting for an answer any more.")
+    if asked.kind == "clarify":
+        run.session.answer(text_of(form, "option") or text_of(form, "answer"))
+    else:
+        topics = _topics(form)
+        planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
+        run.session.answer("" if topics == planned else "\n".join(topics))
+    return _done(request)
+
+
+async def edit_plan(request: Request) -> Response:
+    """The topics with one `change`: `up 2`, `down 2`, `remove 2` or `add`. Nothing is decided before the plan is approved."""
+    form = await form_of(request, web_of(request).settings)
+    names = [str(name) for name in form.getlist("topic")]
+    what, _, place = request.query_params.get("change", "").partition(" ")
+    n = int(place) if place.isascii() and place.isdigit() and int(place) < len(names) else -1
+    if what == "add":
+        names.append("")
+    elif what == "remove" and n >= 0:
+        del names[n]
+    elif what in ("up", "down") and n >= 0:
+        other = n - 1 if what == "up" else n + 1
+        if 0 <= other < len(names):
+            names[n], names[other] = names[other], names[n]
+    values = {"id": request.path_params["id"], "names": names, "focus": len(names) - 1 if what == "add" else -1}
+    return HTMLResponse(part("_topics_edited.html", **values))
+
+
+def _topics(form: FormData) -> list[str]:
+    """The topics wanted, each on one line; the last field may hold several."""
+    return [line for name in form.getlist("topic") if (line := " ".join(str(name).split()))]
+
+
+async def stop(request: Request) -> Response:
+    """Stop searching and write the report with what there is."""
+    await form_of(request, web_of(request).settings)
+    _running(request).session.stop()
+    if "hx-request" in request.headers:
+        return HTMLResponse(part("_stopping.html"))
+    return _done(request)
+
+
+async def cancel(request: Request) -> Response:
+    """End the run without a report; it can be resumed."""
+    web = web_of(request)
+    await form_of(request, web.settings)
+    _running(request)
+    await web.runs.cancel(request.path_params["id"])
+    return _done(request)
+
+
+async def resume(request: Request) -> Response:
+    """Take a session up where it was left."""
+    web = web_of(request)
+    await form_of(request, web.settings)
+    session_id = await known_session(web, request.path_params["id"])
+    if web.runs.running(session_id) is None:
+        web.runs.start(await asyncio.to_thread(Session.resume, session_id, home=web.settings.home))
+    return _done(request)
+
+
+async def delete(request: Request) -> Response:
+    """Delete a session with all its files."""
+    web = web_of(request)
+    await form_of(request, web.settings)
+    if web.runs.running(request.path_params["id"]) is not None:
+        raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
+    await asyncio.to_thread(delete_session, web.settings.home, request.path_params["id"])
+    return RedirectResponse("/", 303)
+
+
+def _running(request: Request) -> Run:
+    run = web_of(request).runs.running(request.path_params["id"])
+    if run is None or run.over:
+        raise HTTPException(409, "This session does not run any more.")
+    return run
+
+
+def _done(request: Request) -> Response:
+    """Back to the page; one that htmx has open hears of the rest by its events."""
+    if "hx-request" in request.headers:
+        return Response(status_code=204)
+    return RedirectResponse(f"/s/{request.path_params['id']}", 303)

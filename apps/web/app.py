@@ -1,0 +1,103 @@
+"""The server: the web page, and beside it whatever else is mounted; one gate stands before all of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from spadework.apps.web import acting, live, pages
+from spadework.apps.web.context import Web
+from spadework.apps.web.security import Access, Gate
+from spadework.errors import SpadeworkError
+from spadework.sessions.runs import Runs
+from spadework.settings import Settings
+
+STATIC = Path(__file__).parent / "static"
+
+Lifespan = Callable[[], AbstractAsyncContextManager[object]]
+
+
+def build_app(
+    settings: Settings,
+    *,
+    access: Access | None = None,
+    routes: Sequence[BaseRoute] = (),
+    lifespans: Sequence[Lifespan] = (),
+    page: bool = True,
+) -> Starlette:
+    """The server as an ASGI application.
+
+    `routes` are those of other doors, such as `/mcp` and `/v1`: they come before the page's, and the gate (host, origin, token) covers
+    them; their handlers find the runs at `request.app.state.web.runs`. `lifespans` are entered when the server starts, and left when it
+    stops. `access` is by default that of a server on loopback; requests must name a `Host` it knows. `page=False` leaves the page out.
+    """
+    web = Web(settings, access or Access.of(settings), Runs(settings))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None, None]:
+        async with AsyncExitStack() as stack:
+            for enter in lifespans:
+                await stack.enter_async_context(enter())
+            # Importing it takes a second or more, in which nothing else would be answered: not when the first question comes.
+            warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
+            await web.runs.take_up()
+            try:
+                yield
+            finally:
+                web.closing.set()
+                await web.runs.close()
+                await warming
+
+    every = [*routes, *(page_routes() if page else ())]
+    web.nav = [(path, label) for path, label in _MENU if any(getattr(route, "path", "") == path for route in every)]
+    app = Starlette(
+        routes=every,
+        middleware=[Middleware(Gate, access=web.access)],
+        exception_handlers={HTTPException: pages.refused, SpadeworkError: pages.refused} if page else {},
+        lifespan=lifespan,
+    )
+    app.state.web = web
+    return app
+
+
+#: The menu shows those of these that there are.
+_MENU = [("/statistics", "Statistics"), ("/settings", "Settings check")]
+
+
+def page_routes() -> list[BaseRoute]:
+    """The routes of the web page."""
+    session, done = "/s/{id}", ["POST"]
+    return [
+        Route("/", pages.start),
+        Route("/ask", acting.ask, methods=done),
+        Route("/statistics", pages.statistics_page),
+        Route("/settings", pages.settings_check),
+        Route("/settings/findings", pages.settings_findings),
+        Route(session, pages.session),
+        Route(f"{session}/events", live.events),
+        Route(f"{session}/answer", acting.answer, methods=done),
+        Route(f"{session}/plan", acting.edit_plan, methods=done),
+        Route(f"{session}/stop", acting.stop, methods=done),
+        Route(f"{session}/cancel", acting.cancel, methods=done),
+        Route(f"{session}/resume", acting.resume, methods=done),
+        Route(f"{session}/delete", acting.delete, methods=done),
+        Route(session + "/report.{ending}", pages.export),
+        Route(session + "/pages/{hash}", pages.snapshot),
+        Route("/favicon.ico", _favicon),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+
+
+async def _favicon(request: Request) -> Response:
+    return FileResponse(STATIC / "favicon.svg", media_type="image/svg+xml")

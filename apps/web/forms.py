@@ -1,0 +1,112 @@
+"""Forms of the page: read within limits, and only when they bring the token that the page was given (CSRF)."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
+
+from spadework.settings import Settings
+
+CSRF = "spadework_csrf"
+#: Fields of a form besides files, and the bytes of them all: questions and plans are short.
+MOST_FIELDS = 60
+MOST_FIELD_BYTES = 200_000
+#: A body that is refused for its size is read on to its end up to so many times the limit, so that the browser hears why.
+READ_ON = 10
+
+_KEPT = re.compile(r"[^\w. ()+-]")
+
+
+def csrf_cookie(request: Request) -> str:
+    """The name of the cookie; servers on other ports of this host have their own."""
+    return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
+
+
+def csrf_token(request: Request) -> str:
+    """The token of this browser, made at its first page."""
+    if not hasattr(request.state, "csrf"):
+        request.state.csrf = request.cookies.get(csrf_cookie(request)) or secrets.token_urlsafe(24)
+    token: str = request.state.csrf
+    return token
+
+
+async def form_of(request: Request, settings: Settings) -> FormData:
+    """The form of a request. Raises HTTPException: 403 without the token of the page, 413 over the limits, 400 when it is none."""
+    most = settings.upload_bytes + MOST_FIELD_BYTES
+    limited = Request(request.scope, _Limited(request, most).receive)
+    try:
+        form = await limited.form(max_files=settings.upload_files + 1, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
+    except ClientDisconnect:
+        raise HTTPException(400, "The form did not arrive whole.") from None
+    except HTTPException as error:
+        if error.status_code == 413:
+            raise
+        few = "Too many files" in error.detail
+        raise HTTPException(413 if few else 400, _too_many(settings) if few else "The form cannot be read.") from None
+    sent, kept = str(form.get("csrf", "")), request.cookies.get(csrf_cookie(request), "")
+    if not kept or not hmac.compare_digest(sent.encode(), kept.encode()):
+        await form.close()
+        raise HTTPException(403, "This form is out of date: reload the page and send it again.")
+    return form
+
+
+def text_of(form: FormData, name: str) -> str:
+    """A field as text, "" when there is none."""
+    value = form.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
+    """Write the files of a form into a folder, under names of our own making. What is in them only the readers say."""
+    files = [value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename]
+    if len(files) > settings.upload_files:
+        raise HTTPException(413, _too_many(settings))
+    saved = []
+    if files:
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    for n, file in enumerate(files, 1):
+        path = folder / f"{n}-{safe_name(file.filename or '')}"
+        await asyncio.to_thread(path.write_bytes, await file.read())
+        saved.append(path)
+    return saved
+
+
+def safe_name(name: str) -> str:
+    """The last part of a file name without anything that a file system or a shell could take for more, its ending kept."""
+    last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
+    stem, dot, ending = last.rpartition(".")
+    return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
+
+
+def _too_many(settings: Settings) -> str:
+    return f"At most {settings.upload_files} files can be given along with a question."
+
+
+class _Limited:
+    """Receives a body, and refuses it once it is over `most` bytes."""
+
+    def __init__(self, request: Request, most: int) -> None:
+        self._receive = request.receive
+        self._most = most
+        self._seen = 0
+
+    async def receive(self) -> Message:
+        """The next message. Raises HTTPException 413."""
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen <= self._most:
+            return message
+        with suppress(ClientDisconnect):
+            while message["type"] == "http.request" and message.get("more_body") and self._seen < READ_ON * self._most:
+                message = await self._receive()
+                self._seen += len(message.get("body", b""))
+        raise HTTPException(413, f"The files are too large: together they may have {self._most - MOST_FIELD_BYTES:,} bytes.")

@@ -1,0 +1,62 @@
+"""The sessions so far, as the side of every page lists them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from spadework.apps.web.context import Web
+from spadework.apps.web.picture import Picture
+from spadework.sessions.records import list_sessions
+
+#: Sessions in the list; older ones are reached by their address.
+MOST_LISTED = 100
+
+UNFINISHED = "not finished"
+
+_WORDS = {
+    "completed": "done",
+    "time_limited": "out of time",
+    "budget_limited": "out of budget",
+    "partial": "stopped early",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A session in the list; `state` in words, `day` as 2026-03-04, `live` while it runs here."""
+
+    id: str
+    question: str
+    state: str
+    day: str
+    live: bool = False
+
+
+async def history_of(web: Web) -> list[Entry]:
+    """The newest sessions, first those that have only just begun."""
+    kept = await asyncio.to_thread(list_sessions, web.settings.home)
+    running = {run.session.session_id: run for run in web.runs.current()}
+    known = {str(data["id"]) for data in kept}
+    new = [Entry(id_, run.session.question, "running", "", True) for id_, run in running.items() if id_ not in known]
+    return [*new, *(_entry(data, web) for data in kept)][:MOST_LISTED]
+
+
+def words_of(picture: Picture) -> tuple[str, bool]:
+    """The state of a session in words, and whether it is live, as its own page knows them."""
+    if picture.result:
+        return _WORDS[picture.result.status], False
+    if picture.ended:
+        return UNFINISHED, False
+    return ("waiting for you" if picture.asked else "running"), True
+
+
+def _entry(data: dict[str, Any], web: Web) -> Entry:
+    run = web.runs.running(data["id"])
+    live = run is not None and not run.over
+    state = _WORDS.get(data.get("status", ""), UNFINISHED)
+    if run is not None and live:
+        state = "waiting for you" if run.asked else "running"
+    return Entry(str(data["id"]), str(data["query"]), state, str(data.get("created_at", ""))[:10], live)

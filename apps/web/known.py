@@ -1,0 +1,81 @@
+"""A session by its id, as it stands: of a run of this server what it has told so far, of any other what its folder holds."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from spadework.apps.web.context import Web
+from spadework.apps.web.picture import Picture
+from spadework.errors import SessionNotFound
+from spadework.events import Finished
+from spadework.sessions.log import read_log
+from spadework.sessions.records import LEDGER, read_metadata, read_result, session_folder
+from spadework.values import Evidence, Result
+
+
+async def known_session(web: Web, session_id: str) -> str:
+    """The id itself. Raises SessionNotFound when there is no such session."""
+    if web.runs.running(session_id) is None:
+        await asyncio.to_thread(session_folder, web.settings.home, session_id)
+    return session_id
+
+
+async def picture_of(web: Web, session_id: str) -> tuple[Picture, bool]:
+    """What the page of a session shows now, and whether it runs. Raises SessionNotFound."""
+    run = web.runs.running(session_id)
+    if run is None:
+        return await asyncio.to_thread(_kept, web.settings.home, session_id), False
+    picture = Picture(question=run.session.question)
+    for n, event in enumerate(run.told, 1):
+        if event is not None:
+            picture.n = n
+            picture.take(event)
+    return picture, not run.over
+
+
+def _kept(home: Path, session_id: str) -> Picture:
+    folder = session_folder(home, session_id)
+    picture = Picture(question=str(read_metadata(folder)["query"]))
+    for n, event in enumerate(read_log(folder), 1):
+        if event is not None:
+            picture.n = n
+            picture.take(event)
+    if picture.result is None and (result := read_result(folder)) is not None:
+        picture.take(Finished(result=result))
+    return picture
+
+
+async def result_of(web: Web, session_id: str) -> Result:
+    """The result of a session. Raises SessionNotFound when there is none yet."""
+    folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
+    result = await asyncio.to_thread(read_result, folder)
+    if result is None:
+        raise SessionNotFound("This session has no report yet.")
+    return result
+
+
+async def question_of(web: Web, session_id: str) -> str:
+    """What a session asked; "" when there is none of this id."""
+    try:
+        folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
+        return str((await asyncio.to_thread(read_metadata, folder))["query"])
+    except SessionNotFound:
+        return ""
+
+
+async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
+    """The text of a page that a session has read, and the evidence on it. Raises SessionNotFound."""
+    folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
+    return await asyncio.to_thread(_page, folder, content_hash)
+
+
+def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
+    path = folder / "pages" / f"{content_hash}.md"
+    if not content_hash.isalnum() or not content_hash.isascii() or not path.is_file():
+        raise SessionNotFound("This session has not read such a page.")
+    ledger = folder / LEDGER
+    # Lines end with \n only: a quote may hold other characters that str.splitlines would cut at.
+    lines = ledger.read_text(encoding="utf-8").split("\n") if ledger.is_file() else []
+    found = [Evidence.model_validate_json(line) for line in lines if content_hash in line]
+    return path.read_bytes().decode(), [e for e in found if e.content_hash == content_hash]

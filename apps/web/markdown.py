@@ -1,0 +1,25 @@
+"""Markdown of a draft as HTML that can do no harm: no markup of its own comes through, links lead to the web only."""
+
+from __future__ import annotations
+
+import re
+
+import nh3
+from markdown_it import MarkdownIt
+
+_TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a", "hr", "br", "table"}
+_TAGS |= {"thead", "tbody", "tr", "th", "td"}
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})
+_TITLE = re.compile(r"\A# .*\n+")
+
+
+def draft_html(markdown: str) -> str:
+    """The draft without its title, for a page that has one."""
+    html = _MARKDOWN.render(_TITLE.sub("", markdown))
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes={"a": {"href"}, "ol": {"start"}},
+        url_schemes={"http", "https"},
+        link_rel="noopener noreferrer nofollow",
+    )

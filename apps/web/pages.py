@@ -1,0 +1,106 @@
+"""What is looked at: the start, a session, a page as it was read, the exports, the settings check, and what went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from spadework.apps.doctor import findings
+from spadework.apps.outputs import ENDINGS
+from spadework.apps.web.context import web_of
+from spadework.apps.web.drawing import UNASKED, page, part
+from spadework.apps.web.known import page_of, picture_of, question_of, result_of
+from spadework.apps.web.plots import LEFT, RIGHT, ROW, WIDTH, plots
+from spadework.apps.web.snapshot import part_of
+from spadework.errors import SessionBusy, SessionNotFound, SettingsError, SpadeworkError
+from spadework.sessions.stats import statistics
+
+MEDIA_TYPES = {
+    ".md": "text/markdown; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".pdf": "application/pdf",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".json": "application/json",
+}
+
+
+async def start(request: Request) -> Response:
+    """The question box."""
+    return await start_page(request)
+
+
+async def start_page(request: Request, status: int = 200, error: str = "", **given: str) -> Response:
+    """The question box, with what was given before and what was wrong with it."""
+    return await page(request, "start.html", status, error=error, given=UNASKED | given, settings=web_of(request).settings)
+
+
+async def session(request: Request) -> Response:
+    """A session: question, plan, report, sources."""
+    web, session_id = web_of(request), request.path_params["id"]
+    picture, live = await picture_of(web, session_id)
+    before = await question_of(web, picture.follows)
+    return await page(request, "session.html", id=session_id, picture=picture, live=live, before=before, settings=web.settings)
+
+
+async def snapshot(request: Request) -> Response:
+    """A page as it was read, with the words of the quotes marked."""
+    web, session_id = web_of(request), request.path_params["id"]
+    text, evidence = await page_of(web, session_id, request.path_params["hash"])
+    wanted, current = request.query_params.get("part", ""), request.query_params.get("e", "")
+    shown = await asyncio.to_thread(part_of, text, evidence, int(wanted) if wanted.isascii() and wanted.isdigit() else 1, current)
+    picture, _ = await picture_of(web, session_id)
+    sources = picture.result.sources if picture.result else ()
+    source = next((s for s in sources if s.content_hash == request.path_params["hash"]), None)
+    values = {"id": session_id, "hash": request.path_params["hash"], "question": picture.question}
+    return await page(request, "snapshot.html", shown=shown, evidence=evidence, wanted=current, source=source, chars=len(text), **values)
+
+
+async def export(request: Request) -> Response:
+    """The report as a file."""
+    ending = f".{request.path_params['ending']}"
+    if ending not in ENDINGS:
+        raise HTTPException(404, f"A report is handed over as {', '.join(ENDINGS)}.")
+    session_id = request.path_params["id"]
+    result = await result_of(web_of(request), session_id)
+    body = await asyncio.to_thread(ENDINGS[ending], result)
+    name = f"spadework-{session_id}{ending}"
+    return Response(body, media_type=MEDIA_TYPES[ending], headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+async def statistics_page(request: Request) -> Response:
+    """What the sessions gave and cost, with plots."""
+    found = await asyncio.to_thread(statistics, web_of(request).settings.home)
+    sizes = {"width": WIDTH, "left": LEFT, "right": RIGHT, "row": ROW}
+    return await page(request, "statistics.html", found=found, plots=plots(found), **sizes)
+
+
+async def settings_check(request: Request) -> Response:
+    """What works here; the findings come when they are there."""
+    return await page(request, "settings.html", settings=web_of(request).settings)
+
+
+async def settings_findings(request: Request) -> Response:
+    """The findings alone."""
+    return HTMLResponse(part("_findings.html", findings=await findings(web_of(request).settings)), headers={"Cache-Control": "no-store"})
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """What we refuse or could not do, in one sentence with its mend."""
+    if isinstance(error, HTTPException):
+        status, said, hint = error.status_code, error.detail, ""
+    elif isinstance(error, SpadeworkError):
+        status, said, hint = _status(error), str(error), error.hint
+    else:
+        raise error
+    if status == 404 and isinstance(error, (SessionNotFound, HTTPException)):
+        hint = "The sessions there are stand in the history."
+    return await page(request, "error.html", status, code=status, said=said, hint=hint)
+
+
+def _status(error: SpadeworkError) -> int:
+    if isinstance(error, SessionNotFound):
+        return 404
+    return 409 if isinstance(error, SessionBusy) else 422 if isinstance(error, SettingsError) else 502

@@ -1,0 +1,100 @@
+"""A page as it was read, in lines that keep every character, with the words of quotes marked; long pages in parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+from spadework.values import Evidence
+
+#: Characters shown at once; a part ends at the next line's end.
+PART_CHARS = 60_000
+
+LineKind = Literal["text", "heading", "code", "table"]
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Characters of a line; `marks` are the ids of the evidence they belong to, `first` those that begin here."""
+
+    text: str
+    marks: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the page."""
+
+    kind: LineKind
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a page: its lines, which part it is (from 1) of how many."""
+
+    lines: tuple[Line, ...] = field(repr=False)
+    number: int
+    of: int
+
+
+def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str = "") -> Part:
+    """The part of a page that holds the evidence `current`, else the part `wanted` (from 1, or the nearest there is)."""
+    cuts = _cuts(text)
+    here = next((e.start for e in evidence if e.id == current), None)
+    last = len(cuts) - 1
+    number = min(max(wanted, 1), last) if here is None else max(n for n in range(1, last + 1) if cuts[n - 1] <= here or n == 1)
+    start, end = cuts[number - 1], cuts[number]
+    return Part(tuple(_lines(text, start, end, evidence)), number, last)
+
+
+def _cuts(text: str) -> list[int]:
+    """Where parts begin, and the end: each after a line's end, none longer than twice the size."""
+    cuts = [0]
+    while len(text) - cuts[-1] > PART_CHARS:
+        at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
+        cuts.append(at + 1 if at >= 0 else cuts[-1] + PART_CHARS)
+    return [*cuts, len(text)] if cuts[-1] < len(text) or len(cuts) == 1 else cuts
+
+
+def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> list[Line]:
+    own = [e for e in evidence if e.start < end and e.end > start]
+    made, at, fence = [], start, _fence_before(text, start)
+    for line in text[start:end].split("\n"):
+        mark = _FENCE.match(line)
+        kind: LineKind = "code" if fence or mark else _kind(line)
+        if mark:
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        made.append(Line(kind, tuple(_pieces(line, at, [e for e in own if e.start < at + len(line) and e.end > at]))))
+        at += len(line) + 1
+    return made
+
+
+def _kind(line: str) -> LineKind:
+    return "heading" if line.startswith("#") else "table" if line.startswith("|") else "text"
+
+
+def _fence_before(text: str, start: int) -> str:
+    """The fence of the code block that is open at `start`, or ""."""
+    fence = ""
+    for line in text[:start].split("\n") if start else ():
+        if mark := _FENCE.match(line):
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+    return fence
+
+
+def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
+    """A line cut wherever a quote begins or ends; `at` is where the line begins on its page."""
+    borders = {0, len(line)} | {min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)}
+    cuts = sorted(borders)
+    made = []
+    for start, end in pairwise(cuts):
+        inside = [e for e in evidence if e.start < at + end and e.end > at + start]
+        marks, first = tuple(e.id for e in inside), tuple(e.id for e in inside if e.start == at + start)
+        made.append(Piece(line[start:end], marks, first))
+    return made

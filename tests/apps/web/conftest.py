@@ -1,0 +1,75 @@
+"""A server over the test world, a browser, and pages that must stay free of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from spadework.errors import SettingsError
+from spadework.tools.export.pdf import find_chromium
+from tests.apps.web.server import Server
+from tests.world.brain import play
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+CLEAR = {"question": "", "options": []}
+
+
+@pytest.fixture(scope="session")
+def _server(_world: World, _searx: Searx, _model: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server({**_world.env, **_searx.env, **_model.env}, tmp_path_factory.mktemp("web") / "home")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(_server: Server, world: World, searx: Searx, model: Model) -> Server:
+    """A server whose model plans two topics and asks nothing back."""
+    play(model, TOPICS)
+    model.script("DoubtAnswer", CLEAR)
+    return _server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    sync = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
+    try:
+        path = find_chromium()
+    except SettingsError as error:
+        pytest.skip(str(error))
+    with sync.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=path)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens pages in a browser of their own. What they say on the console, or throw, fails the test, unless `noisy`."""
+    said: list[str] = []
+    contexts = []
+
+    def opened(url: str = "", *, noisy: bool = False, **options: object) -> Page:
+        context = browser.new_context(**options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        if not noisy:
+            page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        if url:
+            page.goto(url)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert said == []

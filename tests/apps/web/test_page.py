@@ -1,0 +1,283 @@
+"""The page in a browser: ask, watch, answer, stop, cancel, resume, read, check, export, follow up."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import docx
+import pytest
+
+from tests.apps.web.server import Server
+from tests.world.model import Model
+from tests.world.sites import World
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Open = Callable[..., "Page"]
+QUESTION = "What is known about Port Aldermere?"
+
+
+def ask(page: Page, question: str = QUESTION, *, unseen: bool = True) -> str:
+    """Ask on the page that is open; the id of the session."""
+    page.get_by_label("Your question").fill(question)
+    if unseen:
+        page.get_by_label("Start without showing me the plan").check()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_url(re.compile(r"/s/"))
+    return page.url.rpartition("/")[2]
+
+
+def finished(page: Page) -> None:
+    """Wait for the report."""
+    page.locator("article.report:not(.draft)").wait_for()
+
+
+def test_a_question_is_planned_approved_watched_and_answered(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    first = page.locator("input:visible:not([type=checkbox]), textarea:visible").first
+    assert first.get_attribute("id") == "question"
+    session = ask(page, unseen=False)
+    page.get_by_role("button", name=re.compile("^Approve")).click()
+    finished(page)
+    assert page.locator(".topic .name").all_inner_texts() == ["Inhabitants", "Lighthouse"]
+    assert page.locator(".topic .phase").all_inner_texts() == ["covered", "covered"]
+    assert page.locator(".mark").count() >= 2
+    assert page.locator("#list .source[data-state=cited]").count() >= 1
+    assert page.get_by_role("status").first.inner_text() == "The report is ready."
+    assert page.locator(f"#state-{session}").inner_text() == "done"
+
+
+def test_reloading_amid_a_run_loses_and_repeats_nothing(server: Server, world: World, open_page: Open) -> None:
+    world.delay = 0.6
+    page = open_page(server.url)
+    session = ask(page)
+    page.locator("#list .source").first.wait_for()
+    page.reload()
+    before = page.locator("#list .source").count()
+    assert before >= 1
+    finished(page)
+    titles = page.locator("#list .source .title").all_inner_texts()
+    assert len(titles) == len(set(titles))
+    live = page.locator(".topic .meta").all_inner_texts()
+    page.reload()
+    assert page.locator(".topic .meta").all_inner_texts() == live, "what was watched equals what is read from the log"
+    assert (server.home / "sessions" / session / "result.json").exists()
+
+
+def test_stop_and_write_ends_with_a_report(server: Server, world: World, open_page: Open) -> None:
+    page = open_page(server.url)
+    world.hang_everything = True
+    ask(page)
+    page.locator("#list .source").first.wait_for()
+    page.get_by_role("button", name="Stop and write").click()
+    page.get_by_text("Stopping: the report is being written").wait_for()
+    finished(page)
+    assert "stopped early" in page.locator(".facts").inner_text()
+
+
+def test_a_cancelled_run_can_be_resumed(server: Server, world: World, open_page: Open) -> None:
+    page = open_page(server.url)
+    world.hang_everything = True
+    ask(page)
+    page.locator("#list .source").first.wait_for()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep running").click()
+    assert page.locator(":popover-open").count() == 0
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Cancel the run").click()
+    page.get_by_text("What was read is kept.").wait_for()
+    world.hang_everything = False
+    page.get_by_role("button", name="Resume").click()
+    finished(page)
+    assert page.locator(".topic").count() == 2
+
+
+@pytest.mark.parametrize("way", ["option", "words"])
+def test_a_question_asked_back_is_answered(server: Server, model: Model, open_page: Open, way: str) -> None:
+    model.script("DoubtAnswer", {"question": "Which town do you mean?", "options": ["The port", "The village"]})
+    page = open_page(server.url)
+    ask(page)
+    page.get_by_role("heading", name="Which town do you mean?").wait_for()
+    if way == "option":
+        page.get_by_role("button", name="The village").click()
+    else:
+        page.get_by_label("Your answer").fill("the village")
+        page.keyboard.press("Enter")
+    finished(page)
+    planning = next(request.prompt for request in model.requests if request.schema_name == "PlanAnswer")
+    assert "village" in planning.lower()
+
+
+def test_the_plan_is_changed_before_it_is_approved(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    ask(page, unseen=False)
+    page.get_by_text("Edit the topics").click()
+    page.get_by_role("button", name="Move down: Inhabitants").click()
+    page.locator("#edited li", has=page.get_by_label("Topic 2")).get_by_role("button", name="Move up: Inhabitants").wait_for()
+    page.get_by_role("button", name="Add a topic").click()
+    page.get_by_label("Topic 3").fill("Harbour")
+    page.get_by_role("button", name="Remove: Inhabitants").click()
+    page.get_by_role("button", name="Remove: Inhabitants").wait_for(state="detached")
+    page.get_by_label("Topic 1").fill("The old lighthouse")
+    page.get_by_role("button", name=re.compile("^Approve")).click()
+    page.locator(".topic").first.wait_for()
+    assert page.locator(".topic .name").all_inner_texts() == ["The old lighthouse", "Harbour"]
+    finished(page)
+
+
+def test_a_quote_opens_by_mouse_and_by_keyboard_and_leads_to_its_words(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    ask(page)
+    finished(page)
+    mark, card = page.locator(".mark").nth(1), page.locator(".card:popover-open")
+    mark.scroll_into_view_if_needed()
+    mark.hover()
+    card.wait_for()
+    page.mouse.move(5, 400)
+    card.wait_for(state="hidden")
+    mark.click()
+    card.wait_for()
+    assert re.search(r"trust \d+ %", card.inner_text())
+    assert "supported" in card.inner_text()
+    page.keyboard.press("Escape")
+    card.wait_for(state="hidden")
+    page.locator(".mark").nth(2).focus()
+    page.keyboard.press("Shift+Tab")
+    page.locator(f"#{mark.get_attribute('popovertarget')}:popover-open").wait_for()
+    quote = card.locator("blockquote").first.inner_text()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "See it in the page as read"
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/pages/"))
+    marked = page.locator("mark.wanted")
+    assert "".join(marked.all_inner_texts()) == quote
+    assert marked.first.is_visible()
+    box = marked.first.bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] <= 720, "scrolled to"
+
+
+def test_every_export_is_handed_over(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    session = ask(page)
+    finished(page)
+    bodies = {}
+    for label, ending in (("Markdown", "md"), ("HTML", "html"), ("PDF", "pdf"), ("Word", "docx"), ("JSON", "json")):
+        with page.expect_download(timeout=70_000) as waiting:
+            page.get_by_role("link", name=label, exact=True).click()
+        assert waiting.value.suggested_filename == f"spadework-{session}.{ending}"
+        bodies[ending] = waiting.value.path().read_bytes()
+    assert bodies["md"].decode().startswith(f"# {QUESTION}")
+    assert b"<!DOCTYPE html>" in bodies["html"]
+    assert bodies["pdf"].startswith(b"%PDF")
+    assert docx.Document(BytesIO(bodies["docx"])).paragraphs[0].text == QUESTION
+    assert json.loads(bodies["json"])["session_id"] == session
+
+
+def test_the_report_can_be_copied(server: Server, open_page: Open) -> None:
+    page = open_page(server.url, permissions=["clipboard-read", "clipboard-write"])
+    ask(page)
+    finished(page)
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()").startswith(f"# {QUESTION}")
+
+
+def test_a_follow_up_builds_on_the_session(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    first = ask(page)
+    finished(page)
+    page.get_by_role("textbox", name="Follow up").fill("And who lights the lamp?")
+    page.get_by_label("Start without showing me the plan").check()
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_url(lambda url: "/s/" in url and first not in url)
+    finished(page)
+    assert page.get_by_role("link", name=f"Follows: {QUESTION}").get_attribute("href") == f"/s/{first}"
+
+
+def test_the_sources_are_filtered_by_words_and_by_state(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    ask(page)
+    finished(page)
+    rows = page.locator("#list .source:visible")
+    every = rows.count()
+    page.get_by_label("State of the sources").select_option("cited")
+    cited = rows.count()
+    assert 0 < cited < every
+    page.get_by_label("Filter the sources").fill("no source has these words")
+    assert rows.count() == 0
+
+
+def test_a_session_is_deleted_after_confirmation(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    session = ask(page, "What is to be deleted?")
+    finished(page)
+    page.get_by_role("button", name="Delete: What is to be deleted?").click()
+    assert (server.home / "sessions" / session).exists()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    page.wait_for_url(f"{server.url}/")
+    assert not (server.home / "sessions" / session).exists()
+    assert page.get_by_text("What is to be deleted?").count() == 0
+
+
+def test_only_the_keyboard_is_needed(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    assert page.evaluate("document.activeElement.id") == "question"
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    page.locator(".planned").wait_for()
+    page.get_by_role("button", name=re.compile("^Approve")).focus()
+    page.keyboard.press("Enter")
+    finished(page)
+
+
+def test_dark_and_light_follow_the_system_and_the_toggle(server: Server, open_page: Open) -> None:
+    def paper(page: Page) -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    light, dark = (open_page(server.url, color_scheme=scheme) for scheme in ("light", "dark"))
+    assert paper(light) != paper(dark)
+    light.get_by_role("button", name="Dark or light").click()
+    assert paper(light) == paper(dark)
+    light.reload()
+    assert paper(light) == paper(dark), "the choice is kept"
+
+
+def test_a_phone_has_one_column_and_the_history_in_a_drawer(server: Server, open_page: Open) -> None:
+    page = open_page(server.url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    ask(page)
+    finished(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.locator(".mark").first.tap()
+    page.locator(".card:popover-open").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="History", exact=True).tap()
+    drawer = page.get_by_role("navigation", name="History")
+    drawer.get_by_role("link", name=re.compile(re.escape(QUESTION))).first.wait_for()
+    page.get_by_role("button", name="Close the history").tap()
+    drawer.wait_for(state="hidden")
+
+
+def test_the_page_lives_through_a_restart_of_the_server(world: World, searx: object, model: Model, server: Server, open_page: Open) -> None:
+    page = open_page(server.url, noisy=True)
+    world.hang_everything = True
+    session = ask(page)
+    page.locator("#list .source").first.wait_for()
+    server.stop()
+    world.hang_everything = False
+    server.start()
+    finished(page)
+    log = [json.loads(line) for line in (server.home / "sessions" / session / "events.jsonl").read_text().splitlines()]
+    assert [event["type"] for event in log].count("started") == 2
+    assert log[-1]["type"] == "finished"
+    titles = page.locator("#list .source .title").all_inner_texts()
+    assert len(titles) == len(set(titles))
