@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
 from pathlib import Path
 
 from spadework.errors import SettingsError, SpadeworkError
+from spadework.tools.chromium import HOW_TO_INSTALL, installed_chromium, runs_as_root
 from spadework.tools.export.html import to_html
 from spadework.values import Result
 
 #: Seconds that printing may take; a report takes one or two.
 MOST_SECONDS = 60.0
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-#: Where macOS has it, and where `playwright install chromium` puts it.
-_PLACES = (
-    (Path("/Applications"), "Google Chrome.app/Contents/MacOS/Google Chrome"),
-    (Path("/Applications"), "Chromium.app/Contents/MacOS/Chromium"),
-    (Path("~/.cache/ms-playwright"), "chromium-*/chrome-linux*/chrome"),
-    (Path("~/Library/Caches/ms-playwright"), "chromium-*/chrome-mac*/*.app/Contents/MacOS/*"),
-)
 #: Nothing is asked of any network: names do not resolve, and the page itself forbids every request.
 _FLAGS = (
     *(
@@ -41,14 +33,11 @@ _FLAGS = (
 
 def find_chromium() -> str:
     """The path of a Chromium or Chrome. Raises SettingsError, which says what to install, where there is none."""
-    if found := next((path for name in _NAMES if (path := shutil.which(name))), ""):
+    if found := installed_chromium():
         return found
-    for folder, pattern in _PLACES:
-        if placed := next((path for path in sorted(folder.expanduser().glob(pattern), reverse=True) if os.access(path, os.X_OK)), None):
-            return str(placed)
     raise SettingsError(
         "A .pdf is printed by Chromium or Google Chrome, and neither is installed here.",
-        hint="Install one (`apt install chromium`; `pip install playwright && playwright install chromium`), or write .html or .docx.",
+        hint=f"Install one ({HOW_TO_INSTALL}), or write .html or .docx.",
     )
 
 
@@ -63,7 +52,7 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
         page.write_text(to_html(result), encoding="utf-8")
         # As root Chromium runs only without its sandbox; the page holds no script and can ask for nothing.
-        rootly = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        rootly = ["--no-sandbox"] if runs_as_root() else []
         _run([chromium, *_FLAGS, *rootly, f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri()], seconds)
         if not printed.is_file():
             raise SpadeworkError(f"{chromium} did not print the PDF.", hint="Write FILE.html instead and print it from a browser.")

@@ -1,63 +1,131 @@
-"""A page of the web as text: fetched, read by the reader of its format, and refused when it is only the door of a page."""
+"""A page of the web as text: fetched, in a browser where that is needed, and read by the reader of its format."""
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from urllib.parse import urlsplit
 
-from spadework.errors import Blocked, TooSlow, Unreadable
+from spadework.errors import FetchError, SettingsError, SpadeworkError, TooSlow, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.charset import decode
 from spadework.tools.extract.child import read_apart, warm
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.kinds import kind_of
 from spadework.tools.fetch.aside import aside
+from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
+from spadework.tools.fetch.doors import BROWSER, refuse_doors, thin
+from spadework.tools.fetch.faults import named
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.guard import shown
-from spadework.tools.fetch.walls import seen, wall
-
-#: A page with less text than this has none.
-MIN_CHARS = 50
+from spadework.tools.fetch.guard import check_url, shown
 
 #: Readers that no document keeps busy for long, and what has none.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
+#: Longer ones are read apart as well: one search over a long text holds up every thread.
+HARMLESS_BYTES = 50_000
+
+#: Longest visits by level, in seconds.
+VISIT_SECONDS = {2: 45.0, 3: 60.0}
+
+Read = tuple[Fetched, Extracted]
 
 
 class Reader:
-    """Reads pages through a `Web`."""
+    """Reads pages through a `Web`, and those that need one through a `Browser`, if it is given one."""
 
-    def __init__(self, web: Web) -> None:
-        self._web = web
+    def __init__(self, web: Web, browser: Browser | None = None) -> None:
+        self._web, self._browser = web, browser
+        self._levels: dict[str, int] = {}
 
-    async def read(self, url: str, *, seconds: float) -> tuple[Fetched, Extracted]:
-        """The page at `url` and what stands in it, within `seconds`.
+    async def read(self, url: str, *, seconds: float) -> Read:
+        """The page at `url` and what stands in it, within `seconds` over all levels.
 
         Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable for a page without text.
         """
+        url = check_url(url)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as limit:
                 warm()
-                fetched = await self._web.fetch(url, seconds=seconds)
-                found = await _read(fetched, seconds)
-                await aside(_refuse_doors, fetched, found)
-                return fetched, found
+                return await self._levels_up(url, limit.when() or 0.0)
         except TimeoutError:
             raise TooSlow(f"{shown(url)} was not read within {seconds:.3g} s.") from None
+        except FetchError as error:
+            raise named(error, url) from error
+
+    async def _levels_up(self, url: str, until: float) -> Read:
+        """Plainly first, unless only a browser was let in at this host; then in the browser, if that may give more."""
+        level = max(self._levels.get(urlsplit(url).netloc, 0), self._web.min_level)
+        if level >= BROWSER:
+            try:
+                return await self._in_browser(url, level, until)
+            except Unreadable:  # not every address of the host is a page
+                if self._web.min_level >= BROWSER:
+                    raise
+        try:
+            plain = await self._plainly(url, until)
+        except FetchError as error:
+            if not error.turned_away:
+                raise
+            return await self._in_browser(url, BROWSER, until, error)
+        if not await aside(thin, *plain):
+            return plain
+        return await self._richer(url, plain, until)
+
+    async def _richer(self, url: str, plain: Read, until: float) -> Read:
+        """What the browser shows, where that is more than the `plain` page has."""
+        try:
+            shown_there = await self._in_browser(url, BROWSER, until)
+        except SpadeworkError:
+            return plain
+        return shown_there if len(shown_there[1].markdown) > len(plain[1].markdown) else plain
+
+    async def _plainly(self, url: str, until: float) -> Read:
+        return await self._read(await self._web.fetch(url, seconds=_left(until)), until)
+
+    async def _in_browser(self, url: str, level: int, until: float, before: FetchError | None = None) -> Read:
+        """The page at the first level from `level` on that has it. Raises the error of the last one, `before` where there is none."""
+        most = self._browser.max_level if self._browser else 0
+        error = before or Unreadable(f"{shown(url)} is not read in a browser.")
+        if self._browser and most >= level and self._browser.missing:
+            raise _mended(error, self._browser.missing)
+        for trying in range(level, most + 1):
+            try:
+                return await self._visited(url, trying, until)
+            except FetchError as refusal:
+                error = refusal
+                if not refusal.turned_away:
+                    break
+            except SettingsError as fault:
+                raise _mended(error, f"{fault} {fault.hint}") from fault
+        raise error
+
+    async def _visited(self, url: str, level: int, until: float) -> Read:
+        assert self._browser
+        await self._web.ask_leave(url, seconds=_left(until))
+        fetched = await self._browser.visit(url, level=level, seconds=min(VISIT_SECONDS[level], _left(until)))
+        if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
+            await self._web.ask_leave(fetched.url, seconds=_left(until))
+        read = await self._read(fetched, until)
+        self._levels[urlsplit(url).netloc] = level
+        return read
+
+    async def _read(self, fetched: Fetched, until: float) -> Read:
+        found = await self._web.cleaned.once(fetched, partial(_document, fetched, _left(until)))
+        await aside(refuse_doors, fetched, found)
+        return fetched, found
 
 
-async def _read(fetched: Fetched, seconds: float) -> Extracted:
+async def _document(fetched: Fetched, seconds: float) -> Extracted:
     """The document that was fetched, read in a process of its own unless its format cannot do harm."""
-    if kind_of(fetched.body, fetched.media_type, fetched.url).reader in HARMLESS:
+    if kind_of(fetched.body, fetched.media_type, fetched.url).reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
         return await aside(read_document, fetched.body, media_type=fetched.media_type, url=fetched.url, charset=fetched.charset)
     return await read_apart(fetched.body, media_type=fetched.media_type, url=fetched.url, charset=fetched.charset, seconds=seconds)
 
 
-def _refuse_doors(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked where the page is only the door of one, Unreadable where there is nothing in it."""
-    empty = len(found.markdown.strip()) < MIN_CHARS
-    is_html = kind_of(fetched.body, fetched.media_type, fetched.url).reader == "html"
-    words = seen(decode(fetched.body, fetched.charset)) if empty and is_html else f"{found.title}\n{found.markdown}"
-    if door := wall(words):
-        raise Blocked(f"{shown(fetched.url)} is behind {door}.")
-    if empty:
-        raise Unreadable(f"{shown(fetched.url)} has no text that can be read.")
+def _left(until: float) -> float:
+    return max(0.001, until - asyncio.get_running_loop().time())
+
+
+def _mended(error: FetchError, mend: str) -> FetchError:
+    """The error with a word on what would let a browser try."""
+    return type(error)(f"{error} A browser may get further. {mend}", hint=error.hint or mend)

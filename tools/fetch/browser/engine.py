@@ -1,0 +1,147 @@
+"""One Chromium for the process, in a thread of its own, so that it is closed in order whatever becomes of an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, TypeVar
+
+import psutil
+from playwright.async_api import Browser, Error, Playwright, async_playwright
+
+from spadework.errors import SettingsError
+from spadework.tools.chromium import HOW_TO_INSTALL, runs_as_root
+from spadework.tools.fetch.browser import processes
+from spadework.tools.fetch.browser.flags import FLAGS, NOT_WANTED
+from spadework.tools.fetch.browser.proxy import Proxy
+from spadework.tools.fetch.browser.tabs import Tabs
+
+T = TypeVar("T")
+
+#: Seconds that Chromium may take to start, and all of it to close; what is left then is killed.
+START_SECONDS = 20.0
+CLOSE_SECONDS = 5.0
+
+
+class Engine:
+    """The browser at `path`. It starts with the first work, starts again when it has broken down, and ends with `close`."""
+
+    def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
+        self._path, self._sandbox, self._pages = path, sandbox, pages
+        self._loop = asyncio.new_event_loop()
+        self._starting = asyncio.Lock()
+        self._running: _Running | None = None
+        self._works: set[asyncio.Task[Any]] = set()
+        self._thread = threading.Thread(target=self._run, name="browser", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> Future[T]:
+        """The outcome of `work`, which is done in the browser's thread; cancelling the future cancels it."""
+        return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
+
+    def close(self) -> None:
+        """End everything, within about CLOSE_SECONDS. Blocks."""
+        closing = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
+        with contextlib.suppress(FutureTimeout):
+            closing.result(CLOSE_SECONDS)
+        if self._running:
+            processes.end(self._running.processes)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSE_SECONDS)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    async def _do(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> T:
+        task = asyncio.current_task()
+        assert task
+        self._works.add(task)
+        try:
+            return await work((await self._started()).tabs)
+        finally:
+            self._works.discard(task)
+
+    async def _started(self) -> _Running:
+        async with self._starting:
+            if self._running and not self._running.browser.is_connected():
+                await self._end(self._running)
+            if not self._running:
+                self._running = await _start(self._path, sandbox=self._sandbox, pages=self._pages)
+            return self._running
+
+    async def _close(self) -> None:
+        for work in self._works:
+            work.cancel()
+        await asyncio.gather(*self._works, return_exceptions=True)
+        async with self._starting:
+            if self._running:
+                await self._end(self._running)
+
+    async def _end(self, running: _Running) -> None:
+        running.note_processes()
+        with contextlib.suppress(Error, TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS - 1):
+                await running.tabs.aclose()
+                await running.browser.close()
+                await running.playwright.stop()
+        await running.proxy.aclose()
+        processes.end(running.processes)
+        self._running = None
+
+
+class _Running:
+    """A Chromium that has started, with all that belongs to it."""
+
+    def __init__(self, playwright: Playwright, browser: Browser, proxy: Proxy, address: str, pages: int) -> None:
+        self.playwright, self.browser, self.proxy, self._address = playwright, browser, proxy, address
+        self.tabs = Tabs(browser, proxy, pages)
+        self.processes: list[psutil.Process] = []
+        self.note_processes()
+
+    def note_processes(self) -> None:
+        """Remember the processes there are now: those that outlive their parent cannot be found later."""
+        self.processes = list({*self.processes, *processes.of_browser(self._address)})
+
+
+async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
+    """A Chromium behind a proxy. Raises SettingsError when it does not start."""
+    proxy = Proxy()
+    address = await proxy.open()
+    playwright: Playwright | None = None
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            playwright = await async_playwright().start()
+            browser = await playwright.chromium.launch(
+                executable_path=path,
+                args=list(FLAGS),
+                ignore_default_args=list(NOT_WANTED),
+                proxy={"server": address, "bypass": "<-loopback>"},
+                chromium_sandbox=sandbox and not runs_as_root(),
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+                timeout=START_SECONDS * 1000,
+            )
+            return _Running(playwright, browser, proxy, address, pages)
+    except BaseException as error:
+        processes.end(processes.of_browser(address))
+        if playwright:
+            await playwright.stop()
+        await proxy.aclose()
+        if isinstance(error, Error | TimeoutError):
+            raise SettingsError(f"{path} does not start as a browser.", hint=_mend(str(error))) from error
+        raise
+
+
+def _mend(said: str) -> str:
+    if "sandbox" in said.lower():
+        return "Its sandbox does not work here: set SPADEWORK_BROWSER_SANDBOX=false if you read only pages you trust."
+    return f"Install another ({HOW_TO_INSTALL}), and name it in SPADEWORK_CHROMIUM."

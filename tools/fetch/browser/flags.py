@@ -1,0 +1,52 @@
+"""How Chromium is started, and what a context of it looks like to a site."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: The proxy is the boundary; these keep Chromium from trying other ways, and from loading what nobody reads.
+FLAGS = (
+    "--disable-quic",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # names are resolved by the proxy alone
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-pings",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-gpu-compositing",
+    "--disable-software-rasterizer",
+    "--disable-dev-shm-usage",
+    "--mute-audio",
+    "--autoplay-policy=user-gesture-required",
+    "--blink-settings=imagesEnabled=false",
+    "--disable-remote-fonts",
+    "--js-flags=--max-old-space-size=512",
+)
+
+#: What Playwright would set, and a reader does not want: without it no page opens windows by itself.
+NOT_WANTED = ("--disable-popup-blocking",)
+
+#: A screen as most people have it; the height is what one step of scrolling uncovers.
+VIEWPORT = {"width": 1366, "height": 900}
+
+_COMMON: dict[str, Any] = {"accept_downloads": False, "service_workers": "block", "viewport": VIEWPORT}
+
+
+def profile(level: int, version: str) -> dict[str, Any]:
+    """The options of a context: as Chromium is at level 2; at level 3 that of a person's browser of this `version`."""
+    if level < 3:
+        return _COMMON
+    major = version.partition(".")[0]
+    return _COMMON | {
+        "user_agent": f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36",
+        "locale": "en-US",
+        "timezone_id": "America/New_York",
+        "color_scheme": "light",
+        "device_scale_factor": 1,
+    }

@@ -1,0 +1,120 @@
+"""The browser as a session holds it: opened by its first page, shared by all sessions of the process, closed by the last of them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import threading
+import weakref
+from collections import defaultdict
+from functools import cached_property, partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
+
+from spadework.errors import SettingsError, TooSlow
+from spadework.settings import Settings
+from spadework.tools.chromium import HOW_TO_INSTALL, installed_chromium
+from spadework.tools.fetch import connect
+from spadework.tools.fetch.aside import aside
+from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.guard import check_url, shown
+
+if TYPE_CHECKING:  # Playwright is an extra
+    from spadework.tools.fetch.browser.engine import Engine
+    from spadework.tools.fetch.browser.tabs import Tabs
+
+
+class _Holder:
+    """Someone who needs the browser, or has needed it."""
+
+    gone = False
+
+
+_lock = threading.Lock()
+_holders: set[_Holder] = set()
+_engine: Engine | None = None
+
+
+class Browser:
+    """Levels 2 and 3; an async context manager. `resolve` finds the addresses of a name."""
+
+    def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
+        self._settings, self._resolve = settings, resolve
+        self.max_level = settings.max_level
+        self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(settings.parallel_per_host))
+        self._holder = _Holder()
+        # Also when nobody closes this: at the end of the process, or when an event loop was dropped with all that ran in it.
+        self._let_go = weakref.finalize(self, _release, self._holder)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await aside(self._let_go)
+
+    @cached_property
+    def missing(self) -> str:
+        """What must be installed before a page can be had, in a sentence; "" when nothing is missing."""
+        if importlib.util.find_spec("playwright") is None:
+            return "A browser needs the extra `browser`: `pip install 'spadework[browser]'`."
+        if not installed_chromium(self._settings.chromium):
+            named = f"{self._settings.chromium} cannot be run" if self._settings.chromium else "No Chromium is installed"
+            return f"{named}: {HOW_TO_INSTALL}."
+        return ""
+
+    async def visit(self, url: str, *, level: int, seconds: float) -> Fetched:
+        """The page at `url` after its scripts have run, as HTML, within `seconds`.
+
+        Raises SettingsError without a browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
+        """
+        if self.missing:
+            raise SettingsError("There is no browser.", hint=self.missing)
+        url = check_url(url)
+        try:
+            async with asyncio.timeout(seconds) as limit, self._turns[urlsplit(url).netloc]:
+                engine = await aside(_held, self._holder, self._settings)
+                left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
+                owner = (self._holder, self._settings, self._resolve)
+                return await asyncio.wrap_future(engine.submit(partial(_visited, owner, url, level, left)))
+        except TimeoutError:
+            raise TooSlow(f"{shown(url)} did not come within {seconds:.3g} s in the browser.") from None
+
+
+async def _visited(owner: tuple[_Holder, Settings, connect.Resolve], url: str, level: int, seconds: float, tabs: Tabs) -> Fetched:
+    """The visit itself, in the browser's thread. It knows nothing of the `Browser`, which may be dropped meanwhile."""
+    from spadework.tools.fetch.browser.leave import Leave
+    from spadework.tools.fetch.browser.visit import Errand, visit
+
+    holder, settings, resolve = owner
+    until = asyncio.get_running_loop().time() + seconds
+    leave = Leave(resolve, settings.allow_hosts, settings.browser_bytes)
+    async with tabs.tab(holder, level, urlsplit(url).hostname or "", leave) as tab:
+        left = until - asyncio.get_running_loop().time()
+        return await visit(tab, Errand(url, level, left, settings.page_bytes))
+
+
+def _held(holder: _Holder, settings: Settings) -> Engine:
+    """The browser of the process, which `holder` now needs; it is started at its first work."""
+    global _engine
+    from spadework.tools.fetch.browser.engine import Engine
+
+    with _lock:
+        if holder.gone:
+            raise SettingsError("The browser is closed.")
+        if _engine is None:
+            path = installed_chromium(settings.chromium)
+            _engine = Engine(path, sandbox=settings.browser_sandbox, pages=settings.browser_pages)
+        _holders.add(holder)
+        return _engine
+
+
+def _release(holder: _Holder) -> None:
+    """`holder` needs the browser no more; the last one closes it. Blocks."""
+    global _engine
+    with _lock:
+        holder.gone = True
+        _holders.discard(holder)
+        if _engine and not _holders:
+            _engine.close()
+            _engine = None

@@ -1,0 +1,157 @@
+"""The browser's only way to a network: a proxy on loopback that resolves, judges and connects, and serves nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Coroutine
+from typing import Any
+
+import httpcore
+
+from spadework.errors import NotAllowed
+from spadework.tools.fetch.browser.leave import Leave
+from spadework.tools.fetch.browser.wire import Request, Unfit, answered, parsed, status_of
+
+_CHUNK = 65_536
+MAX_HEAD = 262_144
+HEAD_SECONDS = 20.0
+IDLE_SECONDS = 60.0
+
+_BROKEN = (OSError, httpcore.NetworkError, httpcore.TimeoutException, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError)
+
+
+class Proxy:
+    """An HTTP proxy on 127.0.0.1 for those who hold a `Leave`. `open` gives its address; `aclose` ends every connection."""
+
+    def __init__(self) -> None:
+        self._leaves: dict[str, Leave] = {}
+        self._talks: set[asyncio.Task[Any]] = set()
+
+    async def open(self) -> str:
+        """Start, and give the address for the browser."""
+        self._server = await asyncio.start_server(self._came, "127.0.0.1", 0, limit=MAX_HEAD)
+        return "http://{}:{}".format(*self._server.sockets[0].getsockname())
+
+    async def aclose(self) -> None:
+        """End every connection."""
+        self._server.close()
+        for talk in self._talks:
+            talk.cancel()
+        await asyncio.gather(*self._talks, return_exceptions=True)
+
+    def admit(self, leave: Leave) -> None:
+        """From now on the holder of `leave` is served."""
+        self._leaves[leave.user] = leave
+
+    def dismiss(self, leave: Leave) -> None:
+        """From now on no new connection is made for the holder of `leave`."""
+        self._leaves.pop(leave.user, None)
+
+    def _came(self, reader: StreamReader, writer: StreamWriter) -> None:
+        talk = asyncio.create_task(self._talk(reader, writer))
+        self._talks.add(talk)
+        talk.add_done_callback(self._talks.discard)
+
+    async def _talk(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """One connection of the browser: one request, or one tunnel."""
+        try:
+            await self._answer(reader, writer)
+        except _BROKEN:
+            pass  # the browser sees the connection end, and the page lives with it
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: StreamReader, writer: StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(HEAD_SECONDS):
+                request = parsed(await reader.readuntil(b"\r\n\r\n"))
+        except Unfit:
+            return await _say(writer, "400 Bad Request")
+        except NotAllowed:
+            return await _say(writer, "403 Forbidden")
+        leave = self._leaves.get(request.user)
+        if leave is None or not secrets.compare_digest(request.password.encode(), leave.password.encode()):
+            return await _say(writer, "407 Proxy Authentication Required", 'Proxy-Authenticate: Basic realm="spadework"\r\n')
+        return await _serve(request, leave, reader, writer)
+
+
+async def _serve(request: Request, leave: Leave, reader: StreamReader, writer: StreamWriter) -> None:
+    if request.media:
+        return await _say(writer, "403 Forbidden")
+    try:
+        server = await leave.connect(request.host, request.port)
+    except NotAllowed:
+        return await _say(writer, "403 Forbidden")
+    except (httpcore.ConnectError, httpcore.ConnectTimeout):
+        return await _say(writer, "502 Bad Gateway")
+    leave.connections += 1
+    try:
+        if request.tunnel:
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await _until_one_ends(_up(reader, server, leave), _down(server, writer, leave))
+        else:
+            await server.write(request.onward(), IDLE_SECONDS)
+            await _until_one_ends(_up(reader, server, leave, request.body), _answer_down(server, writer, leave))
+    finally:
+        leave.connections -= 1
+        await server.aclose()
+
+
+async def _say(writer: StreamWriter, status: str, header: str = "") -> None:
+    writer.write(f"HTTP/1.1 {status}\r\n{header}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
+    await writer.drain()
+
+
+async def _until_one_ends(*ways: Coroutine[Any, Any, None]) -> None:
+    """Both ways of a connection, until one of them ends; its error is raised."""
+    tasks = [asyncio.create_task(way) for way in ways]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _up(reader: StreamReader, server: httpcore.AsyncNetworkStream, leave: Leave, body: int | None = None) -> None:
+    """From the browser to the server: all there is, or a body of `body` bytes. Ends when the browser leaves or says more."""
+    while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
+        if body == 0:
+            return
+        body = None if body is None else body - len(chunk)
+        leave.received += len(chunk)
+        if leave.spent:
+            return
+        await server.write(chunk, IDLE_SECONDS)
+
+
+async def _down(server: httpcore.AsyncNetworkStream, writer: StreamWriter, leave: Leave) -> None:
+    """From the server to the browser, until the server ends or the page has had its share."""
+    while chunk := await server.read(_CHUNK, IDLE_SECONDS):
+        leave.received += len(chunk)
+        if leave.spent:
+            return
+        writer.write(chunk)
+        await writer.drain()
+
+
+async def _answer_down(server: httpcore.AsyncNetworkStream, writer: StreamWriter, leave: Leave) -> None:
+    """The answer to a request that is no tunnel, with its head rewritten; a head that announces another (1xx) is skipped."""
+    begun = b""
+    while True:
+        while b"\r\n\r\n" not in begun:
+            chunk = await server.read(_CHUNK, IDLE_SECONDS)
+            if not chunk or len(begun) > MAX_HEAD:
+                return
+            begun += chunk
+        head, _, begun = begun.partition(b"\r\n\r\n")
+        if not 100 <= status_of(head) < 200:
+            break
+    leave.received += len(head) + len(begun)
+    writer.write(answered(head) + begun)
+    await writer.drain()
+    await _down(server, writer, leave)

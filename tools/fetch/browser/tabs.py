@@ -1,0 +1,141 @@
+"""Warm contexts of the browser: one for a visit at a time, emptied after it, made new before it is used for another host."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
+
+from spadework.tools.fetch.browser.flags import profile
+from spadework.tools.fetch.browser.leave import Leave
+from spadework.tools.fetch.browser.pages import emptied, renewed
+from spadework.tools.fetch.browser.proxy import Proxy
+
+#: A context is closed after so many visits, so that what slowly grows in it does not grow for ever.
+MOST_VISITS = 50
+
+#: Longest time to open, to empty and to close one, in seconds. One that takes longer hangs, and is given up.
+OPEN_SECONDS = 15.0
+EMPTY_SECONDS = 15.0
+
+#: Who visits, and at which level.
+Key = tuple[object, int]
+
+
+@dataclass
+class Tab:
+    """A context with one page, blank, and its leave."""
+
+    key: Key
+    leave: Leave
+    context: BrowserContext
+    page: Page
+    devtools: CDPSession
+    host: str = ""
+    visits: int = 0
+
+
+class Tabs:
+    """The contexts of one browser."""
+
+    def __init__(self, browser: Browser, proxy: Proxy, most: int) -> None:
+        self._browser, self._proxy = browser, proxy
+        self._slots, self._most = asyncio.Semaphore(most), most
+        self._idle: list[Tab] = []
+        self._emptying: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def tab(self, owner: object, level: int, host: str, leave: Leave) -> AsyncIterator[Tab]:
+        """A blank page for a visit to `host`: in an idle context of the same owner and level, or in a new one with `leave`."""
+        await self._slots.acquire()
+        tab: Tab | None = None
+        try:
+            tab = await self._taken((owner, level), host) or await self._opened((owner, level), leave)
+            tab.host = host
+            yield tab
+        finally:
+            # Not awaited here: a cancelled visit must not wait for the browser. The slot is free when the page is gone.
+            self._later(self._give_back(tab))
+
+    async def aclose(self) -> None:
+        """Give up what is still being emptied. The browser closes the rest."""
+        for task in self._emptying:
+            task.cancel()
+        await asyncio.gather(*self._emptying, return_exceptions=True)
+
+    async def _taken(self, key: Key, host: str) -> Tab | None:
+        """An idle context that is warm for `host`, or one that is made new for it."""
+        known = [tab for tab in self._idle if tab.key == key]
+        if not known:
+            return None
+        tab = next((tab for tab in known if tab.host == host), known[0])
+        self._idle.remove(tab)
+        if tab.host == host:
+            return tab
+        try:
+            async with asyncio.timeout(EMPTY_SECONDS):
+                tab.page, tab.devtools = await renewed(tab.context, tab.page, tab.devtools)
+        except BaseException as error:
+            self._later(self._close(tab))
+            if isinstance(error, Error | TimeoutError):
+                return None
+            raise
+        return tab
+
+    async def _opened(self, key: Key, leave: Leave) -> Tab:
+        self._proxy.admit(leave)
+        context: BrowserContext | None = None
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                context = await self._browser.new_context(**profile(key[1], self._browser.version))
+                page = await context.new_page()
+                return Tab(key, leave, context, page, await context.new_cdp_session(page))
+        except BaseException:
+            self._proxy.dismiss(leave)
+            if context:
+                self._later(_closed(context))
+            raise
+
+    async def _give_back(self, tab: Tab | None) -> None:
+        try:
+            if tab:
+                await self._emptied(tab)
+        finally:
+            self._slots.release()
+
+    async def _emptied(self, tab: Tab) -> None:
+        """Empty a context of all that the visit has left and keep it for the next; close it where that fails, and after MOST_VISITS.
+
+        The page stays, because a new one is a new process, which takes longer than reading most pages.
+        """
+        tab.visits += 1
+        try:
+            async with asyncio.timeout(EMPTY_SECONDS):
+                clean = tab.visits < MOST_VISITS and await emptied(tab.context, tab.page, tab.devtools, tab.host)
+        except (Error, TimeoutError):
+            clean = False
+        if clean:
+            self._idle.append(tab)
+        surplus = [self._idle.pop(0) for _ in range(len(self._idle) - self._most)] if clean else [tab]
+        for old in surplus:
+            await self._close(old)
+
+    async def _close(self, tab: Tab) -> None:
+        self._proxy.dismiss(tab.leave)
+        await _closed(tab.context)
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._emptying.add(task)
+        task.add_done_callback(self._emptying.discard)
+
+
+async def _closed(context: BrowserContext) -> None:
+    with contextlib.suppress(Error, TimeoutError):
+        async with asyncio.timeout(EMPTY_SECONDS):
+            await context.close()

@@ -1,0 +1,186 @@
+"""One page in the browser: opened, waited for, freed of banners, scrolled, handed over as HTML."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from playwright.async_api import Error, Page, Response
+
+from spadework.errors import FetchError, NotAllowed, TooLarge, TooSlow, Unreachable, Unreadable
+from spadework.tools.fetch.browser.banners import table
+from spadework.tools.fetch.browser.pages import presenting
+from spadework.tools.fetch.browser.tabs import Tab
+from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.guard import check_url, shown
+from spadework.tools.fetch.walls import MARKED_CHARS, passing
+
+#: Milliseconds without more text after which a page counts as settled, and after which even one that still loads does.
+QUIET = 250
+LONG_QUIET = 1_500
+#: Characters below which more is waited for: as long as something loads for SETTLE seconds, and then for EMPTY.
+LEAST = 50
+SETTLE = 10.0
+EMPTY = 3.0
+#: Screens that are scrolled, for at most SCROLL seconds; milliseconds for more to come at the end of the page.
+SCREENS = 40
+SCROLL = 8.0
+PATIENCE = 300
+#: Seconds for a check of the browser to be over.
+CHECK = 10.0
+#: Seconds kept for handing the page over.
+RESERVE = 3.0
+
+_SETTLE, _SCROLL, _BANNERS, _WHOLE = (
+    (files(__package__) / f"{name}.js").read_text("utf-8") for name in ("settle", "scroll", "banners", "whole")
+)
+_CODE = re.compile(r"ERR_\w+")
+_CHARS = "document.body ? document.body.innerText.trim().length : 0"
+_BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
+_ERROR_PAGE = "chrome-error:"
+_GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What is to be had: the page at `url`, whose HTML may have `most_bytes`."""
+
+    url: str
+    level: int
+    seconds: float
+    most_bytes: int
+
+
+async def visit(tab: Tab, errand: Errand) -> Fetched:
+    """The page of an errand as it is after its scripts have run.
+
+    Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
+    """
+    until = asyncio.get_running_loop().time() + errand.seconds
+    tab.leave.begin(urlsplit(errand.url).hostname or "")
+    try:
+        async with asyncio.timeout_at(until):
+            response = await _opened(tab, errand, until)
+            await _prepared(tab.page, until - min(RESERVE, errand.seconds / 4))
+            return await _handed_over(tab, errand, response)
+    except TimeoutError:
+        raise TooSlow(f"{shown(errand.url)} did not come within {errand.seconds:.3g} s in the browser.") from None
+    except Error as error:
+        raise _in_our_words(tab, errand, error) from error
+
+
+async def _opened(tab: Tab, errand: Errand, until: float) -> Response | None:
+    """Go to the page and wait until its document is there; a part that comes late is not waited for to the end."""
+    async with AsyncExitStack() as first:
+        if tab.visits == 0:
+            await first.enter_async_context(presenting(tab.devtools, tab.leave))
+        response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
+    late = until - min(RESERVE, errand.seconds / 4)
+    try:
+        async with asyncio.timeout_at(late):
+            await tab.page.wait_for_load_state("domcontentloaded", timeout=0)
+    except TimeoutError:
+        pass  # what has come may be enough to read
+    return response
+
+
+async def _prepared(page: Page, until: float) -> None:
+    """Let a page settle, close its banners, go down it. What is not done in time is left."""
+    try:
+        async with asyncio.timeout_at(until):
+            if await _settled(page) <= MARKED_CHARS:
+                await _let_pass(page)
+            if await _run(page, _BANNERS, table()):
+                await _quiet(page, QUIET)
+            if await _run(page, _SCROLL, {"screens": SCREENS, "most": SCROLL * 1000, "patience": PATIENCE}):
+                await _quiet(page, QUIET)
+    except TimeoutError:
+        pass
+
+
+async def _settled(page: Page) -> int:
+    """Return when nothing is loading any more and the text does not grow, or when it has not grown for long; how many characters it has."""
+    loaded = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
+    try:
+        before = await _quiet(page, QUIET)
+        if not loaded.done():
+            await _either(loaded, asyncio.create_task(_quiet(page, LONG_QUIET, LEAST, SETTLE)))
+        chars = int(await _run(page, _CHARS, None))
+        return chars if chars == before >= LEAST else await _quiet(page, QUIET, LEAST)
+    finally:
+        loaded.cancel()
+        await asyncio.gather(loaded, return_exceptions=True)
+
+
+async def _either(loaded: asyncio.Task[None], still: asyncio.Task[int]) -> None:
+    try:
+        await asyncio.wait({loaded, still}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        still.cancel()
+        await asyncio.gather(still, return_exceptions=True)
+
+
+async def _let_pass(page: Page) -> None:
+    """Wait while the page is a check that a browser passes by itself. A captcha is none."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + CHECK
+    while loop.time() < until and passing(await _run(page, _BEGINNING, None)):  # noqa: ASYNC110 - it happens in another process
+        await asyncio.sleep(0.3)
+
+
+async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
+    """Wait until the text has not grown for `quiet` milliseconds and has `least` characters, for `most` seconds; how many it has."""
+    return int(await _run(page, _SETTLE, {"quiet": quiet, "most": most * 1000, "least": least}))
+
+
+async def _run(page: Page, script: str, given: Any) -> Any:
+    """What a script of ours returns in the page; again, where the page has gone on to another meanwhile."""
+    while True:
+        try:
+            return await page.evaluate(script, given)
+        except Error as error:
+            if not any(sign in str(error) for sign in _GONE):
+                raise
+            await page.wait_for_load_state("domcontentloaded", timeout=0)
+
+
+async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> Fetched:
+    if tab.page.url.startswith(_ERROR_PAGE):
+        raise _lost(tab, errand, "")
+    url = check_url(tab.page.url)
+    found = await _run(tab.page, _WHOLE, {"most": errand.most_bytes})
+    status = int(found["status"] or (response.status if response else 200))
+    Answer(url, status, httpx.Headers()).check()
+    if found["html"] is None:
+        raise TooLarge(f"The page is larger than {errand.most_bytes:,} bytes.")
+    return Fetched(url, status, str(found["type"]), "utf-8", str(found["html"]).encode(errors="replace"), errand.level)
+
+
+def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
+    """What a fault of the browser means for the page."""
+    said = error.message.partition("\n")[0]
+    if "Download is starting" in said:
+        return Unreadable(f"{shown(errand.url)} is a file to be downloaded, which the browser does not do.")
+    if "crashed" in said or "has been closed" in said:
+        return Unreachable(f"{shown(errand.url)} made the browser break down.")
+    return _lost(tab, errand, said)
+
+
+def _lost(tab: Tab, errand: Errand, said: str) -> FetchError:
+    """Why the browser came to no page: the guard, the network, or what the browser `said`."""
+    host = (urlsplit(errand.url).hostname or "").strip("[]")
+    refused, failed = (
+        [*reasons.values()][-1:] if host not in reasons else [reasons[host]] for reasons in (tab.leave.refused, tab.leave.failed)
+    )
+    if refused:
+        return NotAllowed(refused[0], hint="Name hosts you own in allow_hosts.")
+    code = _CODE.search(said)
+    reason = failed[0] if failed else code[0] if code else "the browser shows an error"
+    return Unreachable(f"{shown(errand.url)} could not be reached by the browser: {reason}.")
