@@ -4,54 +4,89 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
 
 import typer
 
+from spadework.graph.searching import fused_hits, ranked_hits
 from spadework.settings import Settings
-from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.library import Library
-from spadework.tools.rank import query_terms, relevance
+from spadework.tools.rank import query_terms, relevance_parts
 from spadework.tools.search.choose import choose
-from spadework.tools.search.failover import Search
-from spadework.values import Hit, Query
+from spadework.tools.select import Selection, select
+from spadework.tools.selected import reason
+from spadework.values import Found, Hit, Query
+
+SNIPPET_CHARS = 160
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search gave: fused hits, best first, which of them a run would read, what failed, and how many were asked."""
+
+    hits: list[Hit]
+    selection: Selection
+    failed: list[str]
+    asked: int
 
 
 def search_once(query: str, as_json: bool, settings: Settings) -> None:
-    """Print the fused hits of all chosen providers; what failed goes to stderr. Exits 1 when every provider failed."""
-    hits, failed, providers = asyncio.run(_search(query, settings))
-    for reason in failed:
-        typer.echo(reason, err=True)
+    """Print the fused hits of all chosen providers, as a run would rank and select them; what failed goes to stderr.
+
+    Exits 1 when every provider failed.
+    """
+    found = asyncio.run(_search(Query(text=query), settings))
+    for said in found.failed:
+        typer.echo(said, err=True)
     if as_json:
-        typer.echo(json.dumps([hit.model_dump(mode="json") for hit in hits], ensure_ascii=False))
+        typer.echo(json.dumps([_explained(hit, found.selection) for hit in found.hits], ensure_ascii=False))
     else:
-        for n, hit in enumerate(hits, 1):
-            typer.echo(f"{n:>2}. {hit.title or hit.url}\n    {hit.url}\n    {hit.snippet[:160]}")
-    if failed and len(failed) == providers:
+        for n, hit in enumerate(found.hits, 1):
+            typer.echo(_shown(n, hit, found.selection))
+    if found.asked and len(found.failed) == found.asked:
         raise typer.Exit(1)
 
 
-async def _search(query: str, settings: Settings) -> tuple[list[Hit], list[str], int]:
-    opened: list[Library] = []
+async def _search(query: Query, settings: Settings) -> Searched:
+    async with AsyncExitStack() as opened:
 
-    async def open_library() -> Library:
-        opened.append(await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(text, err=True)))
-        return opened[0]
+        async def open_library() -> Library:
+            library = await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(text, err=True))
+            opened.callback(library.close)
+            return library
 
-    choice = await choose(settings, open_library)
-    for notice in choice.notices:
-        typer.echo(notice, err=True)
-    search = Search(choice.providers)
-    found = await search.search(Query(text=query), limit=settings.search_results, seconds=settings.search_seconds)
-    terms = query_terms(query)
-    lists = [
-        [hit.model_copy(update={"relevance": relevance(hit.title, hit.snippet, hit.position, terms)}) for hit in hits]
-        for _, hits in found
-        if isinstance(hits, list)
-    ]
-    failed = [f"{name}: {hits}" for name, hits in found if not isinstance(hits, list)]
-    for library in opened:
-        library.close()
-    return reciprocal_rank_fusion(lists, k=settings.rrf_k), failed, len(choice.providers)
+        choice = await choose(settings, open_library)
+        for notice in choice.notices:
+            typer.echo(notice, err=True)
+        search = choice.search(settings)
+        opened.push_async_callback(search.close)
+        found = await search.search(query, limit=settings.search_results, seconds=settings.search_seconds)
+        for waited in search.waits.sentences():
+            typer.echo(waited, err=True)
+    hits = fused_hits([ranked_hits(hits, query) for _, hits in found if isinstance(hits, list)], settings)
+    selection = select(hits, preset=settings.preset, pages_per_domain=settings.pages_per_domain)
+    return Searched(hits, selection, [f"{name}: {hits}" for name, hits in found if not isinstance(hits, list)], len(found))
+
+
+def _explained(hit: Hit, selection: Selection) -> dict[str, Any]:
+    """A hit with the parts of its relevance, each 0..1 before it is weighed (S5), and whether and why a run would read it."""
+    parts = relevance_parts(hit.title, hit.snippet, hit.position, query_terms(hit.query))
+    return hit.model_dump(mode="json") | {"parts": parts, "selected": hit in selection.chosen, "reason": reason(hit, selection)}
+
+
+def _shown(n: int, hit: Hit, selection: Selection) -> str:
+    """A hit in a few lines."""
+    dated = f" · {hit.published_at:%Y-%m-%d}" if hit.published_at else ""
+    scores = f"relevance {hit.relevance:.2f} · rrf {hit.rrf:.4f}{dated} · {_places(hit.found_by)}"
+    lines = (f"{n:>2}. {hit.title or hit.url}", hit.url, scores, reason(hit, selection), hit.snippet[:SNIPPET_CHARS])
+    return "\n    ".join(line for line in lines if line)
+
+
+def _places(found_by: tuple[Found, ...]) -> str:
+    """Where a hit was found, such as "searxng 2, brave 5"."""
+    return ", ".join(dict.fromkeys(f"{found.provider} {found.rank}" for found in found_by))
 
 
 def index_paths(settings: Settings) -> None:

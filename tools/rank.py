@@ -64,6 +64,12 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
     return round(POSITION_WEIGHT * place + TITLE_WEIGHT * _share(title, terms) + SNIPPET_WEIGHT * _share(snippet, terms), 3)
 
 
+def relevance_parts(title: str, snippet: str, position: int, terms: Sequence[str]) -> dict[str, float]:
+    """What `relevance` is made of, each part 0..1 before it is weighed: position, and without terms nothing else, title and snippet."""
+    place = {"position": round(position_score(position), 3)}
+    return place | ({"title": round(_share(title, terms), 3), "snippet": round(_share(snippet, terms), 3)} if terms else {})
+
+
 def position_score(position: int) -> float:
     """1.0 for the first place down to 0.1 for the tenth, then slowly down to 0.05 (S5)."""
     position = max(1, position)

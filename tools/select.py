@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spadework.errors import SettingsError
 from spadework.tools.urls import domain_of
@@ -29,8 +29,8 @@ class Selection:
     chosen: tuple[Hit, ...]
     reserve: tuple[Hit, ...]
     note: str = ""
-    threshold: float = 0.0
-    crowded: frozenset[str] = frozenset()
+    threshold: float = field(default=0.0, compare=False)
+    crowded: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None) -> Selection:

@@ -14,7 +14,6 @@ from spadework.tools.inline import one_line
 from spadework.tools.library import Library
 from spadework.tools.rank import query_terms, relevance
 from spadework.tools.search.choose import Choice, choose
-from spadework.tools.search.failover import Search
 from spadework.tools.visible import visible
 from spadework.values import Found, Hit, Query
 
@@ -66,7 +65,11 @@ async def look(query: str, settings: Settings, open_library: Callable[[], Awaita
     """Ask all providers of the settings once. Raises SearchError when every one of them failed, SettingsError for an unknown one."""
     choice = await choose(settings, open_library)
     asked = Query(text=" ".join(query.split()))
-    found = await Search(choice.providers).search(asked, limit=settings.search_results, seconds=settings.search_seconds)
+    search = choice.search(settings)
+    try:
+        found = await search.search(asked, limit=settings.search_results, seconds=settings.search_seconds)
+    finally:
+        await search.close()
     failed = [f"{name}: {visible(str(hits))}" for name, hits in found if isinstance(hits, SearchError)]
     if failed and len(failed) == len(found):
         raise SearchError(f"No search was answered. {' '.join(failed)}")

@@ -39,8 +39,8 @@ def main() -> int:
 
 def _ask(name: str, question: str, search: str, env: dict[str, str]) -> int:
     spadework = [sys.executable, "-m", "spadework"]
-    report = str(HERE / f"{name}.html")
-    done = subprocess.run([*spadework, "ask", question, "--search", search, "-o", report], env=env, capture_output=True, text=True, timeout=600)
+    command = [*spadework, "ask", question, "--search", search, "-o", str(HERE / f"{name}.html")]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
     (HERE / f"{name}.md").write_text(done.stdout, encoding="utf-8")
     sys.stderr.write(done.stderr if done.returncode else f"{name}: {len(done.stdout)} characters\n")
     return done.returncode

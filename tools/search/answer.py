@@ -16,6 +16,10 @@ from spadework.tools.search.failure import OPEN, Access, failure, parsed, withou
 
 #: How we name ourselves where nobody says otherwise.
 AGENT = "spadework"
+#: The largest answer that is read, in bytes; a hundred results with abstracts take a tenth of it.
+MOST_BYTES = 5_000_000
+#: Only these encodings are asked for: both are undone in small pieces, so that the limit is met before memory is.
+_ENCODINGS = "gzip, deflate"
 
 
 def read_key(secret: SecretStr | None, variable: str) -> str:
@@ -35,7 +39,7 @@ class Service:
         self._label = label
         self._url = url.rstrip("/")
         self._access = access
-        self._headers = {"User-Agent": agent, **access.headers}
+        self._headers = {"User-Agent": agent, "Accept-Encoding": _ENCODINGS, **access.headers}
         self._verify = _certificates() if url.lower().startswith("https://") else False
 
     async def json(self, path: str, *, seconds: float, params: Mapping[str, str] | None = None, body: Any = None) -> Any:
@@ -73,7 +77,7 @@ class Service:
         try:
             async with asyncio.timeout(seconds), httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None) as client:
                 request = client.build_request(method, self._url + path, params=params, json=body, headers=self._headers)
-                answer = await client.send(request, follow_redirects=redirects)
+                answer = await self._whole(await client.send(request, follow_redirects=redirects, stream=True))
         except TimeoutError:
             raise self.late(seconds) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
@@ -81,6 +85,16 @@ class Service:
         if answer.status_code != httpx.codes.OK:
             raise failure(self._label, self._access, answer)
         return answer
+
+    async def _whole(self, answer: httpx.Response) -> httpx.Response:
+        """The answer with its body. Raises SearchError for one without end."""
+        body = bytearray()
+        async for piece in answer.aiter_bytes():
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise SearchError(f"{self._label} answered with more than {MOST_BYTES / 1e6:g} MB.")
+        kept = {name: value for name, value in answer.headers.items() if name in ("content-type", "retry-after")}
+        return httpx.Response(answer.status_code, headers=kept, content=bytes(body), request=answer.request)
 
 
 @cache

@@ -7,6 +7,7 @@ from lxml import etree
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.rank import query_terms
 from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.search.recency import freshness_of, since
 from spadework.tools.search.rows import Row, numbered
 from spadework.values import Hit, Query
 
@@ -24,9 +25,14 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Preprints with any of the query's terms, most relevant first, with their abstracts. See `Provider.search`."""
+        """Preprints with any of the query's terms, most relevant first, with their abstracts. See `Provider.search`.
+
+        Recent ones are those submitted within the time, still by relevance: sorted by date, any of the words would do.
+        """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
+        first = since(freshness_of(query))
+        asked = f"({asked}) AND submittedDate:[{first:%Y%m%d}0000 TO 299912312359]" if first else asked
         params = {"search_query": asked, "start": "0", "max_results": str(limit), "sortBy": "relevance", "sortOrder": "descending"}
         return numbered(rows(await self._service.content("/query", params=params, seconds=seconds)), self.name, query, limit)
 

@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
+from spadework.tools.search.cache import SearchCache
 from spadework.tools.search.duckduckgo import HOST
+from spadework.tools.search.failover import Manners, Search
 from spadework.tools.search.known import PROVIDERS
+from spadework.tools.search.own import own_providers
 from spadework.tools.search.probe import reachable
 from spadework.tools.search.provider import Provider
 
 if TYPE_CHECKING:
     from spadework.tools.library import Library
 
-AUTO, LIBRARY = "auto", "library"
-KNOWN = (AUTO, *PROVIDERS, LIBRARY)
+AUTO, LIBRARY, MCP = "auto", "library", "mcp"
+KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to ask, all of them for every query, and what the user should know about the choice."""
+    """The providers to ask, all of them for every query, and what the user should know about the choice.
+
+    `kept` are those whose results may be kept for other sessions: what they answer depends on the settings alone.
+    """
 
     providers: tuple[Provider, ...]
     notices: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
+
+    def search(self, settings: Settings) -> Search:
+        """The providers with their limits and the results kept from before."""
+        return Search(self.providers, Manners(limits=settings.search_limits, cache=SearchCache.of(settings), kept=self.kept))
 
 
-async def choose(settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Choice:
-    """The providers that `settings.search` names. `open_library` is called only when the library is one of them.
+async def choose(settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()) -> Choice:
+    """The providers that `settings.search` names, and those that the caller brings along (`own`, see `own_providers`).
 
-    auto: those that are configured (by their key or address, the library by its paths); else DuckDuckGo where it can be reached; else
-    the library, with a notice. Raises SettingsError for an unknown name, and for a provider without the key or address it needs.
+    `open_library` is called only when the library is one of them. auto: those of the caller; else those that are configured (by their key
+    or address, the library by its paths); else DuckDuckGo where it can be reached; else the library, with a notice. Raises SettingsError
+    for an unknown name, and for a provider without the key or address it needs.
     """
     names = _names(settings)
-    found = await _automatic(settings) if AUTO in names else []
+    found = await _automatic(settings) if AUTO in names and not own else []
     offline = found == [LIBRARY] and not settings.library
     chosen = dict.fromkeys([*found, *(name for name in names if name != AUTO)])
-    providers = {name: await _provider(name, settings, open_library) for name in chosen}
-    notices = (f"The web cannot be reached; searching {providers[LIBRARY].describes} instead.",) if offline else ()
-    return Choice(tuple(providers.values()), notices)
+    named = {name: await _providers(name, settings, open_library) for name in chosen}
+    notices = (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",) if offline else ()
+    providers = [provider for made in named.values() for provider in made]
+    names_taken = [provider.name for provider in providers]
+    kept = frozenset(names_taken) - {LIBRARY}
+    return Choice((*providers, *own_providers(own, names_taken)), notices, kept)
 
 
 def _names(settings: Settings) -> list[str]:
@@ -53,19 +68,26 @@ def _names(settings: Settings) -> list[str]:
         if name in PROVIDERS and PROVIDERS[name].lacking(settings):
             needed = PROVIDERS[name].variable
             raise SettingsError(f"search cannot be {name!r} without its {'key' if 'KEY' in needed else 'address'}: set {needed}.")
+    if MCP in names and not settings.mcp_search:
+        raise SettingsError("search cannot be 'mcp' without its tool: set SPADEWORK_MCP_SEARCH.")
     return names
 
 
 async def _automatic(settings: Settings) -> list[str]:
-    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)] + [LIBRARY] * bool(settings.library)
+    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+    configured += [MCP] * bool(settings.mcp_search) + [LIBRARY] * bool(settings.library)
     if configured:
         return configured
     return ["duckduckgo"] if await reachable(HOST, 443, seconds=settings.probe_seconds) else [LIBRARY]
 
 
-async def _provider(name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Provider:
+async def _providers(name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Sequence[Provider]:
     if name in PROVIDERS:
-        return await asyncio.to_thread(PROVIDERS[name].make, settings)  # certificates may be read
+        return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
+    if name == MCP:
+        from spadework.tools.search.mcp_tool import mcp_searches  # a client that most runs do not need
+
+        return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
     from spadework.tools.search.library import LibrarySearch  # opens with an index that most runs on the web do not need
 
-    return LibrarySearch(await open_library())
+    return [LibrarySearch(await open_library())]

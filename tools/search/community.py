@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from spadework.errors import SearchError
-from spadework.tools.search.rows import Row, numbered
+from spadework.tools.search.domains import with_sites
+from spadework.tools.search.rows import numbered
+from spadework.tools.search.shapes import listed, row
 from spadework.values import Hit, Query
-
-#: Under which names, in lower case, tools and retrievers keep what a hit needs, the first that is there counts.
-_URL = ("url", "link", "href", "source", "entry id")
-_TITLE = ("title", "name")
-_SNIPPET = ("snippet", "content", "body", "description", "summary", "page_content")
-_DATE = ("published_at", "published_date", "publish_date", "date", "published")
 
 
 class LangChainSearch:
@@ -33,37 +27,12 @@ class LangChainSearch:
         """What the tool found, results without an address left out. See `Provider.search`."""
         try:
             async with asyncio.timeout(seconds):
-                answer = await self._source.ainvoke(query.text)
+                answer = await self._source.ainvoke(with_sites(query))
         except TimeoutError:
             raise SearchError(f"{self.name} did not answer within {seconds:g} s.") from None
         except Exception as error:  # what a foreign tool raises is not known, and its words may hold its key
             raise SearchError(f"{self.name} could not be searched: {type(error).__name__}.") from error
-        return numbered((_row(result) for result in self._results(answer)), self.name, query, limit)
-
-    def _results(self, answer: Any) -> list[Any]:
-        """The results in an answer: a list, JSON of one, or an object that holds one under `results`."""
-        if isinstance(answer, str):
-            answer = _parsed(answer)
-        if isinstance(answer, dict):
-            answer = answer.get("results")
-        if isinstance(answer, list):
-            return answer
-        raise SearchError(f"{self.name} answered without a list of results.")
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _row(result: Any) -> Row:
-    """A result, which is a mapping or a Document with its metadata."""
-    fields = result if isinstance(result, Mapping) else getattr(result, "metadata", {})
-    known = {str(name).lower(): value for name, value in fields.items()} if isinstance(fields, Mapping) else {}
-    known.setdefault("page_content", getattr(result, "page_content", ""))
-    url, title, snippet, date = (
-        next((known[name] for name in names if known.get(name)), None) for names in (_URL, _TITLE, _SNIPPET, _DATE)
-    )
-    return Row(url, title, snippet, None if date is None else str(date))
+        results = listed(answer)
+        if results is None:
+            raise SearchError(f"{self.name} answered without a list of results.")
+        return numbered((row(result) for result in results), self.name, query, limit)

@@ -16,10 +16,16 @@ from math import ceil
 from typing import Any
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.values import Hit, Query
+from spadework.tools.dates import moment
+from spadework.tools.search.domains import with_sites
+from spadework.tools.search.recency import freshness_of
+from spadework.values import Freshness, Hit, Query
 
 #: Where the web is asked; whoever can reach it can search.
 HOST = "html.duckduckgo.com"
+
+#: The past month and the past year.
+_RANGES: dict[Freshness, str] = {"now": "m", "recent": "y"}
 
 
 class DuckDuckGo:
@@ -29,8 +35,11 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """The first page of results, about 10. See `Provider.search`."""
-        asked = json.dumps({"query": query.text, "limit": limit, "seconds": seconds})
+        """The first page of results, about 10; for questions about now of the news. See `Provider.search`."""
+        fresh = freshness_of(query)
+        asked = json.dumps(
+            {"query": with_sites(query), "limit": limit, "seconds": seconds, "since": _RANGES.get(fresh), "news": fresh == "now"}
+        )
         try:
             async with asyncio.timeout(seconds):
                 answer = await _ask_child(asked.encode())
@@ -44,17 +53,20 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
-    usable = [r for r in results if isinstance(r, dict) and str(r.get("href")).startswith(("http://", "https://"))]
+    # Web pages have an `href`, news a `url` and a date.
+    named = [(str(r.get("href") or r.get("url")), r) for r in results if isinstance(r, dict)]
+    usable = [(url, r) for url, r in named if url.startswith(("http://", "https://"))]
     return [
         Hit(
-            url=result["href"],
+            url=url,
             title=str(result.get("title") or ""),
             snippet=str(result.get("body") or ""),
             position=position,
             provider=DuckDuckGo.name,
             query=query.text,
+            published_at=moment(result.get("date")),
         )
-        for position, result in enumerate(usable[:limit], 1)
+        for position, (url, result) in enumerate(usable[:limit], 1)
     ]
 
 
@@ -91,12 +103,14 @@ async def _ask_child(asked: bytes) -> Any:
         return None
 
 
-def _answer(query: str, limit: int, seconds: float) -> dict[str, Any]:
+def _answer(query: str, limit: int, seconds: float, since: str | None, news: bool) -> dict[str, Any]:
     from ddgs import DDGS
     from ddgs.exceptions import DDGSException
 
+    client = DDGS(timeout=ceil(seconds))
     try:
-        return {"results": DDGS(timeout=ceil(seconds)).text(query, backend="duckduckgo", max_results=limit)}
+        ask = client.news if news else client.text
+        return {"results": ask(query, backend="duckduckgo", max_results=limit, timelimit=since)}
     except DDGSException as error:
         return {"error": str(error) or type(error).__name__}
 

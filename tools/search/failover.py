@@ -1,14 +1,20 @@
-"""Asking several providers, going on without those that fail."""
+"""Asking several providers: results kept from before first, each at the pace it allows, going on without those that fail."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
 
-from spadework.errors import SearchError
-from spadework.tools.search.provider import Provider
+from spadework.errors import QuotaSpent, SearchError, Throttled
+from spadework.tools.search.cache import SearchCache
+from spadework.tools.search.domains import wanted
+from spadework.tools.search.pace import LANES, Lanes, limit_of
+from spadework.tools.search.provider import Closing, Provider
+from spadework.tools.search.waits import Waits
 from spadework.values import Hit, Query
 
 #: After so many failures in a row a provider is left out for so long.
@@ -27,11 +33,25 @@ class _Breaker:
     said: bool = False
 
 
+@dataclass(frozen=True)
+class Manners:
+    """How providers are asked. `limits` are those of the settings; `kept` are the providers whose results `cache` holds."""
+
+    lanes: Lanes = LANES
+    limits: Mapping[str, tuple[float, int]] = field(default_factory=lambda: MappingProxyType({}))
+    cache: SearchCache | None = None
+    kept: frozenset[str] = frozenset()
+
+
 class Search:
     """The providers of a run and how they fared. `clock` counts seconds."""
 
-    def __init__(self, providers: Sequence[Provider], *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, providers: Sequence[Provider], manners: Manners | None = None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.providers = tuple(providers)
+        self.waits = Waits()
+        self._manners = manners or Manners()
         self._clock = clock
         self._breakers = {provider.name: _Breaker() for provider in self.providers}
 
@@ -45,26 +65,75 @@ class Search:
             answers = [group.create_task(self._answer(provider, query, limit, seconds)) for provider in asked]
         return [(provider.name, answer.result()) for provider, answer in zip(asked, answers, strict=True)]
 
-    async def ask(self, provider: Provider, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """The hits of one provider. Raises SearchError when it fails, and while it is left out."""
-        breaker = self._breakers[provider.name]
-        if self._left_out(breaker):
+    async def known(self, provider: Provider, query: Query, *, limit: int) -> list[Hit] | None:
+        """The hits that were kept of the same question, None where it must be asked. Costs no search."""
+        cache = self._manners.cache if provider.name in self._manners.kept else None
+        return await cache.get(provider.name, query, limit) if cache else None
+
+    async def ask(
+        self, provider: Provider, query: Query, *, limit: int, seconds: float, charge: Callable[[], None] = lambda: None
+    ) -> list[Hit]:
+        """The hits of one provider within the query's domains, asked now and kept for later. `charge` is called before every request.
+
+        Raises SearchError when it fails and while it is left out, Throttled when its turn does not come within `seconds`.
+        """
+        if self._left_out(self._breakers[provider.name]):
             raise SearchError(f"{provider.name} is left out for {PAUSE_SECONDS:g} s after {FAILURES} failures in a row.")
+        asked = partial(self._asked, provider, query, limit, charge)
+        found = await self._in_turn(provider.name, asked, seconds)
+        hits = [hit for hit in found if wanted(query, hit.url)]
+        if self._manners.cache and provider.name in self._manners.kept:
+            await self._manners.cache.put(provider.name, query, limit, hits)
+        return hits
+
+    async def close(self) -> None:
+        """End what providers hold open, such as the processes of MCP servers."""
+        await asyncio.gather(*(provider.close() for provider in self.providers if isinstance(provider, Closing)))
+
+    async def _in_turn(self, name: str, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float) -> list[Hit]:
+        """Ask when it is one's turn; once more where the provider named a time to come back and that is before the end."""
+        until, again = self._clock() + seconds, True
+        pace = limit_of(name, self._manners.limits)
+        if pace is None:
+            return await asked(seconds)
+        lane = self._manners.lanes.of(name)
+        while True:
+            try:
+                async with lane.turn(pace, until - self._clock()) as waited:
+                    self.waits.add(name, waited)
+                    return await asked(_rest(seconds, waited, until - self._clock()))
+            except Throttled as error:
+                self.waits.turn_away(name)
+                raise Throttled(f"{name} was not asked: {error}.") from None
+            except QuotaSpent as error:
+                if error.retry_after is None:
+                    raise
+                lane.pause(error.retry_after)
+                if not again or error.retry_after >= until - self._clock():
+                    raise
+                again = False
+
+    async def _asked(self, provider: Provider, query: Query, limit: int, charge: Callable[[], None], seconds: float) -> list[Hit]:
+        breaker = self._breakers[provider.name]
+        charge()
         try:
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 hits = await provider.search(query, limit=limit, seconds=seconds)
         except TimeoutError:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
-        except SearchError:
-            self._failed(breaker)
+        except SearchError as error:
+            # One that says when to come back is waited for in its queue; leaving it out would only be longer.
+            if not (isinstance(error, QuotaSpent) and error.retry_after is not None):
+                self._failed(breaker)
             raise
         self._breakers[provider.name] = _Breaker()
         return hits
 
     async def _answer(self, provider: Provider, query: Query, limit: int, seconds: float) -> list[Hit] | SearchError:
         try:
-            return await self.ask(provider, query, limit=limit, seconds=seconds)
+            kept = await self.known(provider, query, limit=limit)
+            return await self.ask(provider, query, limit=limit, seconds=seconds) if kept is None else kept
         except SearchError as error:
             return error
 
@@ -82,3 +151,8 @@ class Search:
         breaker.failures += 1
         if breaker.failures >= FAILURES:
             breaker.until = self._clock() + PAUSE_SECONDS
+
+
+def _rest(seconds: float, waited: float, left: float) -> float:
+    """The time that is left for the answer, as a number that can be read in a message."""
+    return seconds if waited < 0.05 else max(0.1, round(left, 1))

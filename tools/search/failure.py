@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -43,7 +44,8 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
     """The error that an answer with another status than 200 stands for; QuotaSpent says how long to wait where the service does."""
     status, words = answer.status_code, access.shown(_words(parsed(answer)))
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        return QuotaSpent(f"{label} answered that there were too many requests{_wait(answer.headers.get('retry-after', ''))}.")
+        wait = answer.headers.get("retry-after", "")
+        return QuotaSpent(f"{label} answered that there were too many requests{_wait(wait)}.", retry_after=seconds_to_wait(wait))
     if status in _SPENT or _tells_of(_QUOTA, words):
         return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")
     if status in _REFUSED or _tells_of(_KEY, words):
@@ -75,8 +77,21 @@ def _words(answer: Any) -> str:
     return next((words for name in _SAYING if (words := _words(answer.get(name)))), "")
 
 
+def tells_of_quota(words: str) -> bool:
+    """Whether words say that a quota is used up or a rate too high."""
+    return _tells_of(_QUOTA, words)
+
+
 def _tells_of(signs: Sequence[str], words: str) -> bool:
     return any(sign in words.lower() for sign in signs)
+
+
+def seconds_to_wait(retry_after: str, now: datetime | None = None) -> float | None:
+    """The seconds that a Retry-After header names, which holds seconds or a date (RFC 9110, 10.2.3); None where it names none."""
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after[:9])
+    until = moment(retry_after)
+    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds()) if until else None
 
 
 def _wait(retry_after: str) -> str:

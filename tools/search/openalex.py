@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from spadework.tools.search.answer import AGENT, Service, read_key
 from spadework.tools.search.failure import Access
+from spadework.tools.search.recency import freshness_of, since
 from spadework.tools.search.rows import Row, numbered, plain
 from spadework.values import Hit, Query
 
@@ -30,6 +31,8 @@ class OpenAlex:
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """At most 100 works with their abstracts. See `Provider.search`."""
         params = {"search": query.text, "per_page": str(min(limit, _MOST)), "select": _FIELDS, **self._key}
+        first = since(freshness_of(query))
+        params |= {"filter": f"from_publication_date:{first.isoformat()}"} if first else {}
         results = self._service.results(await self._service.json("/works", params=params, seconds=seconds), "results")
         return numbered((_row(work) for work in results), self.name, query, limit)
 

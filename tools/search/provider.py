@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from spadework.values import Hit, Query
 
@@ -25,4 +25,13 @@ class Provider(Protocol):
 
         Ends within `seconds`. Raises SearchError (QuotaSpent) when the provider failed, which is not the same as finding nothing.
         """
+        ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A provider that holds something open: a connection, or a process."""
+
+    async def close(self) -> None:
+        """End it; the provider is not asked again."""
         ...

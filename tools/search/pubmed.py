@@ -9,6 +9,7 @@ from typing import Any
 from spadework.errors import SearchError
 from spadework.tools.rank import query_terms
 from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.search.recency import DAYS, freshness_of
 from spadework.tools.search.rows import Row, numbered, plain
 from spadework.values import Hit, Query
 
@@ -39,7 +40,9 @@ class PubMed:
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
         # PubMed wants every word to be there, so the small ones are left out.
         term = " ".join(query_terms(query.text)) or query.text
-        answer = await self._get("esearch", seconds, term=term, retmax=str(limit), sort="relevance")
+        days = DAYS.get(freshness_of(query))
+        recent = {"datetype": "pdat", "reldate": str(days)} if days else {}
+        answer = await self._get("esearch", seconds, term=term, retmax=str(limit), sort="relevance", **recent)
         numbers = self._service.listed(answer, "esearchresult", "idlist")
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
 

@@ -6,10 +6,17 @@ from typing import Any
 
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.search.domains import with_sites
 from spadework.tools.search.failure import Access
+from spadework.tools.search.recency import freshness_of
 from spadework.tools.search.rows import Row, numbered
-from spadework.values import Hit, Query
+from spadework.values import Freshness, Hit, Query
 
+#: What is added to a question about now or about what is recent. Engines that know no time range are left out by SearXNG.
+_FRESH: dict[Freshness, dict[str, str]] = {
+    "now": {"time_range": "month", "categories": "general,news"},
+    "recent": {"time_range": "year"},
+}
 _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
@@ -27,7 +34,8 @@ class SearXNG:
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """The first page of results, 16 to 20 where the engines answer. See `Provider.search`."""
-        answer = await self._service.json("/search", params={"q": query.text, "format": "json"}, seconds=seconds)
+        params = {"q": with_sites(query), "format": "json", **_FRESH.get(freshness_of(query), {})}
+        answer = await self._service.json("/search", params=params, seconds=seconds)
         return hits(answer, query, limit)
 
 

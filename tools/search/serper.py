@@ -5,13 +5,16 @@ from __future__ import annotations
 from pydantic import SecretStr
 
 from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.search.domains import with_sites
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import about_now
+from spadework.tools.search.recency import freshness_of
 from spadework.tools.search.rows import Row, numbered
-from spadework.values import Hit, Query
+from spadework.values import Freshness, Hit, Query
 
 URL = "https://google.serper.dev"
 _MOST = 100
+#: Google's own names for the past month and the past year.
+_RANGES: dict[Freshness, str] = {"now": "qdr:m", "recent": "qdr:y"}
 
 
 class Serper:
@@ -27,8 +30,10 @@ class Serper:
         self._language = language
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 100 results. See `Provider.search`."""
-        path, listed = ("/news", "news") if about_now(query.text) else ("/search", "organic")
-        body = {"q": query.text, "num": min(limit, _MOST), "hl": self._language}
+        """At most 100 results; for questions about now the news of the past month. See `Provider.search`."""
+        fresh = freshness_of(query)
+        path, listed = ("/news", "news") if fresh == "now" else ("/search", "organic")
+        body = {"q": with_sites(query), "num": min(limit, _MOST), "hl": self._language}
+        body |= {"tbs": _RANGES[fresh]} if fresh in _RANGES else {}
         results = self._service.results(await self._service.json(path, body=body, seconds=seconds), listed)
         return numbered((Row(r.get("link"), r.get("title"), r.get("snippet"), r.get("date")) for r in results), self.name, query, limit)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from spadework.tools.search.pace import LANES
 from tests.tools.search.services import Services
 from tests.world.background import Background
 
@@ -28,3 +29,11 @@ def services(_services: Services) -> Iterator[Services]:
     _services.reset()
     yield _services
     _services.reset()
+
+
+@pytest.fixture(autouse=True)
+def own_queues() -> Iterator[None]:
+    """No provider is still throttled by the test before."""
+    LANES.clear()
+    yield
+    LANES.clear()

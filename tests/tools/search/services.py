@@ -5,13 +5,14 @@ Each service has two results on Port Aldermere, the first of 4 March 2026. A ser
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tests.world.background import Background, listen
@@ -20,7 +21,22 @@ from tests.world.waits import Broken, Silence
 HOST = "127.0.1.21"
 KEY = "k3y-of-the-owner"
 
-Fault = Literal["limited", "credits", "spent", "forbidden", "error", "html", "truncated", "broken", "redirect", "other", "hang"]
+Fault = Literal[
+    "limited",
+    "credits",
+    "spent",
+    "forbidden",
+    "error",
+    "html",
+    "truncated",
+    "broken",
+    "redirect",
+    "other",
+    "hang",
+    "unauthorised",
+    "endless",
+    "drip",
+]
 
 _ONE, _TWO = "Census of Port Aldermere", "History of the harbour"
 _SAID_ONE, _SAID_TWO = "Port Aldermere had 48,210 inhabitants & 3 piers.", "The harbour of Port Aldermere opened in 1932."
@@ -247,8 +263,23 @@ def _failed(fault: Fault, good: Response, retry_after: str) -> Response:
         "redirect": lambda: Response(status_code=302, headers={"Location": "ftp://elsewhere.example/"}),
         "other": lambda: JSONResponse({"status": "fine"}),
         "hang": Silence,
+        "unauthorised": lambda: JSONResponse({"message": f"{KEY} is not known"}, 401),
+        "endless": lambda: StreamingResponse(_endless(), media_type=good.media_type),
+        "drip": lambda: StreamingResponse(_drip(bytes(good.body)), media_type=good.media_type),
     }
     return made[fault]()
+
+
+async def _endless() -> AsyncIterator[bytes]:
+    while True:
+        yield b'{"results": [' + b" " * 65_536
+        await asyncio.sleep(0)
+
+
+async def _drip(body: bytes) -> AsyncIterator[bytes]:
+    for byte in body:
+        yield bytes([byte])
+        await asyncio.sleep(0.05)
 
 
 def _with_leaves(found: Any, leaf: Any) -> Any:

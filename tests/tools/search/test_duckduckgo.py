@@ -92,6 +92,12 @@ async def test_a_process_whose_parent_was_killed_ends_by_itself(proxy: Proxy):
     await eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
 
 
+def test_news_have_dates():
+    news = {"date": "2026-03-04T05:06:07+00:00", "title": "One", "body": "First", "url": "https://example.org/1", "source": "Herald"}
+    (hit,) = hits({"results": [news]}, ASKED, 9)
+    assert (hit.url, hit.published_at and hit.published_at.day) == ("https://example.org/1", 4)
+
+
 def test_results_become_hits():
     results = [
         {"title": "One", "href": "https://example.org/1", "body": "First"},

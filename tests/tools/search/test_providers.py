@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import SecretStr
@@ -88,6 +88,7 @@ async def test_too_many_requests_are_a_spent_quota_with_the_time_to_wait(service
     error = await failure(services, name)
     assert isinstance(error, QuotaSpent)
     assert str(error).endswith("answered that there were too many requests; it asks to wait 30 s.")
+    assert error.retry_after == 30
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,8 @@ async def test_a_quota_that_is_used_up_is_a_spent_quota(services: Services, name
     ("fault", "words"),
     [
         ("forbidden", "refused the request (status 403)"),
+        ("unauthorised", "refused the request (status 401)"),
+        ("endless", "answered with more than 5 MB"),
         ("error", "answered with status 500: Failed for "),
         ("html", "did not answer with "),
         ("truncated", "did not answer with "),
@@ -138,8 +141,9 @@ async def test_values_of_any_kind_are_hits_or_an_error(services: Services, name:
 
 
 @every
-async def test_a_silent_service_is_left_at_the_deadline(services: Services, name: str):
-    services.fault = "hang"
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+async def test_a_silent_or_slow_service_is_left_at_the_deadline(services: Services, name: str, fault: Fault):
+    services.fault = fault
     before = time.monotonic()
     assert str(await failure(services, name, seconds=0.3)).endswith("did not answer within 0.3 s.")
     assert time.monotonic() - before < 1
@@ -185,6 +189,44 @@ def test_a_key_that_is_missing_is_a_settings_error(name: str, key: SecretStr | N
 async def test_a_key_is_not_carried_elsewhere(services: Services, name: str):
     services.fault = "redirect"
     assert "answered with status 302" in str(await failure(services, name))
+
+
+FRESH = {
+    "serper": ({"tbs": "qdr:m"}, {"tbs": "qdr:y"}),
+    "tavily": ({"topic": "news", "time_range": "month"}, {"topic": "general", "time_range": "year"}),
+    "brave": ({"freshness": "pm"}, {"freshness": "py"}),
+    "openalex": ({"filter": "from_publication_date:{:%Y-%m-%d}"}, {"filter": "from_publication_date:{:%Y-%m-%d}"}),
+    "pubmed": ({"datetype": "pdat", "reldate": "30"}, {"datetype": "pdat", "reldate": "365"}),
+    "arxiv": (
+        {"search_query": '(all:"census") AND submittedDate:[{:%Y%m%d}0000 TO 299912312359]'},
+        {"search_query": '(all:"census") AND submittedDate:[{:%Y%m%d}0000 TO 299912312359]'},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FRESH)
+async def test_what_a_plan_says_of_freshness_reaches_the_service(services: Services, name: str):
+    now, recent = (Query(text="census", freshness=freshness) for freshness in ("now", "recent"))
+    for query, expected, days in ((now, FRESH[name][0], 30), (recent, FRESH[name][1], 365), (Query(text="census"), {}, 0)):
+        services.reset()
+        await ask(services, name, query)
+        args = services.requests[0].args
+        day = datetime.now(UTC).date() - timedelta(days=days)
+        wanted = {key: value.format(day) for key, value in expected.items()}
+        assert {key: args[key] for key in wanted} == wanted
+        assert expected or not {"tbs", "time_range", "freshness", "filter", "reldate"} & args.keys()
+    assert services.requests[0].path != "/news"
+
+
+@pytest.mark.parametrize("name", ["serper", "brave", "tavily"])
+async def test_domains_reach_the_service(services: Services, name: str):
+    wishes = {"include_domains": ("https://www.Example.org/x", "b.example"), "exclude_domains": ("c.example", "no domain")}
+    await ask(services, name, Query(text="census", **wishes))
+    args = services.requests[0].args
+    if name == "tavily":
+        assert (args["include_domains"], args["exclude_domains"]) == (["example.org", "b.example"], ["c.example"])
+    else:
+        assert args["q"] == "census (site:example.org OR site:b.example) -site:c.example"
 
 
 async def test_questions_about_now_ask_for_news(services: Services):

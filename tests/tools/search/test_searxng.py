@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spadework.errors import QuotaSpent, SearchError, SettingsError
 from spadework.tools.search.searxng import SearXNG, hits
-from spadework.values import Hit, Query
+from spadework.values import Freshness, Hit, Query
 from tests.world.searx import Fault, Searx
 from tests.world.sites import World
 
@@ -53,6 +53,15 @@ async def test_results_are_hits_in_their_order(searx: Searx, world: World):
     assert found[0].published_at.tzinfo
     assert any(hit.published_at is None for hit in found)
     assert [record.args for record in searx.requests] == [{"q": ASKED.text, "format": "json"}]
+
+
+@pytest.mark.parametrize(
+    ("freshness", "asked"),
+    [("now", {"time_range": "month", "categories": "general,news"}), ("recent", {"time_range": "year"}), ("any", {})],
+)
+async def test_how_recent_pages_should_be_and_from_where_is_asked(searx: Searx, freshness: Freshness, asked: dict[str, str]):
+    await SearXNG(searx.url).search(Query(text="census", freshness=freshness, exclude_domains=("b.example",)), limit=5, seconds=5)
+    assert searx.requests[0].args == {"q": "census -site:b.example", "format": "json", **asked}
 
 
 async def test_a_limit_is_kept(searx: Searx):

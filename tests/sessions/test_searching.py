@@ -1,0 +1,239 @@
+"""How a run searches: with providers of one's own, for pages as fresh as its plan wants, from what is kept, and when providers are down."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.tools import StructuredTool
+from pydantic import SecretStr
+
+from spadework import Budget, Session, research
+from spadework.errors import SearchError
+from spadework.events import Notice
+from spadework.graph.wishes import dated, gap_query
+from spadework.settings import Settings
+from spadework.tools.search.arxiv import Arxiv
+from spadework.tools.search.brave import Brave
+from spadework.tools.search.mcp_tool import McpSearch
+from spadework.tools.search.openalex import OpenAlex
+from spadework.tools.search.pace import LANES
+from spadework.tools.search.pubmed import PubMed
+from spadework.tools.search.searxng import SearXNG
+from spadework.tools.search.serper import Serper
+from spadework.tools.search.tavily import Tavily
+from spadework.tools.search.wikipedia import Wikipedia
+from spadework.values import Hit, Plan, Query, Recommendation, Topic
+from tests.tools.search.mcp_servers import over_http
+from tests.tools.search.services import KEY, Fault, Services
+from tests.world.background import Background
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+ASKED = "What is known about the census of Port Aldermere?"
+SECRET = SecretStr(KEY)
+
+
+@pytest.fixture(autouse=True)
+def own_queues() -> Iterator[None]:
+    LANES.clear()
+    yield
+    LANES.clear()
+
+
+@pytest.fixture
+async def settings(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Settings]:
+    for name, value in {**world.env, **searx.env}.items():
+        monkeypatch.setenv(name, value)
+    yield Settings.load(iterations=1, max_level=0)
+
+
+class Recorder:
+    """A provider of one's own that notes what it is asked and gives one page of the world."""
+
+    name = "recorder"
+    describes = "what the test gives"
+
+    def __init__(self, url: str, empty_for: tuple[str, ...] = ()) -> None:
+        self.asked: list[Query] = []
+        self._url, self._empty_for = url, empty_for
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        self.asked.append(query)
+        return [] if query.freshness in self._empty_for else [Hit(url=self._url, title="Census of Port Aldermere", snippet="census known")]
+
+
+async def test_a_run_searches_with_what_it_is_given(world: World, searx: Searx, settings: Settings):
+    url = world.url("news", "/2026/census")
+
+    def search(query: str) -> list[dict[str, str]]:
+        """Searches."""
+        return [{"link": url, "title": "Census of Port Aldermere", "snippet": "the census known"}]
+
+    mine = Recorder(url)
+    result = await research(ASKED, settings, providers=[mine, StructuredTool.from_function(search, name="My Tool")])
+    assert mine.asked
+    assert searx.queries == []
+    assert result.searched == ("what the test gives", "what my-tool searches")
+    [source] = result.sources
+    assert {found.provider for found in source.found_by} == {"recorder", "my-tool"}
+
+
+async def test_a_question_about_now_is_asked_for_news_and_for_recent_pages(world: World, settings: Settings):
+    mine = Recorder(world.url("news", "/2026/census"))
+    await research("What is the latest news about Port Aldermere?", settings, providers=[mine])
+    planned = [query.freshness for query in mine.asked]
+    assert {"now", "recent"} <= set(planned)
+
+
+async def test_where_nothing_is_recent_enough_older_pages_are_asked_for(world: World, settings: Settings):
+    mine = Recorder(world.url("news", "/2026/census"), empty_for=("now", "recent"))
+    result = await research("What is the latest news about Port Aldermere?", settings, providers=[mine])
+    assert result.sources
+    assert result.usage.searches == len(mine.asked)
+
+
+def test_queries_are_dated_by_the_plan():
+    queries = (Query(text="a"), Query(text="b", kind="broad"))
+    assert dated(queries, "any") == queries
+    assert [query.freshness for query in dated(queries, "recent")] == ["recent", "recent"]
+    assert [(query.text, query.freshness) for query in dated(queries, "now")] == [("a", "now"), ("b", "recent")]
+    assert [(query.text, query.freshness) for query in dated(queries[:1], "now")] == [("a", "now"), ("a", "recent")]
+    assert dated((), "now") == ()
+
+
+def test_a_recommended_search_keeps_its_wishes():
+    plan = Plan(question="q", freshness="now", topics=(Topic(name="t", question="q"),))
+    wanted = Recommendation(query="x", max_results=3, include_domains=("a.example",), exclude_domains=("b.example",))
+    query = gap_query(wanted, plan)
+    assert (query.kind, query.results, query.freshness) == ("gap", 3, "recent")
+    assert (query.include_domains, query.exclude_domains) == (("a.example",), ("b.example",))
+
+
+async def test_the_next_session_does_not_pay_for_the_same_searches(searx: Searx, settings: Settings):
+    first, second = [await research(ASKED, settings) for _ in range(2)]
+    assert (first.usage.searches, second.usage.searches) == (len(searx.queries), 0)
+    assert second.usage.cache_hits >= first.usage.searches
+    assert second.sources
+
+
+async def test_throttling_is_told_while_it_happens_and_in_the_report(searx: Searx, settings: Settings):
+    slow = settings.with_(search_limits={"searxng": (2.5, 1)})
+    session = Session.start(ASKED, settings=slow, budget=Budget(minutes=2))
+    told, result = [], None
+    async for event in session.events():
+        told += [event.text] if isinstance(event, Notice) else []
+        result = getattr(event, "result", result)
+    assert result
+    assert len(searx.queries) > 2
+    assert any(text.startswith("searxng let ") and "since it may not be asked more often" in text for text in told)
+    assert "searxng let " in result.report
+
+
+class Down:
+    """A provider of one's own that is down in one way."""
+
+    describes = "nothing"
+
+    def __init__(self, name: str, how: Any) -> None:
+        self.name = name
+        self._how = how
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        if self._how is None:
+            await asyncio.Event().wait()
+        raise self._how
+
+
+@pytest.fixture(scope="module")
+def down(background: Background) -> dict[str, Services]:
+    """A server for each service, so that each can fail in its own way."""
+    return {name: Services(background) for name in ("serper", "tavily", "brave", "wikipedia", "arxiv", "openalex", "pubmed")}
+
+
+FAULTS: dict[str, tuple[Fault, str]] = {
+    "serper": ("limited", "answered that there were too many requests"),
+    "tavily": ("spent", "answered that the quota is used up (status 432)"),
+    "brave": ("unauthorised", "refused the request (status 401): check BRAVE_API_KEY"),
+    "wikipedia": ("html", "did not answer with whole JSON (text/html)"),
+    "arxiv": ("truncated", "did not answer with a whole Atom feed"),
+    "openalex": ("endless", "answered with more than 5 MB"),
+    "pubmed": ("hang", "did not answer within "),
+}
+
+
+def twelve(down: dict[str, Services], searx: Searx, mcp: str) -> list[Any]:
+    for name, (fault, _) in FAULTS.items():
+        down[name].reset()
+        down[name].fault, down[name].retry_after = fault, "600"
+    searx.fail("unresponsive")
+    return [
+        SearXNG(searx.url),
+        Serper(SECRET, url=down["serper"].url("serper")),
+        Tavily(SECRET, url=down["tavily"].url("tavily")),
+        Brave(SECRET, url=down["brave"].url("brave")),
+        Wikipedia(url=down["wikipedia"].url("wikipedia")),
+        Arxiv(url=down["arxiv"].url("arxiv")),
+        OpenAlex(url=down["openalex"].url("openalex")),
+        PubMed(url=down["pubmed"].url("pubmed")),
+        McpSearch("refuses", mcp),
+        Down("refused", SearchError("The shelf is locked.")),
+        Down("broken", RuntimeError("k3y")),
+        Down("silent", None),
+    ]
+
+
+SAID = {
+    "searxng": "No engine of SearXNG answered: brave (timeout)",
+    **{name: words for name, (_, words) in FAULTS.items()},
+    "mcp": "answered with an error: Error 429: rate limit exceeded",
+    "refused": "The shelf is locked.",
+    "broken": "broken could not be searched: RuntimeError.",
+    "silent": "silent did not answer within ",
+}
+
+
+async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they_failed(
+    down: dict[str, Services], searx: Searx, settings: Settings
+):
+    limits = dict.fromkeys(SAID, (100.0, 10))
+    asking = settings.with_(search_seconds=2, search_limits=limits)
+    async with over_http() as mcp:
+        providers = twelve(down, searx, mcp)
+        before = time.monotonic()
+        result = await research(ASKED, asking, Budget(minutes=1, searches=1_000), providers=providers)
+        for provider in providers:
+            if isinstance(provider, McpSearch):
+                await provider.close()
+    assert time.monotonic() - before < 60
+    assert result.stopped_by == "nothing searched"
+    told = {name: [p for p in result.problems if p.stage == "search" and p.subject == name] for name in SAID}
+    for name, words in SAID.items():
+        assert any(words in problem.reason for problem in told[name]), (name, [p.reason for p in told[name]])
+        assert words.split("(")[0].strip() in result.report.replace("\\", ""), name
+    assert KEY not in result.model_dump_json()
+    assert "k3y" not in result.report
+
+
+async def test_one_that_is_alive_among_twelve_carries_the_run(world: World, down: dict[str, Services], searx: Searx, settings: Settings):
+    limits = dict.fromkeys(SAID, (100.0, 10))
+    async with over_http() as mcp:
+        providers = twelve(down, searx, mcp)
+        alive = Recorder(world.url("news", "/2026/census"))
+        given = [alive if getattr(p, "name", "") == "refused" else p for p in providers]
+        result = await research(
+            ASKED,
+            settings.with_(search_seconds=2, search_limits=limits),
+            Budget(minutes=1, searches=1_000),
+            providers=given,
+        )
+        for provider in providers:
+            if isinstance(provider, McpSearch):
+                await provider.close()
+    assert [source.url for source in result.sources] == [world.url("news", "/2026/census")]
+    assert result.citations
+    assert {p.subject for p in result.problems if p.stage == "search"} == set(SAID) - {"refused"}

@@ -1,0 +1,33 @@
+"""The examples of docs/searching.md work, and its table says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spadework.tools.search.choose import AUTO, KNOWN
+from spadework.tools.search.pace import LIMITS
+
+PAGE = (Path(__file__).parents[3] / "docs" / "searching.md").read_text(encoding="utf-8")
+
+
+def test_every_provider_is_in_the_table():
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", PAGE, re.MULTILINE))
+    assert set(rows) == set(KNOWN) - {AUTO}
+    for name, limit in LIMITS.items():
+        assert ("one at a time" if limit.at_once == 1 else f"{limit.at_once} at once") in rows[name]
+
+
+def test_the_examples_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SPADEWORK_MAX_LEVEL", "0")
+    names: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "docs/searching.md", "exec"), names)
+    assert "('the shelf of the harbour office', 'what archive searches')" in capsys.readouterr().out
+    assert {found.provider for source in names["result"].sources for found in source.found_by} <= {"shelf", "archive"}
+    told = {problem.subject for problem in names["result"].problems if problem.stage == "read"}
+    assert told <= {"https://harbour.example/census", "https://archive.example/harbour"}
+    assert told

@@ -1,0 +1,146 @@
+"""A connection to an MCP server, shared by all searches of a session and ended with it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from spadework.errors import SearchError, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from mcp import Client
+
+T = TypeVar("T")
+
+#: A connection that was told to end is cut after so long. The client itself kills a process that does not end, with all its children,
+#: which takes it seven seconds at most, and must not be disturbed while it does.
+CLOSE_SECONDS = 10.0
+
+
+class Connection:
+    """One client of an MCP server at `where`, an address or a command line, opened at its first use and again when it broke.
+
+    The client lives in a task of its own: its parts must end in the task in which they began, and searches are many tasks.
+    """
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._ready: asyncio.Future[Client] | None = None
+        self._closing = asyncio.Event()
+        self._serving: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        #: A second cancellation would end the client before it has killed its process.
+        self._was_cut: set[asyncio.Task[None]] = set()
+
+    async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
+        """What `work` gives with the client. Where that fails, the next use connects anew. The caller sets the deadline."""
+        if self._ready is None:
+            self._ready, self._closing = asyncio.get_running_loop().create_future(), asyncio.Event()
+            task = asyncio.create_task(_serve(self._where, self._ready, self._closing))
+            self._serving = task
+            self._tasks.add(task)
+            task.add_done_callback(partial(self._ended, self._ready))
+        ready = self._ready
+        client = await asyncio.shield(ready)
+        try:
+            return await work(client)
+        except Exception:
+            self._drop(ready)
+            raise
+
+    async def close(self) -> None:
+        """End the connection, and the process where there is one. However often this is cancelled, it waits until that is done."""
+        cancelled: asyncio.CancelledError | None = None
+        self._drop(self._ready)
+        cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
+        while self._tasks:
+            try:
+                await asyncio.wait(self._tasks)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        cut.cancel()
+        if cancelled:
+            raise cancelled
+
+    def _drop(self, ready: asyncio.Future[Client] | None) -> None:
+        """Let this client go; one that is not connected yet is cut off."""
+        if ready is None or ready is not self._ready:
+            return
+        self._ready = None
+        self._closing.set()
+        if not ready.done() and self._serving:
+            self._cut({self._serving})
+
+    def _cut(self, tasks: Iterable[asyncio.Task[None]]) -> None:
+        for task in set(tasks) - self._was_cut:
+            self._was_cut.add(task)
+            task.cancel()
+
+    def _ended(self, ready: asyncio.Future[Client], task: asyncio.Task[None]) -> None:
+        """A client is gone. Who still waits for it is told why; whatever a server's way of failing is, it is no error of ours."""
+        self._tasks.discard(task)
+        self._was_cut.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if not ready.done():
+            ready.set_exception(SearchError(f"could not be connected to: {_innermost(error) if error else 'it was closed'}"))
+            ready.exception()  # also where nobody waits any more
+        if ready is self._ready:
+            self._ready = None
+
+
+async def _serve(where: str, ready: asyncio.Future[Client], closing: asyncio.Event) -> None:
+    """Hold a client open until it is to close."""
+    async with _client(where) as client:
+        if not ready.done():
+            ready.set_result(client)
+        await closing.wait()
+
+
+@asynccontextmanager
+async def _client(where: str) -> AsyncIterator[Client]:
+    from mcp import Client  # a tenth of a second, which only those pay who search with it
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    if is_address(where):
+        async with Client(where) as client:
+            yield client
+        return
+    env, command = command_of(where)
+    with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230, PTH123 - what a server says on standard error is nobody's
+        started = StdioServerParameters(command=command[0], args=command[1:], env=env)
+        async with Client(stdio_client(started, errlog=nowhere)) as client:
+            yield client
+
+
+def is_address(where: str) -> bool:
+    """Whether a server is at an address rather than started by a command line."""
+    return where.lower().startswith(("http://", "https://"))
+
+
+def command_of(where: str) -> tuple[dict[str, str], list[str]]:
+    """The variables at the beginning of a command line, and its words. Raises SettingsError for one without a command."""
+    try:
+        words = shlex.split(where)
+    except ValueError:
+        words = []
+    env: dict[str, str] = {}
+    while words and words[0].partition("=")[0].isidentifier() and "=" in words[0]:
+        name, _, value = words.pop(0).partition("=")
+        env[name] = value
+    if not words:
+        raise SettingsError("mcp_search cannot be read: behind each @ stands the address of an MCP server, or the command that starts it.")
+    return env, words
+
+
+def _innermost(error: BaseException) -> str:
+    """The kind of error inside the groups in which the client wraps it; its words may hold a key."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return type(error).__name__
