@@ -47,8 +47,8 @@ LIMITS: Mapping[str, Limit] = {
     "tavily": Limit.per_second(100 / 60, 5),
     # Brave Search API, plans: 50 requests a second for Search.
     "brave": Limit.per_second(50, 10),
-    # Serper: no source found; a cautious choice: 50 queries a second with the smallest.
-    "serper": Limit.per_second(50, 10),
+    # Serper: the rate depends on the plan, and no public page was found; a cautious choice.
+    "serper": Limit.per_second(5, 5),
     # DuckDuckGo documents nothing and soon gives no results to those who hurry; and each search is a process here.
     "duckduckgo": Limit.per_second(1, 2),
 }
