@@ -20,6 +20,7 @@ from tests.tools.extract.files import docx, epub, xlsx
 from tests.tools.extract.test_data import ATOM, MAIL, RSS
 from tests.tools.extract.test_office import p
 from tests.world.paper import pdf
+from tests.world.processes import children
 
 URL = "https://example.com/file"
 DUES = b"boat,dues\nsmall,14\n"
@@ -36,8 +37,7 @@ async def dues() -> bool:
 
 def workers(of: int | None = None) -> set[int]:
     """The processes that read documents for a process."""
-    children = psutil.Process(of).children(recursive=True)
-    return {child.pid for child in children if "spadework.tools.extract.worker" in child.cmdline()}
+    return {child.pid for child in children("spadework.tools.extract.worker", of)}
 
 
 async def until(happened: Callable[[], bool], *, seconds: float = 10) -> None:

@@ -16,6 +16,7 @@ import pytest
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.search.duckduckgo import DuckDuckGo, hits
 from spadework.values import Query
+from tests.world.processes import children
 from tests.world.timing import eventually
 
 ASKED = Query(text="harbour of Port Aldermere")
@@ -44,9 +45,9 @@ async def proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Proxy]:
         yield proxy
 
 
-def children() -> list[psutil.Process]:
+def searches() -> list[psutil.Process]:
     gc.collect()  # a transport that was left open warns here
-    return [child for child in psutil.Process().children(recursive=True) if "spadework.tools.search.duckduckgo" in child.cmdline()]
+    return children("spadework.tools.search.duckduckgo")
 
 
 async def test_a_search_that_fails_says_so_and_leaves_no_process(proxy: Proxy):
@@ -54,7 +55,7 @@ async def test_a_search_that_fails_says_so_and_leaves_no_process(proxy: Proxy):
     with pytest.raises(SearchError, match=r"^DuckDuckGo could not be [^\n]*\.$"):
         await DuckDuckGo().search(ASKED, limit=5, seconds=20)
     assert proxy.taken
-    assert children() == []
+    assert searches() == []
 
 
 async def test_a_search_that_hangs_is_killed_at_its_deadline(proxy: Proxy):
@@ -62,23 +63,23 @@ async def test_a_search_that_hangs_is_killed_at_its_deadline(proxy: Proxy):
     with pytest.raises(SearchError, match=r"did not answer within 1\.5 s"):
         await DuckDuckGo().search(ASKED, limit=5, seconds=1.5)
     assert time.monotonic() - before < 2.5
-    assert children() == []
+    assert searches() == []
 
 
 async def test_a_deadline_before_the_process_is_up_is_kept_too(proxy: Proxy):
     with pytest.raises(SearchError, match="did not answer"):
         await DuckDuckGo().search(ASKED, limit=5, seconds=0.001)
-    assert children() == []
+    assert searches() == []
 
 
 async def test_a_cancelled_search_leaves_no_process(proxy: Proxy):
     search = asyncio.create_task(DuckDuckGo().search(ASKED, limit=5, seconds=60))
     await eventually(lambda: proxy.taken)
-    assert len(children()) == 1
+    assert len(searches()) == 1
     search.cancel()
     with pytest.raises(asyncio.CancelledError):
         await search
-    assert children() == []
+    assert searches() == []
 
 
 async def test_a_process_whose_parent_was_killed_ends_by_itself(proxy: Proxy):
@@ -86,7 +87,7 @@ async def test_a_process_whose_parent_was_killed_ends_by_itself(proxy: Proxy):
     code += "asyncio.run(DuckDuckGo().search(Query(text='x'), limit=5, seconds=2))"
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
     await eventually(lambda: proxy.taken)
-    (child,) = children()
+    (child,) = searches()
     os.kill(parent.pid, signal.SIGKILL)
     await parent.wait()
     await eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)

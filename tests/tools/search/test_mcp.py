@@ -18,12 +18,13 @@ from spadework.tools.search.mcp_tool import McpSearch, mcp_searches
 from spadework.tools.search.shapes import linked
 from spadework.values import Hit, Query
 from tests.tools.search.mcp_servers import LABELLED, MARKDOWN, command, over_http
+from tests.world.processes import children
 
 ASKED = Query(text="census Port Aldermere")
 
 
-def children() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if "tests.tools.search.mcp_servers" in child.cmdline()]
+def servers() -> list[psutil.Process]:
+    return children("tests.tools.search.mcp_servers")
 
 
 @asynccontextmanager
@@ -33,7 +34,7 @@ async def searching(tool: str, where: str) -> AsyncIterator[McpSearch]:
         yield provider
     finally:
         await provider.close()
-        assert children() == []
+        assert servers() == []
 
 
 async def ask(provider: McpSearch, query: Query = ASKED, limit: int = 5, seconds: float = 20) -> list[Hit]:
@@ -60,7 +61,7 @@ async def test_over_standard_input_and_output_one_process_serves_all_searches():
         first, second = await asyncio.gather(
             ask(provider, limit=7), ask(provider, Query(text="x", exclude_domains=("b.example",)), limit=7)
         )
-        assert len(children()) == 1
+        assert len(servers()) == 1
     assert first[0].url == second[0].url
     assert (first[0].title, second[0].title) == (ASKED.text, "x -site:b.example")
     assert "/7/" in first[0].url
@@ -113,7 +114,7 @@ async def test_a_session_that_is_cancelled_while_it_closes_leaves_no_process():
     closing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await closing
-    assert children() == []
+    assert servers() == []
 
 
 async def test_a_server_that_died_is_started_again():
@@ -133,7 +134,7 @@ async def test_the_settings_name_the_tools(no_keys: None):
     search = choice.search(settings)
     assert len(await search.ask(search.providers[0], ASKED, limit=5, seconds=20)) == 2
     await search.close()
-    assert children() == []
+    assert servers() == []
 
 
 @pytest.mark.parametrize("setting", ["https://x.example/mcp?key=k3y", "tool @ ", "to ol @ k3y", "tool @ KEY=k3y", 'tool @ "k3y'])

@@ -1,0 +1,17 @@
+"""The processes that a test has started, directly or not."""
+
+from __future__ import annotations
+
+import psutil
+
+
+def children(having: str, of: int | None = None) -> list[psutil.Process]:
+    """The living descendants of a process (default: this one) whose command line holds `having`; one that waits to be reaped is dead."""
+    found = []
+    for child in psutil.Process(of).children(recursive=True):
+        try:
+            if any(having in word for word in child.cmdline()):
+                found.append(child)
+        except psutil.NoSuchProcess:
+            continue
+    return found
