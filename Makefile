@@ -20,8 +20,8 @@ run: setup  ## Ask a question: make run Q="…"
 	$(BIN)/spadework ask "$(Q)"
 
 test: setup  ## Run the tests (under 10 minutes)
-	$(BIN)/pytest -n 3 -m "not slow"
-	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/pytest -n 2 -m "not slow and not full"
+	$(BIN)/pytest -n 2 -m "slow and not full"
 
 test-full: setup  ## Run the tests and the long ones
 	$(BIN)/pytest

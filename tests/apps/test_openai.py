@@ -296,7 +296,7 @@ async def test_a_quiet_run_shows_signs_of_life(settings: Settings, monkeypatch: 
     assert line == ": still researching"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.timeout(240)
 async def test_no_request_that_fits_the_document_breaks_it(served: tuple[str, Runs], tmp_path: Path) -> None:
     async with httpx.AsyncClient() as plain:

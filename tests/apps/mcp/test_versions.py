@@ -29,7 +29,7 @@ def offline(notes: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings.load()
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
+@pytest.mark.parametrize("mode", ["auto", "legacy", pytest.param("2026-07-28", marks=pytest.mark.full)])
 async def test_the_official_client_over_http(offline: Settings, mode: str) -> None:
     async with over_http(offline, mode) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
@@ -38,7 +38,7 @@ async def test_the_official_client_over_http(offline: Settings, mode: str) -> No
     assert "turn the crank" in data["report"]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.full)])
 async def test_the_official_client_over_stdio(notes: dict[str, str], mode: str) -> None:
     told: list[float] = []
 
@@ -98,7 +98,7 @@ async def said(server: asyncio.subprocess.Process, *messages: dict[str, Any], un
     return got
 
 
-@pytest.mark.parametrize("version", OLD[:3])
+@pytest.mark.parametrize("version", [OLD[0], *(pytest.param(old, marks=pytest.mark.full) for old in OLD[1:3])])
 async def test_messages_of_an_older_version_over_stdio(notes: dict[str, str], version: str) -> None:
     async with process(notes) as server:
         [hello] = await said(server, opening(version)[0], until=1)
@@ -114,7 +114,7 @@ async def test_messages_of_an_older_version_over_stdio(notes: dict[str, str], ve
     assert refusal["result"]["isError"] is True
 
 
-@pytest.mark.parametrize("version", OLD)
+@pytest.mark.parametrize("version", [OLD[0], *(pytest.param(old, marks=pytest.mark.full) for old in OLD[1:])])
 async def test_messages_of_an_older_version_over_http(offline: Settings, version: str) -> None:
     async with served(offline) as url, httpx.AsyncClient(headers=HEADERS, timeout=60) as client:
         hello = await client.post(url, json=opening(version)[0])

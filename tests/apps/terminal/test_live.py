@@ -73,7 +73,7 @@ def test_a_smaller_terminal_gets_a_smaller_picture(env: dict[str, str], world: W
         assert tty.end() == 0
 
 
-@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.full)])
 def test_where_nothing_may_be_redrawn_lines_are_printed(env: dict[str, str], tmp_path: Path, plain: dict[str, str]) -> None:
     with Tty(env | plain, tmp_path, "ask", QUESTION) as tty:
         assert tty.end() == 0

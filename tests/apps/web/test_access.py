@@ -29,7 +29,7 @@ def faults(page: Page) -> list[str]:
     return [f"{fault['id']}: {node['html'][:200]} {node['failureSummary'][:200]}" for fault in found for node in fault["nodes"]]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 def test_the_views_of_a_run(server: Server, model: Model, world: World, open_page: Open, scheme: str) -> None:
     model.script("DoubtAnswer", {"question": "Which town?", "options": ["The port", "The village"]})
     page = open_page(server.url, color_scheme=scheme, reduced_motion="reduce")
@@ -63,7 +63,7 @@ def test_the_views_of_a_run(server: Server, model: Model, world: World, open_pag
     assert {view: wrong for view, wrong in found.items() if wrong} == {}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.full)])
 def test_the_other_views(server: Server, open_page: Open, scheme: str) -> None:
     session = put(server.home, full().model_copy(update={"session_id": f"full-{scheme}"}), {"h": "text"})
     page = open_page(f"{server.url}/s/{session}", color_scheme=scheme, reduced_motion="reduce")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -50,6 +51,16 @@ def test_a_question_is_planned_approved_watched_and_answered(server: Server, ope
     assert page.locator("#list .source[data-state=cited]").count() >= 1
     assert page.get_by_role("status").first.inner_text() == "The report is ready."
     assert page.locator(f"#state-{session}").inner_text() == "done"
+
+
+def test_the_plan_stands_in_the_page_within_a_second_of_being_made(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    session = ask(page, unseen=False)
+    page.get_by_role("button", name=re.compile("^Approve")).wait_for()
+    seen = time.time()
+    # The run waits for an answer, so what was written last is the plan, and that it is asked about.
+    made = (server.home / "sessions" / session / "events.jsonl").stat().st_mtime
+    assert seen - made < 1.0
 
 
 def test_reloading_amid_a_run_loses_and_repeats_nothing(server: Server, world: World, open_page: Open) -> None:

@@ -130,6 +130,7 @@ def test_damage_is_named_and_what_stands_before_it_is_read():
 @given(
     st.sampled_from(["PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP", "AVIF"]), st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 255)))
 )
+@pytest.mark.full
 def test_a_damaged_image_is_read_or_refused(form, changes):
     exif = Image.Exif()
     exif[ExifTags.Base.ImageDescription] = "A boat."

@@ -227,7 +227,7 @@ async def test_a_file_made_to_break_its_reader_is_read_or_refused_within_its_lim
     await stands(make(), media_type, expected)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", SLOW)
 async def test_a_large_one_is_too(name):
     make, media_type, expected = SLOW[name]

@@ -115,7 +115,9 @@ asyncio.run(main() if sys.argv[2] == "hanging" else opened())
 """
 
 
-@pytest.mark.parametrize("end", ["returns", "hanging", "killed", "terminated", "interrupted"])
+@pytest.mark.parametrize(
+    "end", ["killed", *(pytest.param(end, marks=pytest.mark.full) for end in ("returns", "hanging", "terminated", "interrupted"))]
+)
 def test_a_program_that_ends_leaves_no_browser(world: World, monkeypatch: pytest.MonkeyPatch, end):
     for name, value in world.env.items():
         monkeypatch.setenv(name, value)

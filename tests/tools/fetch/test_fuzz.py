@@ -75,7 +75,7 @@ async def _outcomes(answers: Sequence[bytes]) -> list[object]:
 
 
 @pytest.mark.timeout(240)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(answers=st.lists(_ANSWERS, min_size=8, max_size=8))
 def test_damaged_answers_end_in_a_page_or_a_refusal(answers):
     started = time.monotonic()

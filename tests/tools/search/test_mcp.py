@@ -89,7 +89,9 @@ async def test_a_failure_says_what_failed(tool: str, words: str):
     assert isinstance(caught.value, QuotaSpent) is (tool == "refuses")
 
 
-@pytest.mark.parametrize("where", ["http://127.0.0.1:9/mcp", "no-such-command --flag", "true", "false"])
+@pytest.mark.parametrize(
+    "where", ["http://127.0.0.1:9/mcp", "no-such-command --flag", *(pytest.param(end, marks=pytest.mark.full) for end in ("true", "false"))]
+)
 async def test_a_server_that_is_not_there_is_an_error(where: str):
     async with searching("structured", where) as provider:
         for _ in range(2):
@@ -97,7 +99,7 @@ async def test_a_server_that_is_not_there_is_an_error(where: str):
                 await ask(provider, seconds=5)
 
 
-@pytest.mark.parametrize("where", [command(), command("stubborn"), command("mute")])
+@pytest.mark.parametrize("where", [command(), *(pytest.param(command(how), marks=pytest.mark.full) for how in ("stubborn", "mute"))])
 async def test_a_server_that_hangs_is_cut_at_the_deadline_and_its_process_ends_with_the_session(where: str):
     async with searching("hangs", where) as provider:
         before = time.monotonic()
