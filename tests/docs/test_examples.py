@@ -26,6 +26,7 @@ SERVER = "127.0.0.1:8051"
 
 #: Why a block that says `no-run` is not run, by the beginning of its first line.
 REASONS = {
+    "spadework chat                              #": "waits for who types; the guide to the terminal has a scripted one",
     "make run                                    # asks": "makes a venv of its own",
     "make setup    # .venv": "makes a venv of its own, and runs all tests",
     "pip install .": "changes the venv that runs this",

@@ -6,11 +6,11 @@ import psutil
 
 
 def children(having: str, of: int | None = None) -> list[psutil.Process]:
-    """The living descendants of a process (default: this one) whose command line holds `having`; one that waits to be reaped is dead."""
+    """The living descendants of a process (default: this one) with the argument `having`; one that waits to be reaped is dead."""
     found = []
     for child in psutil.Process(of).children(recursive=True):
         try:
-            if any(having in word for word in child.cmdline()):
+            if having in child.cmdline():
                 found.append(child)
         except psutil.NoSuchProcess:
             continue

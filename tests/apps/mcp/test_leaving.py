@@ -85,6 +85,7 @@ async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(settings:
     assert sum(request.schema_name == "PlanAnswer" for request in model.requests) == planned == 1, "what was paid for is not paid again"
 
 
+@pytest.mark.full
 async def test_a_client_of_an_older_version_that_closes_its_request_ends_the_session(settings: Settings, world: World) -> None:
     world.hang_everything = True
     call = {

@@ -118,6 +118,7 @@ def test_a_plan_is_approved_in_the_terminal(env: dict[str, str], searx: Searx, t
     assert not [query for query in searx.queries if "ticket" in query]
 
 
+@pytest.mark.full
 def test_who_leaves_at_a_question_can_come_back_to_it(env: dict[str, str], tmp_path: Path) -> None:
     with Tty(env, tmp_path, "ask", QUESTION, "--approve") as tty:
         tty.see("Enter accepts")

@@ -276,6 +276,7 @@ async def test_a_script_without_end_costs_its_page_alone(world: World, browser: 
     assert WORDS.strip() in await seen(browser, world.put("archive", "/good", ARTICLE))
 
 
+@pytest.mark.full
 async def test_a_part_that_never_comes_does_not_hold_the_page(world: World, browser: Browser):
     page = f"{ARTICLE}<script src='{world.url('odd', '/hang')}'></script><p>behind</p>"
     fetched = await browser.visit(world.put("archive", "/held", page), level=2, seconds=8)

@@ -63,6 +63,7 @@ async def test_it_is_closed_while_pages_are_open(world: World, settings: Setting
         assert isinstance(outcome, asyncio.CancelledError | FetchError)
 
 
+@pytest.mark.full
 def test_an_event_loop_that_dies_takes_the_browser_with_it(world: World, settings: Settings):
     loop = asyncio.new_event_loop()
     visit = loop.create_task(Browser(settings).visit(world.url("odd", "/hang"), level=2, seconds=6))

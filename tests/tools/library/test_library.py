@@ -108,6 +108,7 @@ async def test_opening_again_reads_nothing_and_changes_are_seen(notes, tmp_path)
     library.close()
 
 
+@pytest.mark.full
 async def test_an_open_library_stays_as_it_is_while_others_change_it(notes, tmp_path):
     home = tmp_path / "home"
     first = await opened(notes, home=home)
