@@ -13,9 +13,6 @@ from spadework.events import Asked
 from spadework.prompts import render
 from spadework.values import Hit, Problem, Question
 
-#: Answers offered at most.
-MOST_OPTIONS = 6
-
 
 class DoubtAnswer(BaseModel):
     """What to ask back; an empty question for nothing."""
@@ -31,7 +28,7 @@ async def doubt(model: Model | None, question: Question, hits: Sequence[Hit], *,
         answer = await model.ask("lead", render("doubt", question=question, hits=hits), DoubtAnswer, seconds=seconds)
         if not answer.question.strip():
             return None
-        return Asked(kind="clarify", text=answer.question.strip(), options=tuple(answer.options)[:MOST_OPTIONS])
+        return Asked(kind="clarify", text=answer.question.strip(), options=tuple(answer.options)[: extractive.MOST_OPTIONS])
 
     return await first_of(model, "lead", question.text, ask, lambda: extractive.doubt(question, hits))
 

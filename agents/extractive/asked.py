@@ -39,6 +39,7 @@ _PATTERNS: tuple[tuple[QuestionType, str], ...] = (
         "fact",
         r"((?:who|when|where|how (?:many|much|long|old|far|tall|high|big|often)|(?:in )?(?:what|which) (?:year|date|day|city|country)) .+)",
     ),
+    ("fact", r"((?:what|which) (?:is|are|was|were) (?:it|they|this|that|these|those) \S+.*)"),
     ("why", r"why (?:is|are|was|were|do|does|did|has|have|can|should) (.+)"),
     ("why", r"why (.+)"),
     ("why", r"(?:what (?:are|is|were|was) )?(?:the )?(?:causes?|reasons?) (?:of|for|behind) (.+)"),
@@ -53,6 +54,10 @@ _WHEN_TO_USE = re.compile(
     rf"when (?:should|do|would|can) {_WHO} (?:use|choose|need|prefer)|(?:its|the) use cases|what is it (?:good|used) for", re.IGNORECASE
 )
 _PRONOUN = re.compile(r"\b(?:it|them|they|this|that|these|those)\b", re.IGNORECASE)
+#: The question word of a fact with its verb: "who invented", "when was", "how many people live in".
+_ASKS = re.compile(r"^(?:how (?:many|much) \w+ (?:\w+ (?:in|on|at) )?|\w+ \w+ )(?:is |are |was |were )?", re.IGNORECASE)
+#: "When was X founded": the participle at the end is asked about X.
+_PASSIVE, _DONE = re.compile(r"\w+ (?:is|are|was|were|did|does|do) ", re.IGNORECASE), re.compile(r"(?<=\w) [a-z]+$")
 _PARTS = re.compile(
     r"\?\s+|;\s+|,?\s+and\s+(?=(?:how|what|when|why|who|where|which|should)\b)|,\s+(?=(?:how|what|when|why|who|where|which)\b)",
     re.IGNORECASE,
@@ -68,9 +73,19 @@ def parts(question: str) -> list[Asked]:
             continue
         part = _part(text)
         if found:
-            part = Asked(part.type, with_subject(part.subject, found[0].subject), part.other)
+            subject = with_subject(part.subject, _about(found[0]))
+            # A question for a fact is its own topic's name.
+            part = Asked(part.type, subject[:1].upper() + subject[1:] if part.type == "fact" else subject, part.other)
         found.append(part)
     return found or [Asked("general", question.strip())]
+
+
+def _about(part: Asked) -> str:
+    """What a part is about: its subject; of a question for a fact, whose subject is the question itself, what follows its verb."""
+    if part.type != "fact":
+        return part.subject
+    about = _ASKS.sub("", part.subject)
+    return _DONE.sub("", about) if _PASSIVE.match(part.subject) else about
 
 
 def with_subject(text: str, subject: str) -> str:

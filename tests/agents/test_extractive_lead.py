@@ -62,3 +62,11 @@ def test_every_facet_is_recognised_by_its_own_topic() -> None:
 @pytest.mark.parametrize("text", ["?", "a", "how", "compare", "x" * 5000, "what is", "\x00", "Ω"])
 def test_any_text_gives_a_plan(text: str) -> None:
     assert plan(Question(text=text), []).topics
+
+
+def test_a_pronoun_after_a_question_for_a_fact_means_what_the_fact_is_about() -> None:
+    made = plan(Question(text="Who invented the tantivy search engine and what is it written in?"), [])
+    assert [topic.name for topic in made.topics] == [
+        "Who invented the tantivy search engine",
+        "What is the tantivy search engine written in",
+    ]
