@@ -19,6 +19,8 @@ from spadework.values import Evidence, Problem, Section, Sentence, Verdict
 SHARED_WORDS = 0.5
 #: Share from which a quote is about the same thing, so that a denial on one side only is a contradiction.
 SAME_THING = 0.6
+#: A topic with fewer sentences of its own than this says again, up to so many, what stands in other sections.
+LEAST_SAID = 4
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,7 @@ def _denied(sentence: str, quotes: Sequence[str]) -> bool:
 
 
 def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -> tuple[Section, list[Problem]]:
-    kept: list[Sentence] = []
-    repeated: list[Sentence] = []
+    held: list[Sentence] = []
     problems: list[Problem] = []
     for sentence in section.sentences:
         cited = tuple(id_ for id_ in sentence.evidence_ids if id_ in ledger)
@@ -102,15 +103,18 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -
             if not cited:
                 continue
             checked = quoted(ledger[cited[0]])
-        (repeated if checked.text in said else kept).append(checked)
-        said.add(checked.text)
-    # A topic whose answer stands in other sections says the first of it again, rather than be missing.
-    return section.model_copy(update={"sentences": tuple(kept or _opening(repeated))}), problems
+        held.append(checked)
+    kept = _once(held, said)
+    said.update(sentence.text for sentence in held)
+    return section.model_copy(update={"sentences": tuple(kept)}), problems
 
 
-def _opening(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    """The first sentence that says something by itself."""
-    return [sentence for sentence in sentences if not sentence.text.endswith(":")][:1] or sentences[:1]
+def _once(sentences: Sequence[Sentence], said: set[str]) -> list[Sentence]:
+    """The sentences that no section before says; where they are few, the best of the others, too: an answer stands with its question."""
+    own = list(dict.fromkeys(sentence for sentence in sentences if sentence.text not in said))
+    speaking = [s for s in sentences if s.text in said and not s.code and not s.text.endswith(":")] if len(own) < LEAST_SAID else []
+    again = speaking[: LEAST_SAID - len(own)] or (sentences[:1] if not own else [])
+    return [sentence for sentence in dict.fromkeys(sentences) if sentence in own or sentence in again]
 
 
 def quoted(evidence: Evidence) -> Sentence:

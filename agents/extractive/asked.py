@@ -10,7 +10,8 @@ from spadework.values import QuestionType
 
 @dataclass(frozen=True)
 class Asked:
-    """One part of a question. `subject` is what it is about (for howto a verb phrase), `other` the second of a comparison."""
+    """One part of a question. `subject` is what it is about (for howto a verb phrase), `other` the second of a comparison, or the one
+    facet that is asked for."""
 
     type: QuestionType
     subject: str
@@ -24,6 +25,7 @@ _PATTERNS: tuple[tuple[QuestionType, str], ...] = (
     ("compare", r"(?:what(?:'s| is| are) )?(?:the )?(?:main |key )?differences? between (.+?) and (.+)"),
     ("compare", r"how (?:does|do|is|are) (.+?) (?:compare (?:to|with)|differ(?:ent)? from) (.+)"),
     ("compare", r"(.+?) (?:vs\.?|versus) (.+)"),
+    ("compare", rf"when (?:should|do|would|can) {_WHO} (?:use|choose|prefer) (.+?) (?:instead of|rather than|over) (.+)"),
     (
         "latest",
         r"(?:what(?:'s| is| are) )?(?:the )?(?:latest|newest|most recent|current)(?: news| state| status)? (?:about|on|of|in|for) (.+)",
@@ -53,6 +55,19 @@ _PATTERNS: tuple[tuple[QuestionType, str], ...] = (
 _WHEN_TO_USE = re.compile(
     rf"when (?:should|do|would|can) {_WHO} (?:use|choose|need|prefer)|(?:its|the) use cases|what is it (?:good|used) for", re.IGNORECASE
 )
+#: Questions for one facet of their subject, by the facet.
+_ONE_FACET = {
+    "usecases": re.compile(
+        rf"when (?:should|do|would|can) {_WHO} (?:use|choose|need|prefer) (?!it\b|them\b)(?:an? |the )?"
+        r"((?:(?! instead of | rather than | over ).)+)",
+        re.IGNORECASE,
+    ),
+    "pitfalls": re.compile(
+        r"(?:what (?:is|are) )?(?:the )?(?:most )?(?:common |typical |usual )?(?:pitfalls|mistakes|drawbacks) (?:of|with|in|when) "
+        r"((?!it\b|them\b).+)",
+        re.IGNORECASE,
+    ),
+}
 _PRONOUN = re.compile(r"\b(?:it|them|they|this|that|these|those)\b", re.IGNORECASE)
 #: The question word of a fact with its verb: "who invented", "when was", "how many people live in".
 _ASKS = re.compile(r"^(?:how (?:many|much) \w+ (?:\w+ (?:in|on|at) )?|\w+ \w+ )(?:is |are |was |were )?", re.IGNORECASE)
@@ -69,7 +84,10 @@ def parts(question: str) -> list[Asked]:
     found: list[Asked] = []
     for text in filter(None, (part.strip(" ?.!\n\t") for part in _PARTS.split(" ".join(question.split())))):
         if found and _WHEN_TO_USE.match(text):
-            found.append(Asked("evaluate", found[0].subject, "when"))
+            found.append(Asked("evaluate", found[0].subject, "usecases"))
+            continue
+        if one := next((Asked("evaluate", m.group(1), facet) for facet, asks in _ONE_FACET.items() if (m := asks.fullmatch(text))), None):
+            found.append(one)
             continue
         part = _part(text)
         if found:

@@ -33,13 +33,15 @@ _LEANS = re.compile(
 _LABEL = re.compile(r"(?:note|important|examples?|warning|tip|hint|caution|info)s?\s*:\s*", re.IGNORECASE)
 #: An entry of a list of parameters, such as "`name` (str): …" or "name - (optional) …".
 _PARAMETER = re.compile(r"`[^`]+`\s*(?:\([^)]*\))?\s*[:—–-]|\*{0,2}[\w.]+\*{0,2} (?:- )?\([^)]*\)(?:\s*:| )")
+#: The line in which a manual says what its command is for: "git-merge - Join two histories".
+_SUMMED_UP = re.compile(r"[\w.+-]+ [-–—] [A-Z]")
 #: Sentences about the page or its makers rather than about its matter.
 _CHATTER = re.compile(
     r"\b(?:click|subscribe|sign up|newsletter|cookies?|all rights reserved|copyright|sponsor\w*|star us|"
     r"pull requests?|contribut(?:ing|ors?|ions?|e to)|open[- ]source project|"
     r"licen[cs]ed? under|(?:released|published) under|changelog|issue tracker|"
     r"bug reports?|github\.com|see (?:the|also|below|above|our)|read more|learn more|visit|check out|join (?:us|our)|"
-    r"follow us|table of contents|last updated|deprecated|todo|fixme|"
+    r"follow us|contributed by|let[’']?s (?:look|see|think|consider|start|take|say)|table of contents|last updated|deprecated|todo|fixme|"
     r"this (?:page|section|document|tutorial|guide|chapter|article))\b|\bby @\w|(?:^|[\s(])#\d{2,}\b",
     re.IGNORECASE,
 )
@@ -68,6 +70,12 @@ class Candidate:
     def end(self) -> int:
         """Where the last stretch ends, in the page."""
         return self.spans[-1][1]
+
+
+def source(candidate: Candidate) -> str:
+    """A candidate as it stands in its page, marks included."""
+    start = candidate.shown.start
+    return " ".join(candidate.shown.text[a - start : b - start] for a, b in candidate.spans)
 
 
 def candidates(shown: Sequence[Shown]) -> list[Candidate]:
@@ -129,7 +137,8 @@ def _stands_alone(source: str, kind: Kind) -> bool:
     if _PARAMETER.match(source) or _PARAMETER.match(text) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
         return False
     letters = sum(c.isalpha() or c.isspace() for c in text)
-    return letters >= 0.75 * len(text) and (kind == "item" or not text[0].islower() or text[-1] in ".!")
+    whole = kind == "item" or not text[0].islower() or text[-1] in ".!" or _SUMMED_UP.match(text) is not None
+    return letters >= 0.75 * len(text) and whole
 
 
 def _items(text: str, block: Block) -> tuple[Span, ...]:

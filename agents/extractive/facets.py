@@ -26,6 +26,7 @@ class Facet(Value):
     code: bool = False
     loose: bool = False
     names: bool = False
+    cued: bool = False
     lists: bool = False
 
     @cached_property

@@ -31,7 +31,10 @@ MOST_PHRASES = 3
 #: A follow-up with no more terms than this and no name in it is about what the question before was about.
 FEW_TERMS = 3
 
-_TO_USE = re.compile(r"(?:use|install|set up|start with|get started with|work with) (.+)", re.IGNORECASE)
+_TO_USE = re.compile(
+    r"(?:use|install|set up(?! an? | the | my )|start with|get started with|work with) (.+?)(?: (?:to|for) [a-z]+(?:ing\b.*| .*))?",
+    re.IGNORECASE,
+)
 #: Types of questions whose subject is a whole sentence: what they are about are the names in it.
 _BY_NAME = ("fact", "general", "why", "list", "latest")
 _NAME = re.compile(r"[A-Z0-9][\w'’.-]*[\w](?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*[A-Z0-9][\w'’.-]*\w)*")
@@ -92,11 +95,13 @@ def _topics(part: Asked, hits: Sequence[Hit]) -> list[Topic]:
         sides = [table["subject"].topic(part.subject), table["subject"].topic(part.other)]
         both = f"{part.subject} and {part.other}"
         return [*sides, table["differences"].topic(part.subject, part.other), table["usecases"].topic(both)]
-    if part.type == "evaluate" and part.other == "when":
-        return [table["usecases"].topic(part.subject)]
+    if part.type == "evaluate" and part.other:
+        return [table[part.other].topic(part.subject)]
     if part.type == "howto" and (use := _TO_USE.fullmatch(part.subject)):
         return [table[key].topic(use.group(1)) for key in ("install", "use", "examples")]
     topics = [_also_by_name(table[key].topic(part.subject), part) for key in REQUIRED[part.type]]
+    if part.type == "howto":  # "examples of" does not go with a verb
+        topics = [topic.model_copy(update={"name": topic.name.partition(" of ")[0]}) for topic in topics]
     return topics + (_from_phrases(part.subject, hits) if part.type == "general" else [])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from spadework.agents.extractive.candidates import Candidate
+from spadework.agents.extractive.candidates import Candidate, source
 
 #: A subject of more words than this is a description, which no text names.
 MOST_WORDS = 3
@@ -31,14 +31,14 @@ class Names:
         return any(pattern.search(text) for subject, pattern in named if subject.lower() not in title)
 
 
-def source(candidate: Candidate) -> str:
-    """A candidate as it stands in its page, marks included."""
-    start = candidate.shown.start
-    return " ".join(candidate.shown.text[a - start : b - start] for a, b in candidate.spans)
-
-
 def _anyhow(subject: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(subject)}(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w){_in_any_number(subject)}(?!\w)", re.IGNORECASE)
+
+
+def _in_any_number(subject: str) -> str:
+    """The pattern of a name in its singular and its plural (`dataclass`, `dataclasses`)."""
+    one = re.sub(r"(?<=(?:ss|sh|ch|.x))es$|(?<=[^s\W\d])s$", "", subject)
+    return rf"{re.escape(one)}(?:e?s)?"
 
 
 def _as_name(subject: str) -> re.Pattern[str]:

@@ -7,11 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from spadework.agents.extractive.about import home, is_about
+from spadework.agents.extractive.answers import answer_to
+from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.facets import Facet, facet_of, facets
 from spadework.agents.extractive.names import MOST_WORDS, Names
+from spadework.agents.extractive.sides import Sides
 from spadework.tools.facts import OTHER_WORDS, content_words, stems
-from spadework.tools.urls import domain_of
 from spadework.values import Page, Plan, Topic
 
 #: Weights of the parts of a score, each part 0..1.
@@ -31,6 +34,8 @@ WITHOUT_CUE, ABOUT_ANOTHER = 0.6, 0.7
 LEAST_SUBJECT = 0.3
 #: What is left of the score of what stands on a page that is about something else, where another page is about the subject.
 OFF_SUBJECT = 0.55
+#: What is left where the subject names a collection or site at hand ("an index in PostgreSQL") and a quote of another does not.
+ELSEWHERE = 0.6
 #: The first words of a page about the subject say what it is, also without naming it.
 OPENING_CHARS, OPENING_WORDS = 250, 0.8
 #: How far a page that is about the subject names it for all of its sentences.
@@ -42,20 +47,7 @@ ABOUT_PARTLY = 0.6
 #: How much each step down a site's tree takes from the standing of a page: overviews stand high.
 DEPTH = 0.3
 
-_NUMBER = r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?|billions?)\b"
-#: What an answer holds, by how its question begins: a number for "how many", a year for "when".
-_ANSWERS = (
-    (
-        re.compile(r"how (?:many|much|long|old|far|tall|high|big|deep|wide|fast|often|heavy)\b", re.IGNORECASE),
-        re.compile(_NUMBER, re.IGNORECASE),
-    ),
-    (
-        re.compile(r"(?:when|(?:in )?(?:what|which) year)\b", re.IGNORECASE),
-        re.compile(r"\b\d{3,4}\b|\d(?:st|nd|rd|th) century", re.IGNORECASE),
-    ),
-)
 INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|npm|apt(?:-get)?|brew|cargo|poetry|pipx) (?:-m )?(?:pip )?(?:install|add|i)\b", re.IGNORECASE)
-_VERSION = re.compile(r"-v?\d[\w.]*$")
 _DEFINES = re.compile(
     r"(?:the |an? )?(.{1,60}?)\s(?:is|are|was|were|provides|enables|allows|lets|offers|helps|means|refers to)\b", re.IGNORECASE
 )
@@ -72,7 +64,8 @@ class Scale:
         self.subjects = [words for subject in named if (words := stems(subject))]
         self.subject = set[str]().union(*self.subjects)
         self.verb = next(iter(content_words(plan.subjects[0])), "") if plan.question_type == "howto" and plan.subjects else ""
-        self.answers = next((answer for asked, answer in _ANSWERS if self.facet.key == "fact" and asked.match(topic.question)), None)
+        direct = self.facet.key == "fact" and not asks_for_a_relation(plan.question)
+        self.answers = answer_to(topic.question, stems(" ".join(plan.subjects))) if direct else None
         self.must = stems(" ".join(topic.must_cover)) if self.facet.loose else set()
         self.words = [stems(c.text) for c in found]
         asked = stems(" ".join([topic.question, *topic.must_cover])) | self.subject
@@ -84,7 +77,10 @@ class Scale:
         pages = {c.shown.page.url: c.shown.page for c in found}
         best = max((page.rrf for page in pages.values()), default=1.0) or 1.0
         self.names = Names(named, found)
+        self.home = {url: home(page) for url, page in pages.items()}
+        self.homes = self.subject & set[str]().union(*self.home.values())
         self.standing = {url: self._standing(page, best) for url, page in pages.items()}
+        self.sides = Sides(self.subjects, found, self.standing)
         self.about = {url: self._about(page) for url, page in pages.items()}
         self.most_about = max(self.about.values(), default=0.0)
         self.imported = Counter(name for code in _code_by_page(found).values() for name in _imports(code))
@@ -95,12 +91,14 @@ class Scale:
         """
         if self.must and not self.must & stems(f"{candidate.text} {candidate.shown.heading} {candidate.shown.page.title}"):
             return False
-        if self.answers and not self.answers.search(candidate.text):
+        if self.answers and not self.answers(candidate.text):
             return False
         if self.facet.key == "differences" and len(self.subjects) > 1:
-            return candidate.kind != "code" and self.names.names_another(candidate)
+            return candidate.kind in ("text", "item") and (self.names.names_another(candidate) or self.sides.only_one_has(candidate))
+        if self.facet.cued and not self._cued(candidate):
+            return False
         if candidate.kind != "code":
-            told = self.facet.key == "fact" and self.about[candidate.shown.page.url] == 1.0
+            told = self.about[candidate.shown.page.url] == 1.0 and (self.facet.key == "fact" or self._told(candidate))
             return told or not self.facet.names or self.names.named_in(candidate)
         return self.facet.code and (self.facet.key == "install") == (INSTALLS.search(candidate.text) is not None)
 
@@ -108,6 +106,7 @@ class Scale:
         """The share 0..1 of the highest possible score."""
         url = candidate.shown.page.url
         context = words | stems(f"{candidate.shown.heading} {candidate.shown.page.title}")
+        elsewhere = self.homes and not self.homes & (context | self.home[url])
         opens = self._opens(candidate)
         implied = 0.0 if self.described else IMPLIED * self.about[url]
         parts = {
@@ -123,6 +122,7 @@ class Scale:
         score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
         score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
         score *= ABOUT_ANOTHER if self._other(candidate) or parts["subject"] < LEAST_SUBJECT else 1.0
+        score *= ELSEWHERE if elsewhere else 1.0
         anywhere = self._under_its_heading(candidate)
         nearest = 1.0 if anywhere or not self.most_about else self.about[url] / self.most_about
         return score * (OFF_SUBJECT + (1 - OFF_SUBJECT) * nearest)
@@ -154,8 +154,7 @@ class Scale:
         """
         if self.described:
             return 1.0
-        heads = (_VERSION.sub("", domain_of(page.url)), re.split(r"\s[-–—|:]\s|:\s", page.title, maxsplit=1)[0])
-        if any(stems(head) in self.subjects for head in heads if head):
+        if is_about(page, self.subjects):
             return 1.0
         return ABOUT_PARTLY * self._share(stems(f"{page.title} {page.url}"))
 
@@ -165,6 +164,16 @@ class Scale:
             return rank
         depth = max(0, page.url.split("://", 1)[-1].strip("/").count("/") - 1)
         return (ABOUT_SHARE * self._about(page) + (1 - ABOUT_SHARE) * rank) / (1 + DEPTH * depth)
+
+    def _cued(self, candidate: Candidate) -> bool:
+        """Whether a candidate, or the heading above it, shows a cue of the facet; a list shows it in the sentence that introduces it."""
+        said = candidate.text.partition(":")[0] if candidate.kind == "list" else candidate.text
+        return self.facet.cue.search(said) is not None or self._named_above(candidate)
+
+    def _told(self, candidate: Candidate) -> bool:
+        """Whether the page that stands highest says in so many words what the facet asks, so that it need not name its subject."""
+        url = candidate.shown.page.url
+        return self.standing[url] == max(self.standing.values()) and self.facet.cue.search(candidate.text) is not None
 
     def _named_above(self, candidate: Candidate) -> bool:
         """Whether the headings above name what the facet asks for."""
@@ -195,6 +204,8 @@ class Scale:
             return self._code(candidate.text)
         if self.facet.key in ("definition", "subject"):
             return 0.0 if INSTALLS.search(candidate.text) else float(self._opens(candidate)) or _defines(candidate.text, self.subject)
+        if self.facet.key == "differences" and self.sides.only_one_has(candidate):
+            return 1.0
         if candidate.kind == "list" and self.facet.lists and (candidate.introduced or self._named_above(candidate)):
             return 1.0
         return 1.0 if self.facet.cue.search(candidate.text) else 0.0

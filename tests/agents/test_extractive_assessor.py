@@ -114,3 +114,23 @@ def test_chatter_and_sentences_that_lean_on_lost_ones_are_no_candidates() -> Non
     assert not any("subscribe" in text or "changelog" in text for text in texts)
     assert not any(text.startswith("It was made") for text in texts)
     assert any(text.endswith("winds springs in Python. It was made for the makers of radios.") for text in texts)
+
+
+def compared(topic: str) -> Judgement:
+    made = plan(Question(text="Compare ferrolite and gearbox"), [])
+    text = OTHER + "\nFeatures:\n\n- Wheels of bronze for heavy mills.\n- A crank with a counter.\n"
+    shown = [page("ferrolite", FERROLITE, 0.03), page("gearbox", text, 0.02)]
+    return assess(made, next(t for t in made.topics if t.name.startswith(topic)), shown, [])
+
+
+def test_a_difference_is_what_names_the_other_or_what_only_one_of_both_has() -> None:
+    found = quotes(compared("Differences"))
+    assert "Tables of turns for every dial" in found
+    assert "Wheels of bronze" in found
+    assert "A crank with a counter" not in found, "both have it"
+
+
+def test_when_to_use_something_shows_a_cue() -> None:
+    found = quotes(compared("When to use"))
+    assert "Choose ferrolite when you need a spring that lasts." in found
+    assert "Springs that never rust" not in found

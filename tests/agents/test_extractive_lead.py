@@ -19,12 +19,15 @@ from spadework.values import Hit, Question
         ("httpx vs. requests", [("compare", "httpx", "requests")]),
         ("What is the difference between a list and a tuple?", [("compare", "a list", "a tuple")]),
         ("How do I retry a failing HTTP request in Python?", [("howto", "retry a failing HTTP request in Python", "")]),
-        ("What does pydantic do and when should I use it?", [("what", "pydantic", ""), ("evaluate", "pydantic", "when")]),
+        ("What does pydantic do and when should I use it?", [("what", "pydantic", ""), ("evaluate", "pydantic", "usecases")]),
         ("Why is the sky blue?", [("why", "the sky blue", "")]),
         ("Who invented the Quillon?", [("fact", "Who invented the Quillon", "")]),
         ("How many people live in Port Aldermere?", [("fact", "How many people live in Port Aldermere", "")]),
         ("Latest news about ferrolite", [("latest", "ferrolite", "")]),
         ("List wind-up radios", [("list", "wind-up radios", "")]),
+        ("When should I use a Spring?", [("evaluate", "Spring", "usecases")]),
+        ("When should I use ferrolite instead of gearbox?", [("compare", "ferrolite", "gearbox")]),
+        ("What are common pitfalls of git rebase?", [("evaluate", "git rebase", "pitfalls")]),
         ("Should I use ferrolite?", [("evaluate", "ferrolite", "")]),
         ("the harbour of Aldermere", [("general", "the harbour of Aldermere", "")]),
     ],
@@ -39,6 +42,11 @@ def test_the_topics_that_a_type_requires_are_planned() -> None:
     assert [facet_of(topic).key for topic in made.topics] == ["definition", "features", "usecases", "examples", "install", "use"]
     assert made.topics[0].queries[0].text == "What is LangGraph and how do I use it?"
     assert all(2 <= len(topic.queries) <= 4 for topic in made.topics)
+
+
+def test_the_purpose_of_a_use_is_not_a_part_of_its_subject() -> None:
+    assert plan(Question(text="How do I use ferrolite to wind springs?"), []).subjects == ("ferrolite",)
+    assert plan(Question(text="How do I set up a virtual host in Apache?"), []).topics[1].name == "Steps to set up a virtual host in Apache"
 
 
 def test_a_fact_is_one_topic() -> None:

@@ -69,10 +69,15 @@ def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
     assert "does not stand" in found.problems[0].reason
 
 
-def test_what_one_section_said_another_repeats_only_when_it_has_nothing_else() -> None:
-    page = f"{QUOTE} Its harbour has twelve cranes."
-    ledger = {"E1": evidence(QUOTE, page), "E2": evidence("Its harbour has twelve cranes.", page).model_copy(update={"id": "E2"})}
-    town, harbour = (Sentence(text=e.quote, evidence_ids=(e.id,)) for e in ledger.values())
-    asked = [("Town", (town,)), ("Port", (town, harbour)), ("Again", (town, harbour))]
+def test_what_one_section_said_another_repeats_only_where_it_has_little_else() -> None:
+    own = [f"Its harbour has {count} cranes." for count in ("twelve", "thirteen", "fourteen", "fifteen")]
+    page = " ".join([QUOTE, *own])
+    ledger = {f"E{n}": evidence(text, page).model_copy(update={"id": f"E{n}"}) for n, text in enumerate([QUOTE, *own], 1)}
+    town, *harbour = (Sentence(text=e.quote, evidence_ids=(e.id,)) for e in ledger.values())
+    asked = [("Town", (town,)), ("Port", (town, *harbour)), ("Again", (town, harbour[0]))]
     found = verify([Section(heading=name, sentences=sentences) for name, sentences in asked], ledger, {"h": page})
-    assert [(s.heading, s.sentences) for s in found.sections] == [("Town", (town,)), ("Port", (harbour,)), ("Again", (town,))]
+    assert [(s.heading, s.sentences) for s in found.sections] == [
+        ("Town", (town,)),
+        ("Port", tuple(harbour)),
+        ("Again", (town, harbour[0])),
+    ]

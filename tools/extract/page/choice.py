@@ -11,6 +11,7 @@ from spadework.tools.extract.page.constants import (
     CONTAINED_KINDS,
     CONTAINER_BAR,
     FURNITURE,
+    HEADED,
     LEAST_REPEATED_CHARS,
     LIKELY_CHARS,
     SMALL_PAGE_BYTES,
@@ -20,6 +21,7 @@ from spadework.tools.extract.page.features import PageView
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kind: str, markup: int) -> list[Block]:
@@ -34,8 +36,15 @@ def content(view: PageView, kind: str, markup: int) -> list[Block]:
     if sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True)) >= LIKELY_CHARS:
         least = bar(blocks, chances) * BAR
         bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
-        return list(_once(block for block, chance in zip(blocks, chances, strict=True) if chance > bars.get(block.kind, least)))
+        taken = [chance > bars.get(block.kind, least) for block, chance in zip(blocks, chances, strict=True)]
+        return list(_once(block for n, block in enumerate(blocks) if taken[n] or _headed(view, taken, n, chances[n] > HEADED * least)))
     return [block for block in blocks if not _is_furniture(block)] if markup <= SMALL_PAGE_BYTES else []
+
+
+def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:
+    """Whether block `n` is all that stands under a heading that is taken: a heading alone says nothing."""
+    alone = n + 1 < len(taken) and view.blocks[n + 1].kind in _HEADINGS
+    return likely and n > 0 and taken[n - 1] and view.blocks[n - 1].kind in _HEADINGS and alone
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:

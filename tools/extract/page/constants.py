@@ -29,6 +29,8 @@ CONTAINER_SHARE = 0.7
 CONTAINER_BAR = 0.1
 #: The scorer's cut, as a multiple of the one with the best expected F1: a page's word of noise costs more than one lost.
 BAR = 1.2
+#: What stands alone under a heading that is taken needs this share of the bar.
+HEADED = 0.7
 #: With fewer likely characters a page has no content of its own (a shell for scripts, a block page).
 LIKELY_CHARS = 100
 #: A page with so little markup is its own content where the scorer finds nothing.
