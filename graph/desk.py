@@ -27,6 +27,7 @@ from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
 from spadework.tools.journal import Journal
 from spadework.tools.library import Library
+from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
 from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
@@ -66,6 +67,7 @@ class Desk:
     budget: Budget
     journal: Journal
     pages: PageStore
+    links: LinkStore
     search: Search
     reader: Reader
     web: Web
@@ -126,6 +128,7 @@ class Desk:
             budget=budget,
             journal=journal,
             pages=PageStore(folder / "pages"),
+            links=LinkStore(folder / "links"),
             search=choice.search(settings),
             reader=Reader(web, browser),
             web=web,

@@ -9,6 +9,7 @@ from spadework.graph.desk import Desk
 from spadework.graph.distilling import pooled
 from spadework.graph.state import ResearchState
 from spadework.tools.fuse import reciprocal_rank_fusion
+from spadework.tools.links import page_rank
 from spadework.tools.origins import origins
 from spadework.tools.urls import canonical_url
 from spadework.values import Page
@@ -23,14 +24,17 @@ async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
 
 
 async def _pages(desk: Desk, state: ResearchState) -> dict[str, Page]:
-    """Every page by URL. `rrf` is its fused score over the topics that read it, `origin` the page it is a copy of."""
+    """Every page by URL: `rrf` is its fused score over the topics that read it, `origin` what it is a copy of, `linked` its PageRank."""
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
     lists = [[page.url for page in find.pages] for find in finds]
     scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists, k=desk.settings.rrf_k)}
     texts = {url: await desk.pages.get(page.content_hash) for url, page in known.items()}
     first = await asyncio.to_thread(origins, texts)
+    rank = page_rank({canonical_url(url): {canonical_url(link.url) for link in await desk.links.of(url)} for url in known})
     return {
-        url: page.model_copy(update={"rrf": scores.get(url, scores.get(canonical_url(url), 0.0)), "origin": first[url]})
+        url: page.model_copy(
+            update={"rrf": scores.get(url, scores.get(canonical_url(url), 0.0)), "origin": first[url], "linked": rank[canonical_url(url)]}
+        )
         for url, page in known.items()
     }

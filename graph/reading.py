@@ -145,6 +145,8 @@ async def _from_web(desk: Desk, url: str, seconds: float) -> Page:
     fetched, extracted = await desk.reader.read(url, seconds=seconds)
     desk.budget.add(cache_hits=int(fetched.from_cache), bytes=0 if fetched.from_cache else len(fetched.body))
     digest, text = await desk.pages.put(extracted.markdown)
+    if extracted.links:
+        await desk.links.put(fetched.url, extracted.links)
     return Page(
         url=fetched.url.partition("#")[0],
         title=extracted.title,

@@ -6,6 +6,7 @@ from typing import Any
 
 from langgraph.types import Send
 
+from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.budget import ACCELERATE, WRITE_NOW, Budget
 from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
@@ -50,11 +51,20 @@ def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[
     open_topics = [topic for topic in state["plan"].topics if topic.name not in coverage or not coverage[topic.name].covered]
     if number == KNOWN + 1:
         left = state["plan"].model_copy(update={"topics": tuple(open_topics)})
-        return first_tasks(left, budget, settings) if open_topics else []
+        first = first_tasks(left, budget, settings) if open_topics else []
+        return [task.model_copy(update={"queries": (*task.queries, *_led_to(task, state))}) for task in first]
     before = {query.text.lower() for task in asked for query in task.queries}
     pages = min(GAP_PAGES, PRESETS[settings.preset][1])
     made = [(topic, _gap_queries(coverage.get(topic.name), before, state["plan"])) for topic in open_topics]
     return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in made if queries]
+
+
+def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
+    """What the pages that are known already lead on to, where the question asks for that, beside the topic's own queries."""
+    if not asks_for_a_relation(state["plan"].question):
+        return ()
+    own = {query.text.lower() for query in task.queries}
+    return _gap_queries(state["coverage"].get(task.topic.name), own, state["plan"])
 
 
 def _gap_queries(found: Coverage | None, before: set[str], plan: Plan) -> tuple[Query, ...]:

@@ -14,17 +14,19 @@ from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.settings import Settings
+from spadework.tools.links import followed
 from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
 from spadework.values import Problem
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Ask every provider every query of the task at once, and fuse the lists; the original query weighs more."""
+    """Ask every provider every query of the task at once, follow the links of what was read before, and fuse the lists."""
     desk = await desk_of(state["session_id"], runtime.context)
     before = {canonical_url(url) for url in state["read_before"]}
     lists, problems = await search_all(desk, state["task"], emitter(runtime), before)
-    return {"hits": fused_hits(lists, desk.settings), "problems": problems}
+    links = {url: await desk.links.of(url) for url in state["read_before"]}
+    return {"hits": fused_hits([*lists, followed(links, state["task"].queries, before)], desk.settings), "problems": problems}
 
 
 async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.
 #: Prior authority by the end of a domain; everything else is in the middle.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
+#: Share of what is missing to full authority that the best linked of the pages read gets (by PageRank).
+LINKED = 0.6
 #: Days after which a dated page has lost half of its recency.
 HALF_LIFE_DAYS = 730.0
 
@@ -20,7 +22,7 @@ HALF_LIFE_DAYS = 730.0
 def trust(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None) -> dict[str, float]:
     """The parts by name and their weighted sum as "trust", each 0..1. `disputed` are ids of evidence that another origin contradicts."""
     parts = {
-        "authority": _authority(page.url),
+        "authority": _authority(page),
         "consistency": _consistency(page, ledger, disputed),
         "publisher": 0.5 + 0.25 * bool(page.title) + 0.25 * bool(page.published_at),
         "recency": _recency(page, now or datetime.now(UTC)),
@@ -28,9 +30,11 @@ def trust(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, no
     return {name: round(value, 3) for name, value in parts.items()} | {"trust": round(sum(WEIGHTS[n] * v for n, v in parts.items()), 3)}
 
 
-def _authority(url: str) -> float:
-    domain = domain_of(url)
-    return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
+def _authority(page: Page) -> float:
+    """The prior of the domain, raised by the share of the way to 1 that the links of the other pages read earn it."""
+    domain = domain_of(page.url)
+    prior = next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
+    return prior + LINKED * page.linked * (1 - prior)
 
 
 def _consistency(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str]) -> float:

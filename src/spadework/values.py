@@ -114,7 +114,7 @@ class Page(Value):
     """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars` is its length.
 
     `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could
-    not be reached, and this is a copy from before.
+    not be reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1.
     """
 
     url: str
@@ -129,6 +129,7 @@ class Page(Value):
     stale: bool = False
     cleaned_by: str = "rules"
     origin: str = ""
+    linked: float = 0.0
     relevance: float = 0.0
     rrf: float = 0.0
     found_by: tuple[Found, ...] = ()
