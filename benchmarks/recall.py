@@ -1,7 +1,9 @@
 """How many of the pages that hold the answer a whole run reads, without a model: `python benchmarks/recall.py DATA SET… [--pages N]`.
 
 DATA is a folder with `web/sites/<site>/…` and `eval/dev/<set>.jsonl`, whose lines have `question` and `gold_urls`; all sites are one
-library, or with `--web PORT` a small web of as many addresses. The sets that the figures in README.md are of: wiki2, mtrag_first_turn (20 pages), deepscholar (40 pages).
+library, or with `--web PORT` a small web of as many addresses.
+
+The sets that the figures in README.md are of: wiki2, mtrag_first_turn (20 pages), deepscholar (40 pages).
 """
 
 from __future__ import annotations

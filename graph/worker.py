@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from spadework.budget import BEST_ONLY
 from spadework.graph.desk import desk_of
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import emitter
@@ -15,6 +16,7 @@ from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.settings import Settings
 from spadework.tools.links import followed
+from spadework.tools.select import hurried
 from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
 from spadework.values import Problem
@@ -36,6 +38,8 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings = desk.settings
     made = select_hits(fresh, preset=settings.preset, pages_per_domain=settings.pages_per_domain, limit=state["task"].pages)
+    if desk.budget.under(BEST_ONLY):
+        made = hurried(made)
     return {"chosen": list(made.chosen), "reserve": list(made.reserve)}
 
 

@@ -30,10 +30,15 @@ def trust(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, no
     return {name: round(value, 3) for name, value in parts.items()} | {"trust": round(sum(WEIGHTS[n] * v for n, v in parts.items()), 3)}
 
 
+def domain_prior(url: str) -> float:
+    """The authority of an address by the end of its domain alone, 0..1."""
+    domain = domain_of(url)
+    return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
+
+
 def _authority(page: Page) -> float:
     """The prior of the domain, raised by the share of the way to 1 that the links of the other pages read earn it."""
-    domain = domain_of(page.url)
-    prior = next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
+    prior = domain_prior(page.url)
     return prior + LINKED * page.linked * (1 - prior)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.rank import STOP_WORDS, query_terms, relevance
+from spadework.tools.rank import STOP_WORDS, priority, query_terms, relevance
 
 
 @pytest.mark.parametrize(
@@ -118,3 +118,18 @@ def test_terms_are_lower_case_without_repeats_or_stop_words(query: str):
     assert len(terms) == len(set(terms))
     assert all(term == term.lower() and not set(term) & set(' ?!,;:"()') for term in terms)
     assert not (set(terms) & STOP_WORDS) - {"it", "us", "who"}
+
+
+@pytest.mark.parametrize(
+    ("domain", "relevance_", "cached", "quality", "score"),
+    [
+        (1, 1, True, 1, 1.0),
+        (0, 0, False, 0, 0.0),
+        (1, 0, False, 0, 0.4),
+        (0, 1, False, 0, 0.3),
+        (0, 0, True, 0, 0.2),
+        (0, 0, False, 1, 0.1),
+    ],
+)
+def test_priority_is_exact(domain: float, relevance_: float, cached: bool, quality: float, score: float):
+    assert priority(domain, relevance_, cached, quality) == score

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import SettingsError
-from spadework.tools.select import PRESETS, Selection, select
+from spadework.tools.select import PRESETS, Selection, hurried, select
 from spadework.tools.urls import domain_of
 from spadework.values import Hit
 
@@ -119,3 +119,10 @@ def test_nothing_is_lost_and_the_rules_hold(found: list[Hit], preset: str, per_d
     if any(count > per_domain for count in counts.values()):
         assert all(counts[domain_of(hit.url)] >= per_domain for hit in made.reserve if hit.relevance >= least)
     assert made == choose(found, preset, per_domain, limit)
+
+
+def test_when_time_is_short_the_better_half_is_read_by_priority_and_the_rest_waits() -> None:
+    made = choose([*hits(("blog.com", 0.4), ("uni.edu", 0.9), ("shop.com", 0.5), ("state.gov", 0.6))])
+    soon = hurried(made)
+    assert [domain_of(hit.url) for hit in soon.chosen] == ["uni.edu", "state.gov"]
+    assert {hit.url for hit in (*soon.chosen, *soon.reserve)} == {hit.url for hit in (*made.chosen, *made.reserve)}
