@@ -4,6 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+#: Parts of Chromium that are off: those that Playwright turns off (Chromium heeds only the last list, which is this one; storage stays
+#: apart by the site of the page, which Playwright gives up), the window's own pages, and processes started for pages that never come.
+_OFF = (
+    "WebUIOmniboxPopup",  # each window loads its address bar as two pages of its own: most of what a new context would cost
+    "WebUIOmniboxAimPopup",
+    "PreloadTopChromeWebUI",
+    "SpareRendererForSitePerProcess",
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+)
+
 #: The proxy is the boundary; these keep Chromium from trying other ways, and from loading what nobody reads.
 FLAGS = (
     "--disable-quic",
@@ -27,6 +48,7 @@ FLAGS = (
     "--blink-settings=imagesEnabled=false",
     "--disable-remote-fonts",
     "--js-flags=--max-old-space-size=512",
+    f"--disable-features={','.join(_OFF)}",
 )
 
 #: What Playwright would set, and a reader does not want: without it no page opens windows by itself.
