@@ -13,8 +13,7 @@ import typer
 from spadework.errors import SpadeworkError
 from spadework.graph.models import default_model
 from spadework.settings import Settings
-from spadework.tools.chromium import installed_chromium
-from spadework.tools.fetch.browser.handle import Browser
+from spadework.tools.fetch.browser.handle import Browser, chosen
 from spadework.tools.library import Library
 from spadework.tools.search.choose import choose
 
@@ -64,7 +63,8 @@ async def _search(settings: Settings) -> str:
 async def _browser(settings: Settings) -> str:
     if missing := Browser(settings).missing:
         return f"no browser, so pages made by scripts cannot be read: {missing}"
-    return f"browser {installed_chromium(settings.chromium)}"
+    quick, whole = chosen(settings, 2), chosen(settings, 3)
+    return f"browser {quick}" + (f", and {whole} at level 3" if quick != whole else "")
 
 
 CHECKS: tuple[Check, ...] = (_python, _home, _model, _search, _browser)

@@ -5,7 +5,7 @@ python benchmarks/browsing.py --theirs PYTHON
 
 Each contender runs in a process of its own, three times in turn, against the same server in this process: a page of an application (a
 shell, 200 kB of script shared by all pages, its data fetched in two steps, 20 paragraphs and a table, 12 pictures, a font). First come
-10 other pages at once, in which the browser starts and warms up, and which are timed apart. Memory is the largest sum of the PSS of all
+10 other pages at once, which are timed apart, from before the browser starts. Memory is the largest sum of the PSS of all
 Chromium processes. A page counts when its last paragraph and its last row of the table were read.
 """
 
@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 PAGES, AT_ONCE, RUNS, HOST = 40, 10, 3, "127.0.3.1"
 
@@ -101,8 +102,8 @@ def whole(n: int, markdown: str) -> bool:
     return text(n)[-1].strip() in " ".join(markdown.split()) and f"{n}.29 m" in markdown
 
 
-async def timed(read: Callable[[str], Awaitable[str]], base: str) -> dict[str, float]:
-    """Read all pages, AT_ONCE at a time."""
+async def timed(read: Callable[[str], Awaitable[str]], base: str, began: float) -> dict[str, float]:
+    """Read all pages, AT_ONCE at a time. `began` is when the reader was opened."""
     turns = asyncio.Semaphore(AT_ONCE)
     peak = [0.0]
 
@@ -113,7 +114,6 @@ async def timed(read: Callable[[str], Awaitable[str]], base: str) -> dict[str, f
     watching = threading.Event()
     watcher = threading.Thread(target=watch, args=(peak, watching))
     watcher.start()
-    began = time.perf_counter()
     await asyncio.gather(*(one(n) for n in range(PAGES + 1, PAGES + AT_ONCE + 1)))
     warm = time.perf_counter()
     good = sum(await asyncio.gather(*(one(n) for n in range(1, PAGES + 1))))
@@ -145,7 +145,15 @@ async def ours(base: str) -> dict[str, float]:
     from spadework.tools.fetch.reader import Reader
 
     with tempfile.TemporaryDirectory() as home:
-        settings = Settings(allow_hosts=(HOST,), parallel_per_host=AT_ONCE, browser_pages=BROWSER_PAGES, home=home, cache_mb=0)
+        settings = Settings(
+            allow_hosts=(HOST,),
+            parallel_per_host=AT_ONCE,
+            browser_pages=BROWSER_PAGES,
+            chromium=whole_browser() if WHOLE else "",
+            home=home,
+            cache_mb=0,
+        )
+        began = time.perf_counter()
         async with Web(settings) as web, Browser(settings) as browser:
             reader = Reader(web, browser)
 
@@ -154,7 +162,12 @@ async def ours(base: str) -> dict[str, float]:
                 assert fetched.level == 2, fetched
                 return found.markdown
 
-            return await timed(read, base)
+            return await timed(read, base, began)
+
+
+def whole_browser() -> str:
+    """The Chromium with windows."""
+    return shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
 async def theirs(base: str) -> dict[str, float]:
@@ -162,7 +175,7 @@ async def theirs(base: str) -> dict[str, float]:
     from crawl4ai import AsyncWebCrawler, BrowserConfig, CacheMode, CrawlerRunConfig  # type: ignore[import-not-found]
     from playwright.async_api import BrowserType
 
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = whole_browser() if WHOLE else shutil.which("chromium-headless-shell")
     launch = BrowserType.launch
 
     async def launched(self: BrowserType, **given: object) -> object:
@@ -170,17 +183,19 @@ async def theirs(base: str) -> dict[str, float]:
 
     BrowserType.launch = launched  # type: ignore[method-assign]
     config = CrawlerRunConfig(cache_mode=CacheMode.BYPASS, verbose=False, wait_until="networkidle" if WAIT else "domcontentloaded")
+    began = time.perf_counter()
     async with AsyncWebCrawler(config=BrowserConfig(headless=True, verbose=False)) as crawler:
 
         async def read(url: str) -> str:
             done = await crawler.arun(url, config=config)
             return str(done.markdown or "")
 
-        return await timed(read, base)
+        return await timed(read, base, began)
 
 
 BROWSER_PAGES = int(os.environ.get("BROWSER_PAGES", AT_ONCE))
 WAIT = os.environ.get("THEIRS_WAIT") == "1"
+WHOLE = os.environ.get("WHOLE") == "1"
 
 
 def run(python: str, contender: str, base: str, **env: str) -> dict[str, float]:
@@ -204,13 +219,14 @@ def main() -> None:
         print(json.dumps(asyncio.run((ours if given.contender == "ours" else theirs)(given.base))))
         return
     base = serve()
-    contenders: dict[str, Callable[[], dict[str, float]]] = {
-        "spadework": lambda: run(sys.executable, "ours", base),
-        "spadework, 6 of them open in the browser": lambda: run(sys.executable, "ours", base, BROWSER_PAGES="6"),
-    }
+    contenders: dict[str, Callable[[], dict[str, float]]] = {}
+    both = {"headless shell": "0", "whole Chromium": "1"}
+    for name, whole in both.items() if shutil.which("chromium-headless-shell") else [("Chromium", "1")]:
+        contenders[f"spadework, {name}"] = partial(run, sys.executable, "ours", base, WHOLE=whole)
+        if given.theirs:
+            contenders[f"crawl4ai, {name}"] = partial(run, given.theirs, "theirs", base, WHOLE=whole)
     if given.theirs:
-        contenders["crawl4ai"] = lambda: run(given.theirs, "theirs", base)
-        contenders["crawl4ai, waits for the network"] = lambda: run(given.theirs, "theirs", base, THEIRS_WAIT="1")
+        contenders["crawl4ai, waits for the network"] = partial(run, given.theirs, "theirs", base, WHOLE="1", THEIRS_WAIT="1")
     rounds = [{name: contender() for name, contender in contenders.items()} for _ in range(given.runs)]
     print("| reader | first 10 pages, s | pages/s afterwards | whole pages | peak memory, MB |\n|---|---|---|---|---|")
     for name in contenders:

@@ -10,6 +10,7 @@ import pytest
 
 from spadework.errors import FetchError, NotAllowed
 from spadework.settings import Settings
+from spadework.tools.chromium import headless_shell, installed_chromium
 from spadework.tools.fetch.browser.handle import Browser
 from tests.tools.fetch.browsing import Trap, browser_proxy, kept_open, needs_chromium
 from tests.world.sites import SITES, World
@@ -61,10 +62,23 @@ EXITS = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def open_browser(_world: World) -> Iterator[None]:
+@pytest.fixture(scope="module", params=["preferred", pytest.param("whole", marks=pytest.mark.full)])
+def chromium(request: pytest.FixtureRequest) -> str:
+    """What is read with by default, the headless shell where there is one; and the browser with windows beside it."""
     needs_chromium()
-    with kept_open(Settings(allow_hosts=_world.hosts), _world.url("odd", "/plain")):
+    if request.param == "whole" and not headless_shell():
+        pytest.skip("There is no headless shell, so that the whole browser is the one that is preferred.")
+    return installed_chromium() if request.param == "whole" else ""
+
+
+@pytest.fixture
+def settings(world: World, chromium: str) -> Settings:
+    return Settings(allow_hosts=world.hosts, chromium=chromium)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def open_browser(_world: World, chromium: str) -> Iterator[None]:
+    with kept_open(Settings(allow_hosts=_world.hosts, chromium=chromium), _world.url("odd", "/plain")):
         yield
 
 
@@ -155,14 +169,14 @@ async def test_only_pages_of_the_web_are_visited(browser: Browser, url):
         await browser.visit(url, level=2, seconds=20)
 
 
-async def test_a_name_that_turns_inside_is_refused(world: World, trap: Trap):
+async def test_a_name_that_turns_inside_is_refused(world: World, trap: Trap, chromium: str):
     async def resolve(host: str) -> list[str]:
         asked.append(host)
         return [SITES["archive"] if asked.count(host) == 1 else SITES["private"]]
 
     asked: list[str] = []
     url = world.put("archive", "/turning", f"{TEXT}<script>fetch('http://turning.example:{trap.port}/again').catch(() => 0)</script>")
-    async with Browser(Settings(allow_hosts=(SITES["archive"],)), resolve=resolve) as browser:
+    async with Browser(Settings(allow_hosts=(SITES["archive"],), chromium=chromium), resolve=resolve) as browser:
         seen = await browser.visit(url.replace(SITES["archive"], "turning.example"), level=2, seconds=20)
     assert b"printed by hand" in seen.body
     assert asked.count("turning.example") >= 2, "a connection is resolved and judged anew"
@@ -201,20 +215,20 @@ async def test_visits_to_two_hosts_at_once_see_nothing_of_each_other(world: Worl
         assert seen.body.count(b"cookies: who=") == 1
 
 
-async def test_a_page_that_loads_without_end_is_cut(world: World):
+async def test_a_page_that_loads_without_end_is_cut(world: World, settings: Settings):
     url = world.put(
         "archive",
         "/greedy",
         f"{TEXT}<script>for (let n = 0; n < 4; n++) fetch('{world.url('odd', '/endless')}?' + n).catch(() => 0)</script>",
     )
-    async with Browser(Settings(allow_hosts=world.hosts, browser_bytes=2_000_000)) as browser:
+    async with Browser(settings.model_copy(update={"browser_bytes": 2_000_000})) as browser:
         assert b"printed by hand" in (await browser.visit(url, level=2, seconds=30)).body
     sent = sum(record.sent for record in world.asked("odd", "/endless"))
     assert sent < 30_000_000, "what lies in the buffers of four connections is more than the limit"
 
 
-async def test_a_page_over_the_limit_is_too_large(world: World):
+async def test_a_page_over_the_limit_is_too_large(world: World, settings: Settings):
     url = world.put("archive", "/grows", f"{TEXT}<script>document.body.append('x'.repeat(3e6))</script>")
-    async with Browser(Settings(allow_hosts=world.hosts, page_bytes=1_000_000)) as browser:
+    async with Browser(settings.model_copy(update={"page_bytes": 1_000_000})) as browser:
         with pytest.raises(FetchError, match="larger than 1,000,000 bytes"):
             await browser.visit(url, level=2, seconds=20)

@@ -36,6 +36,7 @@ FLAGS = (
     "--disable-domain-reliability",
     "--disable-sync",
     "--no-pings",
+    "--block-new-web-contents",  # what the headless shell has in place of a blocker of windows
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-extensions",
@@ -45,7 +46,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
     "--mute-audio",
     "--autoplay-policy=user-gesture-required",
-    "--blink-settings=imagesEnabled=false",
+    "--blink-settings=imagesEnabled=false,hyperlinkAuditingEnabled=false",
     "--disable-remote-fonts",
     "--js-flags=--max-old-space-size=512",
     f"--disable-features={','.join(_OFF)}",

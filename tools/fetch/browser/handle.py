@@ -1,4 +1,7 @@
-"""The browser as a session holds it: opened by its first page, shared by all sessions of the process, closed by the last of them."""
+"""The browser as a session holds it: opened by its first page, shared by all sessions of the process, closed by the last of them.
+
+Level 2 takes the headless shell where there is one, which is quicker; level 3, which looks like a person's, takes the whole browser.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from urllib.parse import urlsplit
 
 from spadework.errors import SettingsError, TooSlow
 from spadework.settings import Settings
-from spadework.tools.chromium import HOW_TO_INSTALL, installed_chromium
+from spadework.tools.chromium import HOW_TO_INSTALL, headless_shell, installed_chromium
 from spadework.tools.fetch import connect
 from spadework.tools.fetch.aside import aside
 from spadework.tools.fetch.fetched import Fetched
@@ -25,6 +28,10 @@ if TYPE_CHECKING:  # Playwright is an extra
     from spadework.tools.fetch.browser.tabs import Tabs
 
 
+#: The level that looks like a person's browser.
+PERSON = 3
+
+
 class _Holder:
     """Someone who needs the browser, or has needed it."""
 
@@ -33,7 +40,7 @@ class _Holder:
 
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
-_engine: Engine | None = None
+_engines: dict[str, Engine] = {}
 
 
 class Browser:
@@ -73,7 +80,7 @@ class Browser:
         url = check_url(url)
         try:
             async with asyncio.timeout(seconds) as limit, self._turns[urlsplit(url).netloc]:
-                engine = await aside(_held, self._holder, self._settings)
+                engine = await aside(_held, self._holder, self._settings, level)
                 left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
                 owner = (self._holder, self._settings, self._resolve)
                 return await asyncio.wrap_future(engine.submit(partial(_visited, owner, url, level, left)))
@@ -94,27 +101,30 @@ async def _visited(owner: tuple[_Holder, Settings, connect.Resolve], url: str, l
         return await visit(tab, Errand(url, level, left, settings.page_bytes))
 
 
-def _held(holder: _Holder, settings: Settings) -> Engine:
-    """The browser of the process, which `holder` now needs; it is started at its first work."""
-    global _engine
+def chosen(settings: Settings, level: int) -> str:
+    """The path of the browser that reads at `level`: the one that is named, or the best that is installed; "" where there is none."""
+    shell = "" if settings.chromium or level >= PERSON else headless_shell()
+    return shell or installed_chromium(settings.chromium)
+
+
+def _held(holder: _Holder, settings: Settings, level: int) -> Engine:
+    """The browser of the process for `level`, which `holder` now needs; it is started at its first work."""
     from spadework.tools.fetch.browser.engine import Engine
 
     with _lock:
         if holder.gone:
             raise SettingsError("The browser is closed.")
-        if _engine is None:
-            path = installed_chromium(settings.chromium)
-            _engine = Engine(path, sandbox=settings.browser_sandbox, pages=settings.browser_pages)
+        path = chosen(settings, level)
+        if path not in _engines:
+            _engines[path] = Engine(path, sandbox=settings.browser_sandbox, pages=settings.browser_pages)
         _holders.add(holder)
-        return _engine
+        return _engines[path]
 
 
 def _release(holder: _Holder) -> None:
     """`holder` needs the browser no more; the last one closes it. Blocks."""
-    global _engine
     with _lock:
         holder.gone = True
         _holders.discard(holder)
-        if _engine and not _holders:
-            _engine.close()
-            _engine = None
+        while _engines and not _holders:
+            _engines.popitem()[1].close()

@@ -41,6 +41,8 @@ RESERVE = 3.0
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files(__package__) / f"{name}.js").read_text("utf-8") for name in ("settle", "scroll", "banners", "whole")
 )
+#: What the proxy answers for a host that may not be reached, and for one that cannot be.
+REFUSED, FAILED = 403, 502
 _CODE = re.compile(r"ERR_\w+")
 _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
@@ -157,10 +159,18 @@ async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> F
     url = check_url(tab.page.url)
     found = await _run(tab.page, _WHOLE, {"most": errand.most_bytes})
     status = int(found["status"] or (response.status if response else 200))
+    if _from_proxy(tab, url, status):
+        raise _lost(tab, errand, "")
     Answer(url, status, httpx.Headers()).check()
     if found["html"] is None:
         raise TooLarge(f"The page is larger than {errand.most_bytes:,} bytes.")
     return Fetched(url, status, str(found["type"]), "utf-8", str(found["html"]).encode(errors="replace"), errand.level)
+
+
+def _from_proxy(tab: Tab, url: str, status: int) -> bool:
+    """Is the page only what the proxy has answered? A browser with windows shows its own error page for that, the headless shell this."""
+    host = (urlsplit(url).hostname or "").strip("[]")
+    return (status == REFUSED and host in tab.leave.refused) or (status == FAILED and host in tab.leave.failed)
 
 
 def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
