@@ -67,6 +67,9 @@ class FetchError(SpadeworkError):
     #: True when the server turned away what does not look like a browser, and named no time to come back.
     turned_away = False
 
+    #: What the server answered, where it has answered with a status that means that there is no page; else 0.
+    status = 0
+
 
 class Blocked(FetchError):
     """The server refused the page."""

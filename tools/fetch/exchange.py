@@ -84,7 +84,7 @@ class Answer:
         phrase = HTTPStatus(self.status).phrase.lower() if self.status in set(HTTPStatus) else "an unknown status"
         refusal = Unreadable if self.status < 400 else Unreachable if self.status in range(500, 600) else Blocked
         error = refusal(f"{shown(self.url)} answered {self.status} ({phrase}).")
-        error.turned_away = self.turned_away
+        error.turned_away, error.status = self.turned_away, self.status
         raise error
 
     def fetched(self, level: int) -> Fetched:

@@ -1,8 +1,12 @@
-"""What a site's robots.txt allows (RFC 9309). A site without one, or whose robots.txt cannot be had soon, allows everything."""
+"""What a site's robots.txt allows (RFC 9309). A site without one, or whose robots.txt cannot be had soon, allows everything.
+
+A server that answers 5xx for it allows nothing for a while (section 2.3.1.4): there may be rules, and it is in trouble.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from urllib.parse import urljoin, urlsplit
@@ -19,7 +23,11 @@ ROBOTS_SECONDS = 5.0
 #: So much of a robots.txt counts (RFC 9309, section 2.5, asks for at least this); more would keep the event loop busy.
 MAX_BYTES = 512_000
 
+#: Seconds after which a server that has failed is asked for its robots.txt again.
+AGAIN_SECONDS = 60.0
+
 _ALL_ALLOWED = Protego.parse("")
+_FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class TooSoon(TooSlow):
@@ -30,9 +38,11 @@ class Robots:
     """The rules of every origin asked about so far. `get` fetches a robots.txt, redirects followed."""
 
     def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]]) -> None:
+        self._clock = time.monotonic
         self._agent = agent.split("/")[0].strip()
         self._get = get
         self._rules: dict[str, Protego] = {}
+        self._again: dict[str, float] = {}
         self._turns: defaultdict[str, float] = defaultdict(float)
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -42,6 +52,8 @@ class Robots:
         Raises Blocked when it may not be, TooSoon when that is only after `deadline`, on the clock of the event loop.
         """
         rules, host = await self._rules_for(url), urlsplit(url).netloc
+        if rules is _FAILED:
+            raise Blocked(f"The server fails at {host}/robots.txt, so nothing of {host} may be read.", hint="Try again in some minutes.")
         if not rules.can_fetch(url, self._agent):
             raise Blocked(f"robots.txt does not allow {shown(url)}.", hint="Set robots to false for sites you own.")
         now, delay = asyncio.get_running_loop().time(), float(rules.crawl_delay(self._agent) or 0)
@@ -54,14 +66,24 @@ class Robots:
     async def _rules_for(self, url: str) -> Protego:
         origin = urlsplit(url)._replace(path="", query="").geturl()
         async with self._asking[origin]:
-            if origin not in self._rules:
+            if origin not in self._rules or (self._rules[origin] is _FAILED and self._clock() >= self._again[origin]):
                 self._rules[origin] = await self._load(urljoin(origin, "/robots.txt"))
+                self._again[origin] = self._clock() + AGAIN_SECONDS
         return self._rules[origin]
 
     async def _load(self, url: str) -> Protego:
         try:
             async with asyncio.timeout(ROBOTS_SECONDS):
                 answer = await self._get(url)
-        except (FetchError, TimeoutError):
+        except TimeoutError:
             return _ALL_ALLOWED
-        return Protego.parse(answer.body[:MAX_BYTES].decode("utf-8-sig", "replace")) if answer.status < 300 else _ALL_ALLOWED
+        except FetchError as error:
+            return _without(error.status)
+        if answer.status >= 300:
+            return _without(answer.status)
+        return Protego.parse(answer.body[:MAX_BYTES].decode("utf-8-sig", "replace"))
+
+
+def _without(status: int) -> Protego:
+    """The rules of a site that has answered with `status` in place of its robots.txt, or (0) with nothing that can be used."""
+    return _FAILED if status in range(500, 600) else _ALL_ALLOWED

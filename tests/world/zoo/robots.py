@@ -33,7 +33,7 @@ ROBOTS = (
     _site("with lines that end bare", _rules(_NOBODY.replace("\n", "\r")), _CLOSED, visits=0),
     _site("of garbage", _rules(bytes(range(256)) * 50), WHOLE),
     _site("that is a page", says(http(PAGE)), WHOLE),
-    _site("that fails", says(http("", status="500 Oops")), WHOLE),
+    _site("that fails", says(http("", status="500 Oops")), Refused(Blocked, "robots.txt, so nothing of"), visits=0),
     _site("that is forbidden", says(http("", status="403 Forbidden")), WHOLE),
     _site("that breaks off", says(b"HTTP/1.1 200 OK\r\nContent-Len"), WHOLE),
     _site("that comes late", later(_rules(_NOBODY), 0.3), _CLOSED, visits=0),
