@@ -64,6 +64,12 @@ class Settings(BaseSettings):
     reply_tokens: int = Field(8_000, ge=100, le=100_000, description="Most tokens in one model answer.")
     model_seconds: float = Field(120, gt=0, le=3_600, description="Longest wait for one model answer, in seconds.")
     model_parallel: int = Field(16, ge=1, le=256, description="Model calls at once per endpoint.")
+    embeddings: str = Field("", description="Model for embeddings, such as text-embedding-3-small. Empty: none, search is by words alone.")
+    embeddings_url: str = Field("", description="OpenAI-compatible server for embeddings. Empty: `openai_base_url`, or OpenAI.")
+    embeddings_api_key: SecretStr | None = Field(
+        None, description="Key of the server for embeddings. Unset: `openai_api_key`, for its own server alone."
+    )
+    embeddings_seconds: float = Field(60, gt=0, le=3_600, description="Longest wait for the embeddings of one batch, in seconds.")
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=lambda: {"gpt-5-mini": (0.25, 2.0), "gpt-5-nano": (0.05, 0.4), "gpt-5": (1.25, 10.0)},
         description="US dollars for a million tokens in and out, by model name. A model not listed has an unknown price.",
