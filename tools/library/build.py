@@ -9,69 +9,106 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
-import multiprocessing
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import as_completed
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from spadework.errors import SettingsError
 from spadework.tools.library.document import cut_document
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.packages import installed
 from spadework.tools.library.plan import Plan
-from spadework.tools.library.reading import FileText, cut_file, cut_package, start_worker
-from spadework.tools.library.store import StoreReader, StoreWriter
+from spadework.tools.library.pool import read_files, workers
+from spadework.tools.library.reading import FileText, changed_at, cut_package
+from spadework.tools.library.writer import StoreWriter
 
-WORKERS = 2
+#: How long another process that builds the same library is waited for.
+WAIT_SECONDS = 1_200
 #: Folders of the same sources in former states that are kept; others may still be reading them.
 _KEPT = 2
-#: So many files may be under way in a pool of workers.
-_SUSPECTS = 2 * WORKERS + 1
 _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build the folder of a plan, unless another process has put it there by then."""
+    """Build the folder of a plan, unless another process has put it there by then: one builds a library, the others wait for it."""
     plan.shelf.mkdir(parents=True, exist_ok=True)
-    _sweep(plan)
-    draft = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".draft-"))
+    with _alone(plan):
+        if plan.folder.exists():
+            return
+        _sweep(plan)
+        _prepare(plan)
+        with StoreWriter(plan.draft) as store:
+            _fill_from_files(plan, store) if plan.paths else _fill_from_packages(store)
+        plan.draft.rename(plan.folder)
+
+
+@contextlib.contextmanager
+def _alone(plan: Plan) -> Iterator[None]:
+    """Hold the lock of the library. The system frees it when this process ends, however that happens."""
+    lock = FileLock(plan.shelf / f".{plan.family}.lock")
     try:
-        _fill(plan, draft)
-        with contextlib.suppress(OSError):  # another process was first: its folder holds the same
-            draft.rename(plan.folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        lock.acquire(blocking=False)
+    except Timeout:
+        _tell(waits=True)
+        try:
+            lock.acquire(timeout=WAIT_SECONDS)
+        except Timeout:
+            raise SettingsError(f"Another process has been building this library's index for {WAIT_SECONDS} seconds.") from None
+    with lock:
+        yield
 
 
 def _sweep(plan: Plan) -> None:
-    """Remove what former builds left behind."""
-    old = [path for path in plan.shelf.glob(".draft-*") if path.stat().st_mtime < time.time() - _ABANDONED_SECONDS]
+    """Remove what former builds left behind: old states of this library, and what nobody has gone on with for a day."""
+    old = [path for path in plan.shelf.glob(".*-*") if path.is_dir() and path.stat().st_mtime < time.time() - _ABANDONED_SECONDS]
     for path in [*plan.relatives[_KEPT:], *plan.outdated, *old]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _fill(plan: Plan, draft: Path) -> None:
-    if plan.paths:
-        _fill_from_files(plan, draft)
-    else:
-        _fill_from_packages(draft)
+def _prepare(plan: Plan) -> None:
+    """Begin the draft with the library's last state, if it has one. Files of the index never change, so they are linked, not copied."""
+    if plan.draft.exists() or not plan.relatives:
+        return
+    copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))
+    shutil.copytree(plan.relatives[0], copy, dirs_exist_ok=True, copy_function=_link, ignore=shutil.ignore_patterns("*.lock"))
+    copy.rename(plan.draft)
 
 
-def _fill_from_packages(draft: Path) -> None:
-    places = [None, *sorted(installed(), key=_weight, reverse=True)]  # the longest work first
-    with _pool() as pool:
-        jobs = [pool.submit(cut_package, place) for place in places]
-        with StoreWriter(draft) as store:
-            for done, job in enumerate(as_completed(jobs), start=1):
-                for each in job.result():
-                    store.add(each)
-                _tell(done=done, of=len(jobs))
+def _link(source: str, target: str) -> None:
+    name = Path(source)
+    if name.suffix in (".json", ".db"):
+        shutil.copyfile(source, target)
+        return
+    try:
+        Path(target).hardlink_to(source)
+    except OSError:  # a file system without links
+        shutil.copyfile(source, target)
+
+
+def _fill_from_packages(store: StoreWriter) -> None:
+    """Read the packages that are new: the documents of a package are those of its very version."""
+    places = {_source(place): place for place in [None, *sorted(installed(), key=_weight, reverse=True)]}  # the longest work first
+    store.forget_others(places)
+    fresh = {name: place for name, place in places.items() if store.source(name) is None}
+    with workers() as pool:
+        jobs = {pool.submit(cut_package, place): name for name, place in fresh.items()}
+        for done, job in enumerate(as_completed(jobs), start=1):
+            for each in job.result():
+                store.add(each, jobs[job])
+            store.note(jobs[job])
+            _tell(done=done, of=len(jobs))
+
+
+def _source(place: Path | None) -> str:
+    return place.stem if place else f"python-{sys.version}"
 
 
 def _weight(place: Path) -> int:
@@ -80,78 +117,33 @@ def _weight(place: Path) -> int:
     return record.stat().st_size if record.exists() else 0
 
 
-def _fill_from_files(plan: Plan, draft: Path) -> None:
-    found = files(plan.paths)
-    known = _Known(plan)
-    fresh = [file for file in found if not known.has(file)]
-    with StoreWriter(draft) as store:
-        for file in found:
-            if entry := known.entry(file):
-                _store(store, file, entry)
-        for done, (file, read) in enumerate(_read(fresh), start=1):
-            _store(store, file, known.same(file, read) or read)
-            _tell(done=done, of=len(fresh))
+def _fill_from_files(plan: Plan, store: StoreWriter) -> None:
+    """Read the files that are new or changed, by size and time; forget those that are gone."""
+    fresh: list[tuple[File, str]] = []
+    store.forget_others(_looked_at(plan, store, fresh))
+    for done, (file, read) in enumerate(read_files(fresh), start=1):
+        _store(store, file, read)
+        _tell(done=done, of=len(fresh))
+
+
+def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) -> Iterator[str]:
+    """The names of all files; those that must be read go to `fresh`, with the digest they had."""
+    for file in files(plan.paths):
+        known = store.source(file.url)
+        if known is None or known[:2] != (file.size, file.mtime):
+            fresh.append((file, known[2] if known else ""))
+        yield file.url
 
 
 def _store(store: StoreWriter, file: File, read: FileText) -> None:
-    number = store.add(read.document) if read.document else None
-    store.note(file.url, file.size, file.mtime, read.digest, number, read.reason)
-
-
-def _read(fresh: list[File]) -> Iterator[tuple[File, FileText]]:
-    """Read files in parallel. When one of them ends its worker, those that may have been it are read one by one, so that one is lost."""
-    waiting = dict.fromkeys(fresh)
-    while waiting:
-        try:
-            with _pool() as pool:
-                jobs: dict[Future[FileText], File] = {pool.submit(cut_file, file): file for file in waiting}
-                for job in as_completed(jobs):
-                    read = job.result()
-                    del waiting[jobs[job]]
-                    yield jobs[job], read
-        except BrokenProcessPool:
-            for file in list(waiting)[:_SUSPECTS]:
-                del waiting[file]
-                yield file, _read_alone(file)
-
-
-def _read_alone(file: File) -> FileText:
-    try:
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-            return pool.submit(cut_file, file).result()
-    except BrokenProcessPool:
-        return FileText("", None, "its reader broke down or took too long")
-
-
-def _pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn"), start_worker)
-
-
-class _Known:
-    """The files of the library's last state, whose texts need not be read again."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._store = StoreReader(plan.relatives[0]) if plan.relatives else None
-        self._files = {row[0]: row for row in self._store.files()} if self._store else {}
-
-    def has(self, file: File) -> bool:
-        """Whether the file is as it was, by size and time."""
-        row = self._files.get(file.url)
-        return row is not None and row[1:3] == (file.size, file.mtime)
-
-    def entry(self, file: File) -> FileText | None:
-        """What an unchanged file gave."""
-        return self._text(file) if self.has(file) else None
-
-    def same(self, file: File, read: FileText) -> FileText | None:
-        """What the file gave before, when only its time has changed."""
-        row = self._files.get(file.url)
-        return self._text(file) if row is not None and row[3] == read.digest and read.digest else None
-
-    def _text(self, file: File) -> FileText:
-        _, _, _, digest, number, reason = self._files[file.url]
-        document = self._store.by_numbers([number]).get(number) if self._store and number is not None else None
-        return FileText(digest, cut_document(document) if document else None, reason)
+    """Put what a file gave in the place of what it gave before."""
+    cuts = [read.document] if read.document else []
+    if read.same:
+        cuts = [cut_document(replace(document, changed_at=changed_at(file))) for document in store.documents(file.url)]
+    store.forget(file.url)
+    store.note(file.url, file.size, file.mtime, read.digest, read.reason)
+    for cut in cuts:
+        store.add(cut, file.url)
 
 
 def _tell(**said: Any) -> None:

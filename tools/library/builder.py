@@ -52,6 +52,8 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] 
         async for line in process.stdout:
             said = json.loads(line)
             error = said.get("error", error)
+            if progress and said.get("waits"):
+                progress(f"Waiting for another process that is building the index of {_subject(plan)}.")
             share = said.get("done", 0) / max(1, said.get("of", 1))
             if progress and (share - told >= _STEP or share == 1 > told):
                 told = share

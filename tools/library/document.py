@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from spadework.tools.blocks import blocks
-from spadework.tools.library.uses import used_names
+from spadework.tools.library.copies import sketch
+from spadework.tools.library.uses import defined_names, used_names
 from spadework.tools.passages import cut
 
 #: Longest passage that is indexed and shown as a snippet, but for code and tables.
@@ -20,7 +21,8 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 class Document:
     """A document as clean Markdown. `url` is library://<collection>/<relative path>; its domain is the collection.
 
-    `uses` is the number of other documents with code that uses what this one documents.
+    `uses` is the number of other documents with code that uses what this one documents. `kind` is the kind of file it was read from,
+    such as "pdf", and `changed_at` when that file was last changed.
     """
 
     url: str
@@ -28,6 +30,8 @@ class Document:
     markdown: str
     published_at: datetime | None = None
     uses: int = 0
+    kind: str = ""
+    changed_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -41,16 +45,19 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document, its passages, and the names its code uses."""
+    """A document, its passages, the names its code uses and defines, and the sketch by which its copies are known."""
 
     document: Document
     passages: list[Piece]
     used: frozenset[str]
+    defined: tuple[str, ...]
+    sketch: bytes
 
 
 def cut_document(document: Document, max_chars: int = PASSAGE_CHARS) -> Cut:
     """A document made ready for the index."""
-    return Cut(document, pieces(document, max_chars), used_names(document.markdown))
+    text = document.markdown
+    return Cut(document, pieces(document, max_chars), used_names(text), tuple(defined_names(text)), sketch(text))
 
 
 def pieces(document: Document, max_chars: int) -> list[Piece]:

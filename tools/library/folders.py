@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,22 +29,36 @@ MEDIA_TYPES = {
     ".odp": "application/vnd.oasis.opendocument.presentation",
     ".rtf": "application/rtf",
     ".epub": "application/epub+zip",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".ipynb": "application/x-ipynb+json",
+    ".eml": "message/rfc822",
 }
+#: What a search can be kept to (`kind:pdf`): the ending, under one name for each media type, that of the first one above.
+KINDS = {suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:] for suffix, kind in MEDIA_TYPES.items()}
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx"))
 #: Names of files without an ending that are text by custom.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
+#: Names that stand in a URL as they are.
+_PLAIN = re.compile(r"[\w.~-]*", re.ASCII).fullmatch
 _SIGNS = re.compile(r"[^\w.-]+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class File:
-    """A file to be read; `mtime` is in nanoseconds."""
+    """A file to be read; `mtime` is in nanoseconds, `kind` one of `KINDS`."""
 
-    path: Path
+    path: str
     url: str
-    media_type: str
+    kind: str
     size: int
     mtime: int
+
+    @property
+    def media_type(self) -> str:
+        """What kind of text it holds."""
+        return MEDIA_TYPES[f".{self.kind}"]
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
@@ -72,42 +87,43 @@ def _check(path: Path) -> None:
         raise SettingsError(f"The library path {path} cannot be read: permission denied.", hint="Give yourself the right to read it.")
 
 
-def files(paths: Sequence[Path]) -> list[File]:
-    """Every document file of the paths, sorted by URL.
+def files(paths: Sequence[Path]) -> Iterator[File]:
+    """Every document file of the paths, in an order that depends on their names alone.
 
     Hidden files and folders, links that lead out of the folder and files that are no documents are left out. Raises like `collections`.
     """
-    found = []
-    for name, path in collections(paths).items():
-        root = path if path.is_dir() else path.parent
-        for entry in _walk(root, root.resolve()) if path.is_dir() else [path]:
-            if file := _file(entry, f"library://{quote(name)}/{quote(entry.relative_to(root).as_posix())}"):
-                found.append(file)
-    return sorted(found, key=lambda file: file.url)
+    return _files(collections(paths))
 
 
-def _walk(folder: Path, root: Path) -> Iterator[Path]:
+def _files(named: dict[str, Path]) -> Iterator[File]:
+    for name, path in named.items():
+        if path.is_dir():
+            yield from _walk(str(path), f"library://{quote(name)}/", path.resolve())
+        elif file := _file(path.name, str(path), f"library://{quote(name)}/{quote(path.name)}", path.stat()):
+            yield file
+
+
+def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
+    """The files of a folder. Written for speed: a library may have a million of them, and is looked through at every start."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except PermissionError:
-        return  # a folder inside the library that is not ours to read
+    except (PermissionError, FileNotFoundError):
+        return  # a folder inside the library that is not ours to read, or gone by now
     for entry in entries:
-        if entry.name.startswith(".") or entry.name.lower() in _LEFT_OUT:
+        name = entry.name
+        if name.startswith(".") or name.lower() in _LEFT_OUT:
             continue
-        path = Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(path, root)
-        elif entry.is_file() and (not entry.is_symlink() or path.resolve().is_relative_to(root)):
-            yield path
+            yield from _walk(entry.path, f"{url}{quote(name)}/", root)
+        elif not entry.is_symlink() or Path(entry.path).resolve().is_relative_to(root):
+            try:
+                if file := _file(name, entry.path, f"{url}{name if _PLAIN(name) else quote(name)}", entry.stat()):
+                    yield file
+            except FileNotFoundError:
+                continue  # gone since the folder was listed, or a link to nothing
 
 
-def _file(path: Path, url: str) -> File | None:
-    suffix = path.suffix.lower()
-    media_type = MEDIA_TYPES.get(suffix) or ("text/plain" if not suffix and _BARE.match(path.name) else "")
-    if not media_type:
-        return None
-    try:
-        state = path.stat()
-    except OSError:
-        return None  # gone since the folder was listed
-    return File(path, url, media_type, state.st_size, state.st_mtime_ns)
+def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
+    _, dot, suffix = name.rpartition(".")
+    kind = KINDS.get(f".{suffix.lower()}", "") if dot else "txt" if _BARE.match(name) else ""
+    return File(path, url, kind, state.st_size, state.st_mtime_ns) if kind and stat.S_ISREG(state.st_mode) else None

@@ -37,7 +37,7 @@ class Library:
         self._searcher = searcher
         self.documents = searcher.store.count()
         self.describe = words % self.documents if "%d" in words else words
-        self.skipped = tuple(Skipped(url, reason) for url, _, _, _, number, reason in searcher.store.files() if number is None)
+        self.skipped = tuple(Skipped(url, reason) for url, reason in searcher.store.skipped())
 
     @classmethod
     async def open(cls, paths: Sequence[Path], *, home: Path, progress: Callable[[str], None] | None = None) -> Library:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from spadework.tools.library.folders import collections, files
 from spadework.tools.library.packages import installed
 
 #: Raise it when what is stored, or how texts are read or cut, changes.
-FORMAT = 1
+FORMAT = 2
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
@@ -36,6 +36,11 @@ class Plan:
         return self.shelf / f"{self.family}-{self.state}"
 
     @property
+    def draft(self) -> Path:
+        """Where its index is being made, by one process at a time; what a killed one left there is gone on with."""
+        return self.shelf / f".draft-{self.family}"
+
+    @property
     def relatives(self) -> list[Path]:
         """The folders of the same sources in other states, newest first."""
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
@@ -55,7 +60,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
         words = f"the documentation of {len(names)} installed Python packages and the standard library"
         return Plan((), shelf, f"installed-{FORMAT}", _digest([sys.version, *names]), words)
     named = collections(paths)
-    state = [f"{file.url} {file.size} {file.mtime}" for file in files(paths)]
+    state = (f"{file.url} {file.size} {file.mtime}" for file in files(paths))
     family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
     title = " and ".join([", ".join(list(named)[:-1]), list(named)[-1]]) if len(named) > 1 else next(iter(named))
     return Plan(
@@ -63,5 +68,8 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     )
 
 
-def _digest(lines: Sequence[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()[:16]
+def _digest(lines: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(f"{line}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest()[:16]

@@ -7,6 +7,7 @@ import gc
 import hashlib
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
@@ -25,11 +26,12 @@ FILE_SECONDS = 60
 
 @dataclass(frozen=True)
 class FileText:
-    """What a file gave: its digest and its document, or the reason why there is none."""
+    """What a file gave: its digest and its document, or the reason why there is none. `same`: its digest was the one known before."""
 
     digest: str
     document: Cut | None
     reason: str = ""
+    same: bool = False
 
 
 def start_worker() -> None:
@@ -42,15 +44,17 @@ def cut_package(place: Path | None) -> list[Cut]:
     return [cut_document(document) for document in read_package(package_at(place))]
 
 
-def cut_file(file: File) -> FileText:
-    """The document of a file. Never raises for what is in it."""
+def cut_file(file: File, known: str = "") -> FileText:
+    """The document of a file, which is only read when its digest is not the `known` one. Never raises for what is in it."""
     if file.size > MAX_FILE_BYTES:
         return FileText("", None, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
-        body = file.path.read_bytes()
+        body = Path(file.path).read_bytes()
     except OSError as error:
         return FileText("", None, (error.strerror or "it cannot be read").lower())
     digest = hashlib.sha256(body).hexdigest()
+    if digest == known:
+        return FileText(digest, None, same=True)
     if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
         return FileText(digest, None, "it is not text")
     try:
@@ -62,7 +66,13 @@ def cut_file(file: File) -> FileText:
     if not read.markdown.strip():
         return FileText(digest, None, "it has no text")
     title = " ".join(read.title.split()) or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
-    return FileText(digest, cut_document(Document(file.url, title, read.markdown, read.published_at)))
+    document = Document(file.url, title, read.markdown, read.published_at, kind=file.kind, changed_at=changed_at(file))
+    return FileText(digest, cut_document(document))
+
+
+def changed_at(file: File) -> datetime:
+    """When a file was last changed."""
+    return datetime.fromtimestamp(file.mtime // 10**9, UTC)
 
 
 def _within_time(file: File, body: bytes) -> Extracted:

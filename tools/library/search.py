@@ -39,13 +39,19 @@ class Searcher:
         self._searcher = open_index(folder / "index").searcher()
         self._understood = understood
 
+    @property
+    def passages(self) -> int:
+        """How many passages the index holds."""
+        return int(self._searcher.num_docs)
+
     def search(self, text: str, limit: int) -> list[Found]:
         """At most `limit` documents, best first; [] when none has any word of the question."""
         question = asked(text, self._understood)
         if not question.terms or limit < 1:
             return []
         matches = list(self._matches(question))
-        documents = self.store.by_numbers(sorted({match.number for match in matches}))
+        stored = self.store.by_numbers(sorted({match.number for match in matches}))
+        documents = {number: each.document for number, each in stored.items()}
         weights = {term.text: self._weight(term) for term in question.terms}
         return _shown(rank(matches, documents, question, weights)[:limit], question)
 
@@ -59,9 +65,10 @@ class Searcher:
             yield from self._passages(within(central, question.terms), _WITHIN)
 
     def _passages(self, query: tantivy.Query, most: int) -> Iterator[Match]:
-        for score, address in self._searcher.search(query, most, count=False).hits:
-            place = self._searcher.doc(address)
-            yield Match(place["document"][0], place["start"][0], place["end"][0], score)
+        hits = self._searcher.search(query, most, count=False).hits
+        places = [self._searcher.fast_field_values(name, [address for _, address in hits]) for name in ("document", "start", "end")]
+        for (score, _), number, start, end in zip(hits, *places, strict=True):
+            yield Match(number, start, end, score)
 
     def _weight(self, term: Term) -> float:
         """How rare a term is (the inverse document frequency of BM25)."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from spadework.tools.blocks import blocks
 from spadework.tools.inline import plain
-from spadework.tools.library.schema import spaced, word_analyzer
+from spadework.tools.library.schema import stems
 from spadework.tools.sentences import sentences
 
 MAX_CHARS = 300
+_SENTENCES = 6
+#: What marks in Markdown begin with: a text without any is plain as it stands.
+_MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
@@ -16,8 +21,21 @@ def snippet(passage: str, words: set[str]) -> str:
     Without sentences (code, tables), the beginning of the passage.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [_flat(_body(passage))]
-    windows = [_clipped(" ".join(shown[n : n + 6])) for n in range(len(shown))]
-    return max(windows, key=lambda text: len(words.intersection(word_analyzer().analyze(spaced(text)))), default="")
+    found = [words & stems(text) for text in shown]
+    best = max(range(len(shown)), key=lambda first: _seen(shown, found, first))
+    return _clipped(" ".join(shown[best : best + _SENTENCES]))
+
+
+def _seen(shown: list[str], found: list[set[str]], first: int) -> int:
+    """How many of the words stand in the sentences from `first` on that there is room for."""
+    seen = set(found[first])
+    room = MAX_CHARS - len(shown[first])
+    for text, words in zip(shown[first + 1 : first + _SENTENCES], found[first + 1 : first + _SENTENCES], strict=True):
+        room -= len(text) + 1
+        if room < 0:
+            break
+        seen |= words
+    return len(seen)
 
 
 def _body(passage: str) -> str:
@@ -27,7 +45,7 @@ def _body(passage: str) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(plain(text).split())
+    return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
 def _clipped(text: str) -> str:

@@ -36,10 +36,10 @@ class Census:
         self._defined: dict[int, list[str]] = {}
         self._own: dict[int, frozenset[str]] = {}
 
-    def add(self, number: int, markdown: str, used: frozenset[str]) -> None:
-        """Count document `number`."""
+    def add(self, number: int, defined: list[str], used: frozenset[str]) -> None:
+        """Count document `number` by the names it defines and those its code uses."""
         self._users.update(used)
-        if defined := defined_names(markdown):
+        if defined:
             self._defined[number] = defined
             self._own[number] = used
 

@@ -34,9 +34,9 @@ def test_what_others_use_is_counted_and_own_use_is_not():
     census = Census()
     defining = "## class pkg.soup.Pot(size)\n\n### Pot.fill()\n"
     assert defined_names(defining) == ["pkg.soup.Pot"]
-    census.add(1, defining, frozenset({"pkg.soup.Pot"}))
-    census.add(2, CODE, used_names(CODE))
-    census.add(3, CODE, used_names(CODE))
+    census.add(1, defined_names(defining), frozenset({"pkg.soup.Pot"}))
+    census.add(2, [], used_names(CODE))
+    census.add(3, [], used_names(CODE))
     assert list(census.uses()) == [(2, 1)]
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.query import asked
+from spadework.tools.library.schema import spaced, stems, word_analyzer
 from spadework.tools.library.search import Searcher
 from spadework.tools.library.snippet import snippet
-from spadework.tools.library.store import StoreWriter
+from spadework.tools.library.writer import StoreWriter
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +73,8 @@ def test_a_snippet_begins_where_the_words_are():
     assert snippet(passage, {"spoon", "soup"}).startswith(("A spoon stirs the soup.", "Pots are round. A spoon", "Pots are round. Pots"))
     assert "A spoon stirs the soup." in snippet(passage, {"spoon", "soup"})
     assert snippet("```\nspoon(x)\n```", {"spoon"}) == "spoon(x)"
+
+
+@given(st.text(max_size=80))
+def test_words_taken_one_by_one_are_those_of_the_index(text):
+    assert stems(text) == set(word_analyzer().analyze(spaced(text)))
