@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from array import array
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-#: Words in a shingle; one in `_EACH` words begins one that is looked at (chosen by its hash, so that copies choose alike).
-_SHINGLE, _EACH = 4, 4
-#: Hashes kept of a text, the smallest: a fair sample (Broder 1997). With fewer, texts are too short to be judged.
-_SAMPLE, _LEAST = 48, 6
+#: A text is taken as its clauses, of letters alone: other numbers, spaces and marks make no other text. Shorter ones say nothing.
+_ENDS = b".!?,;:()\n"
+_AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
+_LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
+_CLAUSE = 12
+#: Hashes of clauses that are kept, the smallest: a fair sample (Broder 1997). With fewer than the least, texts are too short to be judged.
+_SAMPLE, _LEAST = 48, 4
 #: The share of common hashes from which two texts are copies.
 COPY = 0.7
 
 T = TypeVar("T")
-_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def sketch(text: str) -> bytes:
-    """The smallest hashes of a sample of a text's word shingles, 4 bytes each, sorted; numbers do not count as words."""
-    words = [word.encode(errors="replace") for word in _WORD.findall(text.lower())]
-    hashes = {word: zlib.crc32(word) for word in set(words)}
-    starts = [at for at, word in enumerate(words[: 1 - _SHINGLE]) if not hashes[word] % _EACH]
-    found = sorted({zlib.crc32(b" ".join(words[at : at + _SHINGLE])) for at in starts})
+    """The smallest hashes of the clauses of a text, 4 bytes each, sorted."""
+    clauses = set(text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n"))
+    found = sorted({zlib.crc32(clause) for clause in clauses if len(clause) >= _CLAUSE})
     return array("I", found[:_SAMPLE]).tobytes()
 
 
@@ -37,14 +36,13 @@ def resemblance(one: bytes, other: bytes) -> float:
     return len(smallest & a & b) / len(smallest)
 
 
-def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[list[T]]:
-    """At most `most` groups, best first: each an item and those below it that are its copies."""
-    groups: list[list[T]] = []
+def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:
+    """At most `most` items in their order, none a copy of one above it."""
+    kept: list[T] = []
     for item in ranked:
+        if len(kept) >= most:
+            break
         own = sketch_of(item)
-        group = next((each for each in groups if resemblance(sketch_of(each[0]), own) >= COPY), None)
-        if group is not None:
-            group.append(item)
-        elif len(groups) < most:
-            groups.append([item])
-    return groups
+        if all(resemblance(sketch_of(other), own) < COPY for other in kept):
+            kept.append(item)
+    return kept
