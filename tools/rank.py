@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from spadework.tools.operators import without_operators
 from spadework.tools.words import in_spaced_word, is_whole
 
 #: Weights of `priority` (S5).
@@ -47,8 +48,10 @@ def query_terms(query: str) -> list[str]:
 
     Stop words, punctuation and words under three characters are left out. Technical terms and acronyms are kept whole (`c++`, `.net`,
     `gpt-5`, `node.js`, `tcp/ip`), also short ones: known ones (`ai`), those with a digit (`s3`) or sign (`c#`), and capitals (`IT`, `C`)
-    where the query is not all in capitals. A word with hyphens is one term.
+    where the query is not all in capitals. A word with hyphens is one term. Operators
+    such as `site:` are no words.
     """
+    query = without_operators(query)
     mixed = any(char.islower() for char in query)
     terms = (term for token in _TOKEN.findall(query) for term in _terms(token, mixed))
     return list(dict.fromkeys(terms))

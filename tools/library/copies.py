@@ -39,10 +39,12 @@ def resemblance(one: bytes, other: bytes) -> float:
 def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:
     """At most `most` items in their order, none a copy of one above it."""
     kept: list[T] = []
+    sketches: list[bytes] = []
     for item in ranked:
         if len(kept) >= most:
             break
         own = sketch_of(item)
-        if all(resemblance(sketch_of(other), own) < COPY for other in kept):
+        if all(resemblance(other, own) < COPY for other in sketches):
             kept.append(item)
+            sketches.append(own)
     return kept

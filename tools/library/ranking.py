@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from spadework.tools.library.document import Document, packages_of, plain_name
 from spadework.tools.library.query import Asked
-from spadework.tools.library.schema import signed, spread, stems, subject
+from spadework.tools.library.schema import StemFinder, signed, spread, subject
 
 #: What a passage without any needed term keeps of its score; the rest goes with the square of the share that it has.
 _FLOOR = 0.1
@@ -113,9 +113,10 @@ class _Judge:
         self.signed = any(term.signed for term, _ in self.needed)
         self.total = math.fsum(weight for _, weight in self.needed)
         self.names = question.names
+        self.stems = StemFinder(word for term, _ in self.needed for word in term.words)
 
     def document(self, document: Document, found: list[Match]) -> Ranked:
-        title = stems(spread(document.title))
+        title = self.stems.found(spread(document.title))
         shares = {match.start: self._share(document, match, title) for match in found}
         found = sorted(found, key=lambda match: (-_weighed(match, shares[match.start]), match.start))
         scores = [_weighed(match, shares[match.start]) for match in found[:4]]
@@ -126,7 +127,7 @@ class _Judge:
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
         """The share of the needed terms' weight that stands in a passage or its document's title."""
         text = document.markdown[match.start : match.end]
-        words = title | stems(spread(text))
+        words = title | self.stems.found(spread(text))
         signs = set(signed(f"{document.title} {text}")) if self.signed else set()
         here = math.fsum(weight for term, weight in self.needed if (term.text in signs if term.signed else words.issuperset(term.words)))
         return here / self.total if self.total else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,6 +18,8 @@ _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 #: Scripts written without spaces: every sign is a word of its own.
 _UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])")
 _WORD = re.compile(r"[^\W_]+")
+#: Stems that are no beginning of their words (dying), but for their last letter (hoping, happy).
+_IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
 #: The fields that hold words, and how much a match in each counts against one in the body.
@@ -84,8 +87,37 @@ def spread(text: str) -> str:
 def stems(text: str) -> set[str]:
     """The words of a text as the index has them, each once: as `word_analyzer` gives them, faster for words seen before."""
     if not text.isascii():
-        return set(word_analyzer().analyze(spaced(text)))
+        plain, odd = _parted(text)
+        return set(word_analyzer().analyze(spaced(odd))) | stems(plain)
     return {stem for word in set(_WORD.findall(text.lower())) if (stem := _stem(word))}
+
+
+class StemFinder:
+    """Finds a few stems in many texts, without taking each text apart: only words that begin like a stem are looked at."""
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = frozenset(wanted)
+        self._words = [(stem, _beginning(stem)) for stem in self._wanted if stem.isascii()]
+
+    def found(self, text: str) -> set[str]:
+        """Those of the wanted stems that stand in a text: what `stems` gives, and is wanted."""
+        if text.isascii():
+            lower = text.lower()
+            return {stem for stem, words in self._words if any(_stem(word) == stem for word in set(words.findall(lower)))}
+        plain, odd = _parted(text)
+        return self.found(plain).union(self._wanted.intersection(word_analyzer().analyze(spaced(odd))))
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The words of a text that are plain ASCII, and the others: few, so that the fast way is left for few."""
+    words = text.split()
+    return " ".join(word for word in words if word.isascii()), " ".join(word for word in words if not word.isascii())
+
+
+def _beginning(stem: str) -> re.Pattern[str]:
+    """The words that may have a stem. The look behind follows the letters, so that these are searched for first, which is fast."""
+    letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
+    return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
 
 @lru_cache(maxsize=100_000)

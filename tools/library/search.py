@@ -9,12 +9,15 @@ from pathlib import Path
 
 import tantivy
 
+from spadework.tools.library.copies import without_copies
 from spadework.tools.library.document import Document
+from spadework.tools.library.limits import Limits, kept_to
 from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked, within
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.schema import open_index
 from spadework.tools.library.snippet import snippet
 from spadework.tools.library.store import StoreReader
+from spadework.tools.operators import only, without_operators
 
 #: How many passages each query proposes: with any term, with all of them, about a subject named in the question, and from the documents
 #: of a named package that examples use most, of which there are `_CENTRAL`.
@@ -45,27 +48,32 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int) -> list[Found]:
-        """At most `limit` documents, best first; [] when none has any word of the question."""
-        question = asked(text, self._understood)
+        """At most `limit` documents, best first, none a copy of one above it; [] when none has any word of the question.
+
+        Its operators (see `Only`) keep it to some documents. Raises SearchError for one that cannot be.
+        """
+        question, within = asked(without_operators(text), self._understood), kept_to(only(text))
         if not question.terms or limit < 1:
             return []
-        matches = list(self._matches(question))
+        matches = list(self._matches(question, within))
         stored = self.store.by_numbers(sorted({match.number for match in matches}))
         documents = {number: each.document for number, each in stored.items()}
         weights = {term.text: self._weight(term) for term in question.terms}
-        return _shown(rank(matches, documents, question, weights)[:limit], question)
+        ranked = rank(matches, documents, question, weights)
+        return _shown(without_copies(ranked, lambda each: stored[each.best.number].sketch, limit), question)
 
-    def _matches(self, question: Asked) -> Iterator[Match]:
-        yield from self._passages(any_of(question.terms), _ANY)
+    def _matches(self, question: Asked, kept: Limits) -> Iterator[Match]:
+        yield from self._passages(any_of(question.terms), _ANY, kept)
         if sum(term.needed for term in question.terms) > 1:
-            yield from self._passages(all_of(question.terms), _ALL)
+            yield from self._passages(all_of(question.terms), _ALL, kept)
         if question.subjects:
-            yield from self._passages(about(question.subjects, question.terms), _ABOUT)
+            yield from self._passages(about(question.subjects, question.terms), _ABOUT, kept)
         if central := self.store.most_used(question.names, _CENTRAL):
-            yield from self._passages(within(central, question.terms), _WITHIN)
+            yield from self._passages(within(central, question.terms), _WITHIN, kept)
 
-    def _passages(self, query: tantivy.Query, most: int) -> Iterator[Match]:
-        hits = self._searcher.search(query, most, count=False).hits
+    def _passages(self, query: tantivy.Query, most: int, kept: Limits) -> Iterator[Match]:
+        wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *kept]) if kept else query
+        hits = self._searcher.search(wanted, most, count=False).hits
         places = [self._searcher.fast_field_values(name, [address for _, address in hits]) for name in ("document", "start", "end")]
         for (score, _), number, start, end in zip(hits, *places, strict=True):
             yield Match(number, start, end, score)

@@ -6,7 +6,7 @@ import re
 
 from spadework.tools.blocks import blocks
 from spadework.tools.inline import plain
-from spadework.tools.library.schema import stems
+from spadework.tools.library.schema import StemFinder
 from spadework.tools.sentences import sentences
 
 MAX_CHARS = 300
@@ -21,7 +21,8 @@ def snippet(passage: str, words: set[str]) -> str:
     Without sentences (code, tables), the beginning of the passage.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [_flat(_body(passage))]
-    found = [words & stems(text) for text in shown]
+    finder = StemFinder(words)
+    found = [finder.found(text) for text in shown]
     best = max(range(len(shown)), key=lambda first: _seen(shown, found, first))
     return _clipped(" ".join(shown[best : best + _SENTENCES]))
 

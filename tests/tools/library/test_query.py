@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.query import asked
-from spadework.tools.library.schema import spaced, stems, word_analyzer
+from spadework.tools.library.schema import StemFinder, spaced, stems, word_analyzer
 from spadework.tools.library.search import Searcher
 from spadework.tools.library.snippet import snippet
 from spadework.tools.library.writer import StoreWriter
@@ -78,3 +78,14 @@ def test_a_snippet_begins_where_the_words_are():
 @given(st.text(max_size=80))
 def test_words_taken_one_by_one_are_those_of_the_index(text):
     assert stems(text) == set(word_analyzer().analyze(spaced(text)))
+
+
+_WORDS = st.sampled_from(
+    ("hoping", "hope", "happy", "dying", "die", "skies", "sky", "ties", "tie", "AsyncClient", "x9", "Zürich", "café–bar", "日本")
+)
+
+
+@given(st.lists(_WORDS | st.text("abihopy s", max_size=8), max_size=12), st.lists(_WORDS, max_size=5))
+def test_a_few_stems_are_found_as_if_all_words_were_taken(words, wanted):
+    text, looked_for = " ".join(words), stems(" ".join(wanted))
+    assert StemFinder(looked_for).found(text) == stems(text) & looked_for
