@@ -89,14 +89,14 @@ def draft(state: ResearchState) -> str:
     return to_markdown(report, ledger, _sources(state, sections, []))
 
 
-def result_of(desk: Desk, state: ResearchState) -> Result:
-    """The result of a finished run."""
+def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) -> Result:
+    """The result of a finished run; `late` are problems that no node has met."""
     why = _ended_by(desk, state)
     # A model that never gave an answer has written nothing, whatever was meant.
     mode: Mode = desk.mode if desk.budget.used.tokens_out else "extractive"
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
-    problems = _once(state.get("problems", []))
+    problems = _once([*state.get("problems", []), *late])
     sections = [*state.get("sections", [])]
     sources = _sources(state, sections, conflicts)
     closing = [disagreements(conflicts), not_found(state["plan"], state.get("coverage", {}), why), problem_lines(problems)]
@@ -177,6 +177,7 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
         found_by=page.found_by,
         published_at=page.published_at,
         content_hash=page.content_hash,
+        known=page.known,
     )
 
 
@@ -209,4 +210,5 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
         "conflicts": find_conflicts(evidence, asked_stems(plan)),
         "stopped_by": "time",
     }
+    desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
     return result_of(desk, closed)

@@ -19,6 +19,7 @@ from typing import Any, Self
 from spadework.agents.model import Model
 from spadework.budget import Budget
 from spadework.errors import SettingsError
+from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
@@ -26,6 +27,7 @@ from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
 from spadework.tools.journal import Journal
+from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library import Library
 from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
@@ -74,6 +76,7 @@ class Desk:
     browser: Browser
     library: Library | None
     model: Model | None
+    knowing: Knowing
     searching: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     stop: asyncio.Event = field(default_factory=asyncio.Event)
@@ -135,6 +138,7 @@ class Desk:
             browser=browser,
             library=library[0] if library else None,
             model=model,
+            knowing=Knowing(knowledge_of(settings), settings),
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
             stop=stop,
@@ -153,6 +157,7 @@ class Desk:
                 closing.callback(self.library.close)
             closing.push_async_callback(self.journal.close)
             closing.push_async_callback(self.search.close)
+            closing.push_async_callback(self.knowing.close)
             closing.push_async_exit(self.web)
             closing.push_async_exit(self.browser)
             if self.model:

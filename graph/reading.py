@@ -16,6 +16,7 @@ from spadework.graph.emit import Emit
 from spadework.tools.extract.child import read_apart
 from spadework.tools.fetch.pool import Began, Came, Failed, Left, Limits, Outcome, read_many
 from spadework.tools.inline import one_line
+from spadework.tools.knowledge.gate import fresh_since
 from spadework.tools.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
 
@@ -33,9 +34,10 @@ async def read_pages(desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Seq
     pages: dict[str, Page] = {}
     problems: list[Problem] = []
     own: set[str] = set()
+    since = fresh_since(task.queries, desk.settings)
 
     async def read(hit: Hit, seconds: float) -> Page:
-        return await read_page(desk, hit, seconds, own)
+        return await read_page(desk, hit, seconds, own, since)
 
     def place(page: Page) -> str | None:
         return page.url if not task.broad or page.url in own else None
@@ -68,13 +70,17 @@ def _host(hit: Hit) -> str:
     return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
 
 
-async def read_page(desk: Desk, hit: Hit, seconds: float, own: set[str]) -> Page:
-    """The page of a hit, read once in the session, with what the hit knows of it; `own` takes its address if it is read now."""
+async def read_page(desk: Desk, hit: Hit, seconds: float, own: set[str], since: datetime | None = None) -> Page:
+    """The page of a hit, read once in the session, with what the hit knows of it; `own` takes its address if it is read now.
+
+    One that an earlier run has fetched since then is taken from the knowledge store.
+    """
 
     async def work() -> Page:
         desk.budget.charge("pages")
         local = hit.url.startswith(LIBRARY)
-        page = await (_from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds))
+        known = None if local else await _known(desk, hit.url, since)
+        page = known or await (_from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds))
         own.add(page.url)
         return page
 
@@ -140,6 +146,16 @@ async def _local(desk: Desk, url: str, title: str, markdown: str, published_at: 
     )
 
 
+async def _known(desk: Desk, url: str, since: datetime | None) -> Page | None:
+    """The page as the knowledge store has it, with the day on which it was fetched."""
+    entry = await desk.knowing.page(url, since)
+    if entry is None:
+        return None
+    desk.budget.add(cache_hits=1)
+    digest, text = await desk.pages.put(entry.text)
+    return entry.page.model_copy(update={"content_hash": digest, "chars": len(text), "known": True})
+
+
 async def _from_web(desk: Desk, url: str, seconds: float) -> Page:
     desk.budget.add(fetches=1)
     fetched, extracted = await desk.reader.read(url, seconds=seconds)
@@ -167,7 +183,7 @@ def _event(topic: str, outcome: Outcome[Hit, Page]) -> Reading | Read:
     if isinstance(outcome, Began):
         return Reading(topic=topic, url=hit.url, title=hit.title)
     if isinstance(outcome, Came):
-        return Read(topic=topic, url=hit.url, title=outcome.result.title, chars=outcome.result.chars)
+        return Read(topic=topic, url=hit.url, title=outcome.result.title, chars=outcome.result.chars, known=outcome.result.known)
     return Read(topic=topic, url=hit.url, title=hit.title, reason=_reason(outcome))
 
 

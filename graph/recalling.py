@@ -1,21 +1,94 @@
-"""What is known already: the pages of the session that is followed up, read again from its folder before anything is searched."""
+"""What is known already, before anything is searched: the pages of the session that is followed up, and what any earlier run has read."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from spadework.events import Searched
 from spadework.graph.desk import Desk, checked_session_id
+from spadework.graph.emit import Emit
+from spadework.graph.searching import ranked_hits
+from spadework.tools.knowledge import Recalled
+from spadework.tools.knowledge.gate import enough, fresh_since
 from spadework.tools.pages import PageStore
-from spadework.values import Page, Plan, Result, Source
+from spadework.tools.search.domains import wanted
+from spadework.tools.urls import canonical_url
+from spadework.values import Hit, Page, Plan, Problem, Query, Result, Source, Task, Value
 
 #: How old a page may be for a question about what is so now.
 FRESH = timedelta(days=1)
+
+#: The name under which the knowledge store stands in events, hits and sources.
+KNOWLEDGE = "knowledge"
+
+
+class Known(Value):
+    """What earlier runs have read for a task: hits, query by query, and whether they will do without the web."""
+
+    lists: tuple[tuple[Hit, ...], ...] = ()
+    enough: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    def beside(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
+        """The known pages that the web has not found, too: to be known adds no weight to a page."""
+        found = {canonical_url(hit.url) for hits in lists for hit in hits}
+        left = [[hit for hit in hits if canonical_url(hit.url) not in found] for hits in self.lists]
+        return [hits for hits in left if hits]
+
+
+async def recalled(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str]) -> Known:
+    """What is known for a task, without the pages `before` (canonical URLs). Decided once in a session, also when it is resumed."""
+    if not task.queries:
+        return Known()
+
+    async def work() -> Known:
+        return await _asked(desk, task, before)
+
+    known = await desk.journal.once("known", {"topic": task.topic.name, "round": task.round}, Known, work)
+    for query, hits in zip(task.queries, known.lists, strict=False):
+        if hits:
+            emit(Searched(topic=task.topic.name, query=query.text, provider=KNOWLEDGE, hits=len(hits)))
+    return known
+
+
+async def _asked(desk: Desk, task: Task, before: AbstractSet[str]) -> Known:
+    since = fresh_since(task.queries, desk.settings)
+    if since is None:
+        return Known()
+    limit = desk.settings.search_results
+    found = await asyncio.gather(*(desk.knowing.search(query.text, limit=limit, since=since) for query in task.queries))
+    fresh = [
+        [one for one in pages if canonical_url(one.entry.page.url) not in before and wanted(query, one.entry.page.url)]
+        for query, pages in zip(task.queries, found, strict=True)
+    ]
+    lists = tuple(tuple(_hits(pages, query)) for query, pages in zip(task.queries, fresh, strict=True))
+    # Where there will be no second round, nothing could make good what is missing.
+    will_do = desk.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fresh, task)
+    return Known(lists=lists, enough=will_do, problems=tuple(desk.knowing.problems))
+
+
+def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
+    hits = [
+        Hit(
+            url=one.entry.page.url,
+            title=one.entry.page.title,
+            snippet=one.snippet,
+            position=position,
+            provider=KNOWLEDGE,
+            query=query.text,
+            published_at=one.entry.page.published_at,
+        )
+        for position, one in enumerate(found, 1)
+    ]
+    return ranked_hits(hits[: query.results or None], query)
 
 
 async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:

@@ -127,6 +127,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     desk = await desk_of(state["session_id"], runtime.context)
     model = None if desk.budget.until_closing() <= 0 else desk.model
     ledger = state.get("evidence", [])
+    desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
     sections, problems = await writer.write(model, state["plan"], ledger, seconds=desk.budget.phase("write"))
     return {"sections": list(sections), "problems": problems}
 
@@ -148,7 +149,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> ResearchOutput:
     """Compose the result and hand it over."""
     desk = await desk_of(state["session_id"], runtime.context)
-    result = result_of(desk, state)
+    result = result_of(desk, state, await desk.knowing.kept())
     emit = emitter(runtime)
     emit(Wrote(markdown=result.report, final=True))
     emit(Finished(result=result))

@@ -11,8 +11,8 @@ from spadework.budget import ACCELERATE, WRITE_NOW, Budget
 from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
 from spadework.settings import Settings
-from spadework.tools.select import PRESETS
-from spadework.values import Coverage, Plan, Query, Question, Status, Task
+from spadework.tools.select import LOCAL, PRESETS
+from spadework.values import Coverage, Plan, Query, Question, Status, Task, Topic
 
 #: Queries of one gap task at most.
 MOST_GAP_QUERIES = 3
@@ -55,7 +55,7 @@ def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[
         return [task.model_copy(update={"queries": (*task.queries, *_led_to(task, state))}) for task in first]
     before = {query.text.lower() for task in asked for query in task.queries}
     pages = min(GAP_PAGES, PRESETS[settings.preset][1])
-    made = [(topic, _gap_queries(coverage.get(topic.name), before, state["plan"])) for topic in open_topics]
+    made = [(topic, (*_unasked(topic, state), *_gap_queries(coverage.get(topic.name), before, state["plan"]))) for topic in open_topics]
     return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in made if queries]
 
 
@@ -65,6 +65,13 @@ def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
         return ()
     own = {query.text.lower() for query in task.queries}
     return _gap_queries(state["coverage"].get(task.topic.name), own, state["plan"])
+
+
+def _unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
+    """The topic's own queries, where what earlier runs have read was to do without the web, and has not."""
+    pages = [page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages]
+    known = [page.known for page in pages if not page.url.startswith(LOCAL)]
+    return dated(topic.queries, state["plan"].freshness) if known and all(known) else ()
 
 
 def _gap_queries(found: Coverage | None, before: set[str], plan: Plan) -> tuple[Query, ...]:

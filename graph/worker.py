@@ -12,6 +12,7 @@ from spadework.graph.desk import desk_of
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import emitter
 from spadework.graph.reading import read_pages
+from spadework.graph.recalling import recalled
 from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.settings import Settings
@@ -23,12 +24,14 @@ from spadework.values import Problem
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Ask every provider every query of the task at once, follow the links of what was read before, and fuse the lists."""
-    desk = await desk_of(state["session_id"], runtime.context)
+    """Look at what is known, ask every provider every query where that will not do, follow the links of what was read, and fuse the lists."""
+    desk, emit = await desk_of(state["session_id"], runtime.context), emitter(runtime)
     before = {canonical_url(url) for url in state["read_before"]}
-    lists, problems = await search_all(desk, state["task"], emitter(runtime), before)
+    known = await recalled(desk, state["task"], emit, before)
+    lists, problems = ([], []) if known.enough else await search_all(desk, state["task"], emit, before)
     links = {url: await desk.links.of(url) for url in state["read_before"]}
-    return {"hits": fused_hits([*lists, followed(links, state["task"].queries, before)], desk.settings), "problems": problems}
+    found = [*lists, *known.beside(lists), followed(links, state["task"].queries, before)]
+    return {"hits": fused_hits(found, desk.settings), "problems": [*problems, *known.problems]}
 
 
 async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ SpadeworkError              `.hint` says the mend
   ModelError                a model failed; retry, repair, then the extractive role
     BadReply                the answer does not have the asked shape
     TooLong                 the request does not fit the model
+  KnowledgeError            the knowledge store failed; the web is searched
   SessionError
     SessionNotFound
     SessionBusy             another process works on it
@@ -109,6 +110,10 @@ class BadReply(ModelError):
 
 class TooLong(ModelError):
     """The request does not fit the model's context."""
+
+
+class KnowledgeError(SpadeworkError):
+    """The knowledge store cannot be used."""
 
 
 class SessionError(SpadeworkError):

@@ -79,7 +79,7 @@ class Reading(Value):
 
 
 class Read(Value):
-    """A page was read, or could not be (`reason`)."""
+    """A page was read, or could not be (`reason`). `known`: it was taken from the knowledge store."""
 
     type: Literal["read"] = "read"
     topic: str
@@ -87,6 +87,7 @@ class Read(Value):
     title: str = ""
     chars: int = 0
     reason: str = ""
+    known: bool = False
 
 
 class Assessed(Value):

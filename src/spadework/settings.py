@@ -173,6 +173,16 @@ class Settings(BaseSettings):
     allow_hosts: Words = Field((), description="Hosts or addresses you own that the address guard lets through, separated by commas.")
     user_agent: str = Field("spadework/0.1 (research assistant)", description="How spadework names itself to web servers.")
 
+    # Knowledge
+    knowledge: bool = Field(True, description="Keep the web pages that runs read, and search them before the web.")
+    knowledge_days: float = Field(7, ge=0, le=3_650, description="Days after which a kept page counts as stale and is fetched again.")
+    knowledge_hours: float = Field(
+        12, ge=0, le=8_760, description="The same in hours, where recent pages are wanted. About now none is used."
+    )
+    knowledge_mb: int = Field(
+        200, ge=1, le=1_000_000, description="Most megabytes of kept pages (packed). The least recently used go first."
+    )
+
     # Asking back
     clarify: bool = Field(False, description="Ask back where the question can mean several things. On in chat and on the web page.")
     approve: bool = Field(False, description="Show the plan and wait until it is approved or changed. On in chat and on the web page.")

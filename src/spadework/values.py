@@ -114,7 +114,8 @@ class Page(Value):
     """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars` is its length.
 
     `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could
-    not be reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1.
+    not be reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1. `known`: an earlier run has read
+    it, and it was taken from the knowledge store.
     """
 
     url: str
@@ -127,6 +128,7 @@ class Page(Value):
     content_hash: str
     chars: int
     stale: bool = False
+    known: bool = False
     cleaned_by: str = "rules"
     origin: str = ""
     linked: float = 0.0
@@ -236,7 +238,7 @@ class Citation(Value):
 
 
 class Source(Value):
-    """A numbered source of the report: `[n]` in its text is `n` here."""
+    """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from the knowledge store."""
 
     n: int
     url: str
@@ -248,6 +250,7 @@ class Source(Value):
     found_by: tuple[Found, ...] = ()
     published_at: datetime | None = None
     content_hash: str
+    known: bool = False
 
 
 class Problem(Value):

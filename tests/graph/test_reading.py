@@ -25,7 +25,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     url = world.put("archive", "/ferry", TEXT, headers={"cache-control": "max-age=3600"})
     searx.script("ferry passengers", [url])
     play(model, {"Ferry": "ferry passengers"})
-    return Settings.load()
+    return Settings.load(knowledge=False)
 
 
 async def test_the_next_session_reads_a_fresh_page_from_the_cache(world: World, settings: Settings):

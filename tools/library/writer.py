@@ -118,7 +118,7 @@ class StoreWriter:
         within = places(document.url)
         dated = document.published_at or document.changed_at
         for passage in cut.passages:
-            entry = _indexed(document, passage, title)
+            entry = indexed(document, passage, title)
             entry.add_integer("document", number)
             for place in within:
                 entry.add_text("places", place)
@@ -158,7 +158,8 @@ class StoreWriter:
         self._db.close()
 
 
-def _indexed(document: Document, passage: Piece, title: str) -> tantivy.Document:
+def indexed(document: Document, passage: Piece, title: str) -> tantivy.Document:
+    """A passage as the index takes it, but for its document's number; `title` is the document's, spread."""
     body = document.markdown[passage.start : passage.end]
     entry = tantivy.Document(start=passage.start, end=passage.end)
     entry.add_text("title", title)
