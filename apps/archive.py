@@ -41,7 +41,8 @@ def export(home: Path, session_id: str, file: Path) -> None:
 def delete(home: Path, session_id: str) -> None:
     """Delete a session that nobody works on."""
     delete_session(home, session_id)
-    typer.echo(f"Deleted {session_id}.", err=True)
+    kept = " Pages that it read may still be in the knowledge store: `spadework knowledge forget` removes them."
+    typer.echo(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
 
 
 def _result(home: Path, session_id: str) -> Result:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spadework.apps.knowledge import knowledge as knowledge_commands
 from spadework.apps.options import (
     Approve,
     AsJson,
@@ -20,6 +21,7 @@ from spadework.apps.options import (
     Events,
     Follow,
     Home,
+    Knowledge,
     Libraries,
     Minutes,
     Model,
@@ -42,6 +44,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(sessions, name="sessions")
+app.add_typer(knowledge_commands, name="knowledge")
 
 
 @app.command()
@@ -59,6 +62,7 @@ def ask(
     money: Annotated[str | None, typer.Option("--money", help="Most US dollars for model calls.")] = None,
     preset: Annotated[str | None, typer.Option("--preset", help="precise, balanced, recall or default.")] = None,
     effort: Effort = None,
+    knowledge: Knowledge = None,
     attach: Attach = None,
     continue_: Continue = False,
     follow: Follow = "",
@@ -84,6 +88,7 @@ def ask(
         money=money,
         preset=preset,
         effort=effort,
+        knowledge=knowledge,
         clarify=clarify,
         approve=approve,
     )
@@ -248,7 +253,8 @@ def _settings(**given: Any) -> Any:
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
     """The arguments with `ask` put first where they name no command: `spadework "What is …?"`."""
-    known = {command.name or (command.callback.__name__ if command.callback else "") for command in app.registered_commands} | {"sessions"}
+    known = {command.name or (command.callback.__name__ if command.callback else "") for command in app.registered_commands}
+    known |= {group.name or "" for group in app.registered_groups}
     if not arguments or arguments[0] in known or arguments[0] in ("--help", "-h", "--version"):
         return list(arguments)
     return ["ask", *arguments]

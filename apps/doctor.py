@@ -14,6 +14,7 @@ from spadework.errors import SpadeworkError
 from spadework.graph.models import default_model
 from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser, chosen
+from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library import Library
 from spadework.tools.search.choose import choose
 
@@ -60,6 +61,17 @@ async def _search(settings: Settings) -> str:
     return "; ".join([f"searching {provider.describes}" for provider in choice.providers] + list(choice.notices))
 
 
+async def _knowledge(settings: Settings) -> str:
+    store = knowledge_of(settings)
+    if store is None:
+        return "no knowledge store is used (SPADEWORK_KNOWLEDGE)"
+    try:
+        count = await store.count()
+    finally:
+        await store.close()
+    return f"{count:,} {'page' if count == 1 else 'pages'} in {store.describes}"
+
+
 async def _browser(settings: Settings) -> str:
     if missing := Browser(settings).missing:
         return f"no browser, so pages made by scripts cannot be read: {missing}"
@@ -67,7 +79,7 @@ async def _browser(settings: Settings) -> str:
     return f"browser {quick}" + (f", and {whole} at level 3" if quick != whole else "")
 
 
-CHECKS: tuple[Check, ...] = (_python, _home, _model, _search, _browser)
+CHECKS: tuple[Check, ...] = (_python, _home, _model, _search, _knowledge, _browser)
 
 
 def examine(settings: Settings) -> int:

@@ -15,6 +15,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as 
 Events = Annotated[bool, typer.Option("--events", help="Print every event as one line of JSON.")]
 Minutes = Annotated[str | None, typer.Option("--minutes", help="Minutes for the whole run, from the start of the process.")]
 Model = Annotated[str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")]
+Knowledge = Annotated[
+    bool | None, typer.Option("--knowledge/--no-knowledge", help="Use the pages that earlier runs have read, and keep those of this one.")
+]
 Effort = Annotated[str | None, typer.Option("--effort", help="normal or deep.")]
 Continue = Annotated[bool, typer.Option("-c", "--continue", help="Follow up the last finished session.")]
 Follow = Annotated[str, typer.Option("--follow", metavar="ID", help="Follow up the session with this id.", show_default=False)]

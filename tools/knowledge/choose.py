@@ -9,6 +9,9 @@ from spadework.tools.knowledge.store import Knowledge
 
 def knowledge_of(settings: Settings) -> Knowledge | None:
     """The store of the settings, None where they want none. Opens nothing yet."""
-    if not settings.knowledge:
-        return None
+    return store_of(settings) if settings.knowledge else None
+
+
+def store_of(settings: Settings) -> Knowledge:
+    """The store itself, whether runs use it or not."""
     return EmbeddedKnowledge(settings.home / "knowledge", settings.knowledge_mb * 1_000_000)

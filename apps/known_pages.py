@@ -1,0 +1,101 @@
+"""The pages of the knowledge store: printed, forgotten, written to files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from spadework.errors import SettingsError
+from spadework.tools.inline import one_line
+from spadework.tools.knowledge import Entry, Knowledge, Which
+from spadework.tools.pages import write_atomically
+from spadework.values import Page
+
+LINES = ".jsonl"
+#: Characters of a file's name that come from the address of its page.
+_NAME_CHARS = 80
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Do it."""
+    asyncio.run(work)
+
+
+async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
+    """A line a page on stdout, their number on stderr."""
+    count = 0
+    async with aclosing(_closing(store, which)) as pages:
+        async for page in pages:
+            count += 1
+            typer.echo(json.dumps(_facts(page), ensure_ascii=False) if as_json else _line(page))
+    typer.echo(f"{_pages(count)} in {store.describes}.", err=True)
+
+
+async def forget_pages(store: Knowledge, which: Which) -> None:
+    """Forget pages, and say how many."""
+    count = await store.forget(which)
+    await store.close()
+    typer.echo(f"Forgot {_pages(count)}.", err=True)
+
+
+async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
+    """Write pages as JSON lines, or as Markdown files into a folder. Raises SettingsError for a place that cannot be either."""
+    if output.suffix and output.suffix != LINES:
+        raise SettingsError(f"{output.name} cannot be exported to: name a folder, or a file that ends in {LINES}.")
+    made = []
+    async with aclosing(_closing(store, which)) as pages:
+        async for page in pages:
+            if entry := await store.known(page.url):
+                made.append(entry)
+    await asyncio.to_thread(_write, made, output)
+    typer.echo(f"Exported {_pages(len(made))} to {output}.", err=True)
+
+
+def _write(entries: list[Entry], output: Path) -> None:
+    if output.suffix == LINES:
+        lines = (json.dumps(_facts(one.page) | {"markdown": one.text}, ensure_ascii=False) for one in entries)
+        write_atomically(output, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    for one in entries:
+        write_atomically(output / _name(one.page), f"{_head(one.page)}{one.text.rstrip()}\n".encode(errors="replace"))
+
+
+async def _closing(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]:
+    """The pages; the store is closed after them."""
+    try:
+        async for page in store.pages(which):
+            yield page
+    finally:
+        await store.close()
+
+
+def _facts(page: Page) -> dict[str, Any]:
+    return page.model_dump(mode="json", include={"url", "title", "fetched_at", "published_at", "media_type", "chars", "content_hash"})
+
+
+def _line(page: Page) -> str:
+    return f"{page.fetched_at:%Y-%m-%d}  {page.chars:>8,}  {page.url}  {one_line(page.title)}".rstrip()
+
+
+def _head(page: Page) -> str:
+    """What is known of a page, as front matter that any YAML reader takes: JSON strings are YAML, too."""
+    facts = {name: value for name, value in _facts(page).items() if name in ("url", "title", "fetched_at", "published_at") and value}
+    return "---\n" + "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()) + "---\n\n"
+
+
+def _name(page: Page) -> str:
+    """A file name that can be read, and is no other page's."""
+    readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
+    return f"{readable}-{page.content_hash[:8]}.md"
+
+
+def _pages(count: int) -> str:
+    return "1 page" if count == 1 else f"{count:,} pages"
