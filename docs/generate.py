@@ -13,7 +13,12 @@ from spadework.graph.research import WORKER_FAILED, graph
 from spadework.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
-OWN_VARIABLES = {"openai_api_key": "OPENAI_API_KEY", "openai_base_url": "OPENAI_BASE_URL", "searxng_url": "SEARXNG_URL"}
+OWN_VARIABLES = {
+    "openai_api_key": "OPENAI_API_KEY",
+    "openai_base_url": "OPENAI_BASE_URL",
+    "searxng_url": "SEARXNG_URL",
+    "qdrant_url": "QDRANT_URL",
+}
 
 
 def settings_page() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -14,11 +15,14 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+if TYPE_CHECKING:
+    from tests.world.qdrant import Qdrant
+
 # How long an example takes says more about the machine than about the code; the time limit of a test stands in pyproject.toml.
 hypothesis.settings.register_profile("spadework", deadline=None)
 hypothesis.settings.load_profile("spadework")
 
-_FOREIGN = ("OPENAI_", "SPADEWORK_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL", "SERP", "TAVILY_", "BRAVE_", "OPENALEX_")
+_FOREIGN = ("OPENAI_", "SPADEWORK_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL", "SERP", "TAVILY_", "BRAVE_", "OPENALEX_", "QDRANT_")
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +80,21 @@ def model(_model: Model) -> Iterator[Model]:
     _model.reset()
     if errors:
         raise ExceptionGroup("a scripted answer failed", errors)
+
+
+@pytest.fixture(scope="session")
+def _qdrant(background: Background) -> Qdrant:
+    from tests.world.qdrant import Qdrant  # a library that most tests do not need
+
+    return Qdrant(background)
+
+
+@pytest.fixture
+def qdrant(_qdrant: Qdrant) -> Iterator[Qdrant]:
+    """The Qdrant server of the world, without any collection or fault."""
+    _qdrant.reset()
+    yield _qdrant
+    _qdrant.reset()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

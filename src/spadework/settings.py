@@ -183,6 +183,20 @@ class Settings(BaseSettings):
         200, ge=1, le=1_000_000, description="Most megabytes of kept pages (packed). The least recently used go first."
     )
 
+    qdrant_url: str = Field(
+        "",
+        validation_alias=_env("QDRANT_URL"),
+        description="Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`.",
+    )
+    qdrant_api_key: SecretStr | None = Field(
+        None, validation_alias=_env("QDRANT_API_KEY"), description="Key of the Qdrant server. Also QDRANT_API_KEY."
+    )
+    qdrant_collection: str = Field(
+        "spadework",
+        pattern=r"^[\w-]{1,100}$",
+        description="Collection on the Qdrant server. Those who name the same one share what they know.",
+    )
+
     # Asking back
     clarify: bool = Field(False, description="Ask back where the question can mean several things. On in chat and on the web page.")
     approve: bool = Field(False, description="Show the plan and wait until it is approved or changed. On in chat and on the web page.")

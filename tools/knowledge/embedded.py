@@ -18,12 +18,11 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 
 from spadework.errors import KnowledgeError
+from spadework.tools.knowledge.answer import answer
 from spadework.tools.knowledge.catalogue import Catalogue, entries, transaction
-from spadework.tools.knowledge.entry import Entry, Recalled, Which, merged
-from spadework.tools.knowledge.index import PassageIndex, document, proposed, rarity
+from spadework.tools.knowledge.entry import Entry, Recalled, Which
+from spadework.tools.knowledge.index import PassageIndex, proposed, rarity
 from spadework.tools.library.query import Asked, asked
-from spadework.tools.library.ranking import Match, rank
-from spadework.tools.library.snippet import snippet
 from spadework.tools.urls import canonical_url
 from spadework.values import Page
 
@@ -98,15 +97,7 @@ class EmbeddedKnowledge:
             return []
         matches = list(proposed(searcher, question))
         known = entries(db, sorted({match.number for match in matches}), since)
-        matches = [match for match in matches if match.number in known]
-        pages = {number: document(entry) for number, entry in known.items()}
-        weights = {term.text: rarity(searcher, term) for term in question.terms}
-        words = {word for term in question.terms for word in term.words}
-        numbers = {page.url: number for number, page in pages.items()}
-        return [
-            _recalled(known[numbers[one.document.url]], one.best, matches, one.share, words)
-            for one in rank(matches, pages, question, weights)[:limit]
-        ]
+        return answer(matches, known, question, {term.text: rarity(searcher, term) for term in question.terms}, limit)
 
     def _shelf(self, db: sqlite3.Connection) -> PassageIndex:
         """The index that counts now."""
@@ -177,11 +168,6 @@ class EmbeddedKnowledge:
         said = (error.strerror or "") if isinstance(error, OSError) else str(error)
         hint = "`spadework knowledge forget --all` begins anew; --no-knowledge does without."
         return KnowledgeError(f"The knowledge store in {self.folder} cannot be used: {said or type(error).__name__}.", hint=hint)
-
-
-def _recalled(entry: Entry, best: Match, matches: Sequence[Match], share: float, words: set[str]) -> Recalled:
-    spans = [(match.start, match.end) for match in matches if match.number == best.number]
-    return Recalled(entry, snippet(entry.text[best.start : best.end], words), round(share, 3), merged(spans))
 
 
 def _in_batches(db: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[tuple[int, Entry]]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import tantivy
 
+from spadework.tools.knowledge.answer import document
 from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry
-from spadework.tools.library.document import Document, pieces
+from spadework.tools.library.document import pieces
 from spadework.tools.library.query import Asked, Term, about, all_of, any_of
 from spadework.tools.library.ranking import Match
 from spadework.tools.library.schema import open_index, schema, spread, subject
@@ -59,11 +60,6 @@ class PassageIndex:
     def remove(self) -> None:
         """Delete its files. Who is just reading them may go on."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def document(entry: Entry) -> Document:
-    """A page as the library's ranking knows it."""
-    return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
 
 
 def proposed(searcher: tantivy.Searcher, question: Asked) -> Iterator[Match]:

@@ -8,15 +8,26 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from qdrant_client import AsyncQdrantClient
 
 from spadework.tools.knowledge import Entry, Knowledge, Which
 from spadework.tools.knowledge.embedded import EmbeddedKnowledge
+from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, HARBOUR, LONG_AGO, NOW, entry
+from tests.world.qdrant import Qdrant
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 
 
-@pytest.fixture(params=["embedded"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Knowledge]:
-    made: Knowledge = EmbeddedKnowledge(tmp_path / "knowledge", 10_000_000)
+@pytest.fixture(params=["embedded", "qdrant in memory", "qdrant over http"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path, qdrant: Qdrant) -> AsyncIterator[Knowledge]:
+    made: Knowledge
+    if request.param == "embedded":
+        made = EmbeddedKnowledge(tmp_path / "knowledge", 10_000_000)
+    elif request.param == "qdrant in memory":
+        made = QdrantKnowledge(lambda: AsyncQdrantClient(":memory:"), "spadework", "memory")
+    else:
+        made = QdrantKnowledge(client_of(qdrant.url, qdrant.key, 10), "spadework", "127.0.1.21")
     yield made
     await made.close()
 

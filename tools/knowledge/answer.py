@@ -1,0 +1,35 @@
+"""From passages that an index has found to pages, best first: by the library's ranking, the same whatever the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spadework.tools.knowledge.entry import Entry, Recalled, merged
+from spadework.tools.library.document import Document
+from spadework.tools.library.query import Asked
+from spadework.tools.library.ranking import Match, Ranked, rank
+from spadework.tools.library.snippet import snippet
+
+
+def document(entry: Entry) -> Document:
+    """A page as the library's ranking knows it."""
+    return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
+
+
+def answer(
+    matches: Sequence[Match], known: Mapping[int, Entry], question: Asked, weights: Mapping[str, float], limit: int
+) -> list[Recalled]:
+    """At most `limit` pages of those `known` by number that have a match. `weights` says how rare each term is."""
+    there = [match for match in matches if match.number in known]
+    documents = {number: document(entry) for number, entry in known.items()}
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for match in there:
+        spans.setdefault(match.number, []).append((match.start, match.end))
+    words = {word for term in question.terms for word in term.words}
+    best = rank(there, documents, question, weights)[:limit]
+    return [_recalled(known[one.best.number], one, words, spans[one.best.number]) for one in best]
+
+
+def _recalled(entry: Entry, one: Ranked, words: set[str], spans: Sequence[tuple[int, int]]) -> Recalled:
+    shown = snippet(entry.text[one.best.start : one.best.end], words)
+    return Recalled(entry, shown, round(one.share, 3), merged(spans))

@@ -1,0 +1,58 @@
+"""A page as points of Qdrant, and back."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from spadework.tools.knowledge.answer import document
+from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry
+from spadework.tools.knowledge.sparse import passage_vector
+from spadework.tools.library.document import pieces
+from spadework.tools.urls import host_of
+from spadework.values import Page
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+#: What a point is.
+PAGE, PASSAGE = "page", "passage"
+
+
+def page_id(key: str) -> str:
+    """The id of the point of a page."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
+
+
+def points_of(entry: Entry) -> tuple[list[models.PointStruct], models.PointStruct]:
+    """The points of an entry's passages, and that of its page, to be written in this order."""
+    from qdrant_client import models
+
+    common = {
+        "url": entry.key,
+        "hosts": _hosts(entry.page.url),
+        "hash": entry.page.content_hash,
+        "fetched": entry.page.fetched_at.timestamp(),
+    }
+    passages = []
+    for piece in pieces(document(entry), PASSAGE_CHARS):
+        indices, values = passage_vector(entry.page.title, piece.heading, entry.text[piece.start : piece.end])
+        place = {"kind": PASSAGE, "start": piece.start, "end": piece.end}
+        vector = {"words": models.SparseVector(indices=indices, values=values)}
+        point = models.PointStruct(
+            id=page_id(f"{entry.key}#{entry.page.content_hash}#{piece.start}"), vector=vector, payload=common | place
+        )
+        passages.append(point)
+    body = {"kind": PAGE, "record": entry.page.model_dump_json(), "text": entry.text.encode(errors="replace").decode(), "own": entry.own}
+    return passages, models.PointStruct(id=page_id(entry.key), vector={}, payload=common | body)
+
+
+def entry_of(payload: dict[str, Any]) -> Entry:
+    """The entry that a page's point holds."""
+    return Entry(Page.model_validate_json(payload["record"]), payload["text"], bool(payload["own"]))
+
+
+def _hosts(url: str) -> list[str]:
+    """The host of a page and all that stand above it: docs.example.org, example.org, org."""
+    labels = host_of(url).split(".")
+    return [".".join(labels[n:]) for n in range(len(labels))]

@@ -1,0 +1,195 @@
+"""The knowledge store on a Qdrant server: a point for every page with its text, and one for every passage with its words as a vector.
+
+A page counts in the state that its own point names; passages of other states are not seen, and removed by who brings a new one. So a
+writer that is ended half way leaves nothing that could be found by mistake.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from spadework.tools.knowledge.answer import answer
+from spadework.tools.knowledge.entry import Entry, Recalled, Which
+from spadework.tools.knowledge.points import PAGE, PASSAGE, entry_of, page_id, points_of
+from spadework.tools.knowledge.qdrant_errors import in_one_sentence, nothing_there
+from spadework.tools.knowledge.qdrant_filters import filter_of, passages_of_other_states
+from spadework.tools.knowledge.sparse import query_vector
+from spadework.tools.library.query import Asked, asked
+from spadework.tools.library.ranking import Match
+from spadework.tools.urls import canonical_url, host_of
+from spadework.values import Page
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
+
+#: How many passages a question proposes, and how much a word counts that a result need not have.
+PROPOSED, OPTIONAL = 60, 0.3
+#: Points in one request.
+BATCH = 64
+#: The one sparse vector of a passage.
+WORDS = "words"
+
+
+class QdrantKnowledge:
+    """The collection of that name. `connect` makes the client, which is slow to import; `where` is how the server is called in messages."""
+
+    def __init__(self, connect: Callable[[], AsyncQdrantClient], collection: str, where: str) -> None:
+        self._connect = connect
+        self._collection = collection
+        self._where = where
+        self._client: AsyncQdrantClient | None = None
+        self._connecting = asyncio.Lock()
+
+    @property
+    def describes(self) -> str:
+        """Where it is."""
+        return f"the knowledge store {self._collection} of Qdrant at {self._where}"
+
+    async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
+        """See `Knowledge.search`."""
+        question = await asyncio.to_thread(asked, text)
+        if not question.terms or limit < 1:
+            return []
+        client = await self._opened()
+        with in_one_sentence(self._where):
+            found = await self._passages(client, question, since)
+            known = await self._pages(client, {point.payload["url"] for point in found})
+        numbers = {key: n for n, key in enumerate(known)}
+        matches = [
+            Match(numbers[key], point.payload["start"], point.payload["end"], point.score)
+            for point in found
+            if (key := point.payload["url"]) in known and known[key].page.content_hash == point.payload["hash"]
+        ]
+        pages = {numbers[key]: entry for key, entry in known.items()}
+        # The server knows how rare a word is, and does not say: here all that is needed counts alike.
+        weights = {term.text: 1.0 for term in question.terms}
+        return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
+
+    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+        """See `Knowledge.known`."""
+        key, client = canonical_url(url), await self._opened()
+        with in_one_sentence(self._where):
+            entry = (await self._pages(client, {key})).get(key)
+        return None if entry is None or (since and entry.page.fetched_at < since) else entry
+
+    async def add(self, entries: Sequence[Entry]) -> int:
+        """See `Knowledge.add`."""
+        client = await self._opened()
+        with in_one_sentence(self._where):
+            await self._make(client)
+            before = await self._pages(client, {entry.key for entry in entries})
+            newer = {e.key: e for e in sorted(entries, key=lambda e: e.page.fetched_at) if _is_newer(e, before.get(e.key))}
+            for entry in newer.values():
+                passages, page = await asyncio.to_thread(points_of, entry)
+                for n in range(0, len(passages), BATCH):
+                    await client.upsert(self._collection, passages[n : n + BATCH])
+                await client.upsert(self._collection, [page])
+                await client.delete(self._collection, passages_of_other_states(entry))
+        return len(newer)
+
+    async def forget(self, which: Which) -> int:
+        """See `Knowledge.forget`."""
+        client = await self._opened()
+        with in_one_sentence(self._where), nothing_there():
+            count = (await client.count(self._collection, filter_of(which, PAGE), exact=True)).count
+            await client.delete(self._collection, filter_of(which))
+            return count
+        return 0
+
+    async def pages(self, which: Which) -> AsyncIterator[Page]:
+        """See `Knowledge.pages`."""
+        found: list[Page] = []
+        offset: Any = None
+        client = await self._opened()
+        with in_one_sentence(self._where), nothing_there():
+            while True:
+                fields = ["record"]
+                points, offset = await client.scroll(self._collection, filter_of(which, PAGE), BATCH, offset=offset, with_payload=fields)
+                found += [Page.model_validate_json((point.payload or {})["record"]) for point in points]
+                if offset is None:
+                    break
+        for page in sorted(found, key=lambda page: page.fetched_at, reverse=True):
+            yield page
+
+    async def count(self) -> int:
+        """See `Knowledge.count`."""
+        client = await self._opened()
+        with in_one_sentence(self._where), nothing_there():
+            return (await client.count(self._collection, filter_of(Which(), PAGE), exact=True)).count
+        return 0
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client:
+            await self._client.close()
+            self._client = None
+
+    async def _opened(self) -> AsyncQdrantClient:
+        async with self._connecting:
+            if self._client is None:
+                self._client = await asyncio.to_thread(_without_warnings, self._connect)
+        return self._client
+
+    async def _make(self, client: AsyncQdrantClient) -> None:
+        """The collection, where it is not there yet."""
+        from qdrant_client import models
+
+        if not await client.collection_exists(self._collection):
+            words = {WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)}
+            await client.create_collection(self._collection, vectors_config={}, sparse_vectors_config=words)
+            kinds = dict.fromkeys(("kind", "url", "hosts", "hash"), models.PayloadSchemaType.KEYWORD)
+            for field, kind in {**kinds, "fetched": models.PayloadSchemaType.FLOAT}.items():
+                await client.create_payload_index(self._collection, field, kind)
+
+    async def _passages(self, client: AsyncQdrantClient, question: Asked, since: datetime) -> list[Any]:
+        from qdrant_client import models
+
+        weighed = [
+            (term.text if term.signed else word, 1.0 if term.needed else OPTIONAL)
+            for term in question.terms
+            for word in term.words or ("",)
+        ]
+        indices, values = query_vector(weighed)
+        fresh = filter_of(Which(), PASSAGE, since=since)
+        vector = models.SparseVector(indices=indices, values=values)
+        with nothing_there():
+            answered = await client.query_points(self._collection, query=vector, using=WORDS, query_filter=fresh, limit=PROPOSED)
+            return [point for point in answered.points if point.payload]
+        return []
+
+    async def _pages(self, client: AsyncQdrantClient, keys: Iterable[str]) -> dict[str, Entry]:
+        with nothing_there():
+            points = await client.retrieve(self._collection, [page_id(key) for key in sorted(keys)])
+            return {(point.payload or {})["url"]: entry_of(point.payload or {}) for point in points}
+        return {}
+
+
+def client_of(url: str, key: str, seconds: float) -> Callable[[], AsyncQdrantClient]:
+    """How to connect to a server."""
+
+    def connect() -> AsyncQdrantClient:
+        from qdrant_client import AsyncQdrantClient
+
+        return AsyncQdrantClient(url=url, api_key=key or None, timeout=max(1, round(seconds)), check_compatibility=False)
+
+    return connect
+
+
+def where_of(url: str) -> str:
+    """How a server is called in messages: its host, nothing that could be a key."""
+    return host_of(url)
+
+
+def _is_newer(entry: Entry, known: Entry | None) -> bool:
+    return known is None or entry.page.fetched_at > known.page.fetched_at
+
+
+def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
+    """The client. That a key goes over plain HTTP is for the owner of the server to judge."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return connect()
