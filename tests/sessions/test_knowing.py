@@ -13,6 +13,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.knowledge import Which, knowledge_of
 from spadework.values import Result
+from tests.tools.knowledge.pages import ferry
 from tests.world.brain import play
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -22,19 +23,11 @@ QUESTION = "How many passengers does the ferry of Port Aldermere carry?"
 SITES = ("archive", "news", "blog", "forum")
 
 
-def page(n: int, passengers: int = 212, more: str = "") -> str:
-    return (
-        f"<title>Ferry passengers {n}</title><article><h1>Ferry passengers {n}</h1><p>The ferry of Port Aldermere carries exactly "
-        f"{passengers} passengers, as paper {n} said.</p><p>It leaves the old pier at every full hour between six in the morning and ten "
-        f"at night, and it does not sail in fog, which house number {n} of the harbour street is known for.{more}</p></article>"
-    )
-
-
 @pytest.fixture
 def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
-    searx.script("ferry passengers", [world.put(site, f"/ferry-{n}", page(n)) for n, site in enumerate(SITES)])
+    searx.script("ferry passengers", [world.put(site, f"/ferry-{n}", ferry(n)) for n, site in enumerate(SITES)])
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "passengers"})
     # Nothing is taken from the other two caches, so that every request that is spared was spared by what is known.
     return Settings.load(max_level=0, cache_mb=0, search_cache_mb=0)
@@ -74,7 +67,7 @@ async def test_quotes_from_known_pages_stand_in_the_files_of_the_new_session(set
 async def test_what_is_stale_is_searched_and_fetched_again_and_replaces_what_was_known(world: World, settings: Settings) -> None:
     await research(QUESTION, settings)
     for n, site in enumerate(SITES):
-        world.put(site, f"/ferry-{n}", page(n, passengers=300))
+        world.put(site, f"/ferry-{n}", ferry(n, passengers=300))
     second = await research(QUESTION, settings.with_(knowledge_days=0))
     assert len(asked(world)) == 2 * len(SITES)
     assert "300" in second.report
@@ -113,7 +106,7 @@ async def test_where_the_known_pages_do_not_prove_the_topic_the_web_is_asked_its
     world: World, searx: Searx, model: Model, settings: Settings
 ) -> None:
     await research(QUESTION, settings)
-    searx.script("ferry passengers", [world.put("docs", "/ferry-5", page(5, more=" Its captain is Ottoline Brack, they say."))])
+    searx.script("ferry passengers", [world.put("docs", "/ferry-5", ferry(5, more=" Its captain is Ottoline Brack, they say."))])
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "captain"})
     searched = len(searx.queries)
     result = await research("Who is the captain of the ferry of Port Aldermere?", settings)

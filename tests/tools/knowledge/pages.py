@@ -1,4 +1,4 @@
-"""Pages for a knowledge store, and what every store must do, whatever is behind it."""
+"""Pages for a knowledge store."""
 
 from __future__ import annotations
 
@@ -22,3 +22,12 @@ CENSUS = entry("https://news.example.org/census", "# Census\n\nThe census of Por
 FERRY = entry("https://www.ferry.example/", "# Ferry\n\nThe ferry of Port Aldermere carries 212 passengers.", title="The ferry", days=3)
 HARBOUR = entry("https://docs.example.org/harbour", "# Harbour\n\nThe harbour was dredged in 1932.", title="Harbour works", days=30)
 ALL = [CENSUS, FERRY, HARBOUR]
+
+
+def ferry(n: int, passengers: int = 212, more: str = "") -> str:
+    """A page for the web of the world, long enough to be kept."""
+    return (
+        f"<title>Ferry passengers {n}</title><article><h1>Ferry passengers {n}</h1><p>The ferry of Port Aldermere carries exactly "
+        f"{passengers} passengers, as paper {n} said.</p><p>It leaves the old pier at every full hour between six in the morning and ten "
+        f"at night, and it does not sail in fog, which house number {n} of the harbour street is known for.{more}</p></article>"
+    )

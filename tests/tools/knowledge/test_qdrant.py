@@ -17,7 +17,7 @@ from spadework.tools.knowledge.choose import store_of
 from spadework.tools.knowledge.points import points_of
 from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of
 from spadework.tools.knowledge.sparse import passage_vector
-from tests.tools.knowledge.pages import ALL, CENSUS, LONG_AGO, entry
+from tests.tools.knowledge.pages import ALL, CENSUS, LONG_AGO, entry, ferry
 from tests.world.brain import play
 from tests.world.model import Model
 from tests.world.qdrant import KEY, Fault, Qdrant
@@ -108,9 +108,7 @@ def test_any_text_is_a_vector(title: str, heading: str, body: str) -> None:
 def settings(world: World, searx: Searx, model: Model, qdrant: Qdrant, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in {**world.env, **searx.env, **model.env, **qdrant.env}.items():
         monkeypatch.setenv(name, value)
-    text = "<title>Ferry {0}</title><article><h1>Ferry {0}</h1><p>The ferry carries exactly 212 passengers, says {0}.</p>{1}</article>"
-    more = "<p>It was built in the yard of Port Aldermere.</p><p>It leaves the old pier at every full hour, and does not sail in fog. " * 2
-    searx.script("ferry passengers", [world.put(site, f"/ferry-{n}", text.format(n, more)) for n, site in enumerate(SITES)])
+    searx.script("ferry passengers", [world.put(site, f"/ferry-{n}", ferry(n)) for n, site in enumerate(SITES)])
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "passengers"})
     return Settings.load(max_level=0, cache_mb=0, search_cache_mb=0)
 
