@@ -6,12 +6,13 @@ from importlib.util import find_spec
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
+from spadework.tools.embed import embedder
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.knowledge.embedded import EmbeddedKnowledge
 from spadework.tools.knowledge.store import Knowledge
 
 #: Seconds for one answer of a server.
-SERVER_SECONDS = 3.0
+SERVER_SECONDS = 2.0
 
 
 def knowledge_of(settings: Settings) -> Knowledge | None:
@@ -30,4 +31,5 @@ def store_of(settings: Settings) -> Knowledge:
     from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of, where_of
 
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else ""
-    return QdrantKnowledge(client_of(settings.qdrant_url, key, SERVER_SECONDS), settings.qdrant_collection, where_of(settings.qdrant_url))
+    client, where = client_of(settings.qdrant_url, key, SERVER_SECONDS), where_of(settings.qdrant_url)
+    return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from spadework.tools.knowledge.answer import document
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: What a point is.
 PAGE, PASSAGE = "page", "passage"
+#: The vectors of a passage: its words, and what an embedder makes of it where there is one.
+WORDS, MEANING = "words", "meaning"
 
 
 def page_id(key: str) -> str:
@@ -24,8 +27,15 @@ def page_id(key: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
 
 
-def points_of(entry: Entry) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """The points of an entry's passages, and that of its page, to be written in this order."""
+def texts_of(entry: Entry) -> list[str]:
+    """The passages of an entry with the headings above them, for an embedder."""
+    return [
+        f"{entry.page.title}\n{piece.heading}\n{entry.text[piece.start : piece.end]}" for piece in pieces(document(entry), PASSAGE_CHARS)
+    ]
+
+
+def points_of(entry: Entry, meanings: Sequence[list[float]] = ()) -> tuple[list[models.PointStruct], models.PointStruct]:
+    """The points of an entry's passages, and that of its page, to be written in this order. `meanings` are the vectors of `texts_of`."""
     from qdrant_client import models
 
     common = {
@@ -35,10 +45,11 @@ def points_of(entry: Entry) -> tuple[list[models.PointStruct], models.PointStruc
         "fetched": entry.page.fetched_at.timestamp(),
     }
     passages = []
-    for piece in pieces(document(entry), PASSAGE_CHARS):
+    for n, piece in enumerate(pieces(document(entry), PASSAGE_CHARS)):
         indices, values = passage_vector(entry.page.title, piece.heading, entry.text[piece.start : piece.end])
         place = {"kind": PASSAGE, "start": piece.start, "end": piece.end}
-        vector = {"words": models.SparseVector(indices=indices, values=values)}
+        vector: dict[str, Any] = {WORDS: models.SparseVector(indices=indices, values=values)}
+        vector |= {MEANING: meanings[n]} if meanings else {}
         point = models.PointStruct(
             id=page_id(f"{entry.key}#{entry.page.content_hash}#{piece.start}"), vector=vector, payload=common | place
         )

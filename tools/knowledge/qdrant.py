@@ -7,14 +7,16 @@ writer that is ended half way leaves nothing that could be found by mistake.
 from __future__ import annotations
 
 import asyncio
+import re
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from spadework.tools.embed import EndpointEmbedder
 from spadework.tools.knowledge.answer import answer
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
-from spadework.tools.knowledge.points import PAGE, PASSAGE, entry_of, page_id, points_of
+from spadework.tools.knowledge.points import MEANING, PAGE, PASSAGE, WORDS, entry_of, page_id, points_of, texts_of
 from spadework.tools.knowledge.qdrant_errors import in_one_sentence, nothing_there
 from spadework.tools.knowledge.qdrant_filters import filter_of, passages_of_other_states
 from spadework.tools.knowledge.sparse import query_vector
@@ -30,17 +32,22 @@ if TYPE_CHECKING:
 PROPOSED, OPTIONAL = 60, 0.3
 #: Points in one request.
 BATCH = 64
-#: The one sparse vector of a passage.
-WORDS = "words"
 
 
 class QdrantKnowledge:
-    """The collection of that name. `connect` makes the client, which is slow to import; `where` is how the server is called in messages."""
+    """The collection of that name. `connect` makes the client, which is slow to import; `where` is how the server is called in messages.
 
-    def __init__(self, connect: Callable[[], AsyncQdrantClient], collection: str, where: str) -> None:
+    With an embedder passages are found by their meaning, too, and both rankings fused (RRF). What different models made cannot be compared,
+    so each has a collection of its own.
+    """
+
+    def __init__(
+        self, connect: Callable[[], AsyncQdrantClient], collection: str, where: str, embedder: EndpointEmbedder | None = None
+    ) -> None:
         self._connect = connect
-        self._collection = collection
+        self._collection = f"{collection}-{re.sub(r'[^A-Za-z0-9.]+', '-', embedder.name)}" if embedder else collection
         self._where = where
+        self._embedder = embedder
         self._client: AsyncQdrantClient | None = None
         self._connecting = asyncio.Lock()
 
@@ -56,7 +63,8 @@ class QdrantKnowledge:
             return []
         client = await self._opened()
         with in_one_sentence(self._where):
-            found = await self._passages(client, question, since)
+            meaning = (await self._embedder.embed([text]))[0] if self._embedder else None
+            found = await self._passages(client, question, meaning, since)
             known = await self._pages(client, {point.payload["url"] for point in found})
         numbers = {key: n for n, key in enumerate(known)}
         matches = [
@@ -80,11 +88,12 @@ class QdrantKnowledge:
         """See `Knowledge.add`."""
         client = await self._opened()
         with in_one_sentence(self._where):
-            await self._make(client)
             before = await self._pages(client, {entry.key for entry in entries})
             newer = {e.key: e for e in sorted(entries, key=lambda e: e.page.fetched_at) if _is_newer(e, before.get(e.key))}
             for entry in newer.values():
-                passages, page = await asyncio.to_thread(points_of, entry)
+                meanings = await self._embedder.embed(texts_of(entry)) if self._embedder else []
+                await self._make(client, len(meanings[0]) if meanings else 0)
+                passages, page = await asyncio.to_thread(points_of, entry, meanings)
                 for n in range(0, len(passages), BATCH):
                     await client.upsert(self._collection, passages[n : n + BATCH])
                 await client.upsert(self._collection, [page])
@@ -124,6 +133,8 @@ class QdrantKnowledge:
 
     async def close(self) -> None:
         """Close the connections."""
+        if self._embedder:
+            await self._embedder.close()
         if self._client:
             await self._client.close()
             self._client = None
@@ -134,30 +145,32 @@ class QdrantKnowledge:
                 self._client = await asyncio.to_thread(_without_warnings, self._connect)
         return self._client
 
-    async def _make(self, client: AsyncQdrantClient) -> None:
+    async def _make(self, client: AsyncQdrantClient, dimensions: int) -> None:
         """The collection, where it is not there yet."""
         from qdrant_client import models
 
         if not await client.collection_exists(self._collection):
             words = {WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)}
-            await client.create_collection(self._collection, vectors_config={}, sparse_vectors_config=words)
+            meaning = models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
+            dense = {MEANING: meaning} if dimensions else {}
+            await client.create_collection(self._collection, vectors_config=dense, sparse_vectors_config=words)
             kinds = dict.fromkeys(("kind", "url", "hosts", "hash"), models.PayloadSchemaType.KEYWORD)
             for field, kind in {**kinds, "fetched": models.PayloadSchemaType.FLOAT}.items():
                 await client.create_payload_index(self._collection, field, kind)
 
-    async def _passages(self, client: AsyncQdrantClient, question: Asked, since: datetime) -> list[Any]:
+    async def _passages(self, client: AsyncQdrantClient, question: Asked, meaning: list[float] | None, since: datetime) -> list[Any]:
         from qdrant_client import models
 
-        weighed = [
-            (term.text if term.signed else word, 1.0 if term.needed else OPTIONAL)
-            for term in question.terms
-            for word in term.words or ("",)
-        ]
-        indices, values = query_vector(weighed)
-        fresh = filter_of(Which(), PASSAGE, since=since)
-        vector = models.SparseVector(indices=indices, values=values)
+        terms = [(term.text if term.signed else word, term.needed) for term in question.terms for word in term.words or ("",)]
+        indices, values = query_vector((word, 1.0 if needed else OPTIONAL) for word, needed in terms)
+        words, fresh = models.SparseVector(indices=indices, values=values), filter_of(Which(), PASSAGE, since=since)
+        asking: dict[str, Any] = {"query": words, "using": WORDS, "query_filter": fresh}
+        if meaning:
+            asked = [(words, WORDS), (meaning, MEANING)]
+            lists = [models.Prefetch(query=vector, using=name, filter=fresh, limit=PROPOSED) for vector, name in asked]
+            asking = {"prefetch": lists, "query": models.FusionQuery(fusion=models.Fusion.RRF)}
         with nothing_there():
-            answered = await client.query_points(self._collection, query=vector, using=WORDS, query_filter=fresh, limit=PROPOSED)
+            answered = await client.query_points(self._collection, limit=PROPOSED, **asking)
             return [point for point in answered.points if point.payload]
         return []
 

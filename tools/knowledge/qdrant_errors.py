@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from spadework.errors import KnowledgeError
+from spadework.errors import KnowledgeError, ModelError
 
 
 @contextmanager
@@ -18,6 +18,8 @@ def in_one_sentence(where: str) -> Iterator[None]:
 
     try:
         yield
+    except ModelError as error:
+        raise KnowledgeError(str(error), hint="Pages cannot be compared by meaning.") from None
     except ResourceExhaustedResponse:
         raise KnowledgeError(f"Qdrant at {where} answered that there were too many requests.") from None
     except UnexpectedResponse as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
 from spadework.sessions.research import research
@@ -136,3 +137,27 @@ async def test_a_run_goes_on_with_the_web_when_the_server_fails(qdrant: Qdrant, 
     assert problem.subject == "knowledge store"
     assert problem.effect == "What earlier runs have read was not used."
     assert len(qdrant.requests) <= 2 + len(SITES)
+
+
+async def test_with_an_embedder_pages_are_found_by_their_meaning_too(qdrant: Qdrant, model: Model) -> None:
+    settings = Settings(
+        qdrant_url=qdrant.url, qdrant_api_key=SecretStr(KEY), embeddings="openai:world/embedding", openai_base_url=model.url
+    )
+    store, plain = store_of(settings), store_of(settings.with_(embeddings=""))
+    await store.add(ALL)
+    [first, *_] = await store.search("the ferry of Port Aldermere", limit=3, since=LONG_AGO)
+    assert first.entry.page.title == "The ferry"
+    assert [one.entry.page.url for one in await store.search("xyzzy", limit=3, since=LONG_AGO)]
+    assert await plain.count() == 0  # what different models made is not mixed
+    assert await store.count() == 3
+    assert await store.forget(Which()) == 3
+    for one in (store, plain):
+        await one.close()
+
+
+async def test_an_embedder_that_fails_is_named(qdrant: Qdrant) -> None:
+    settings = Settings(qdrant_url=qdrant.url, qdrant_api_key=SecretStr(KEY), embeddings="x", embeddings_url="http://127.0.1.21:9/v1")
+    store = store_of(settings)
+    with pytest.raises(KnowledgeError, match=r"The endpoint of x cannot be reached"):
+        await store.add(ALL)
+    await store.close()
