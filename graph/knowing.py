@@ -74,7 +74,7 @@ class Knowing:
 
     async def _add(self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
         # Of a page only what is true for everybody is kept: not which question led to it, nor what it was worth for that.
-        bare = {"relevance": 0.0, "rrf": 0.0, "found_by": (), "origin": ""}
+        bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         try:
             entries = [
                 Entry(page.model_copy(update=bare), await text_of(page.content_hash), own=host_of(page.url) in self._owned)

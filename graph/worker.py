@@ -24,7 +24,7 @@ from spadework.values import Problem
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look at what is known, ask every provider every query where that will not do, follow the links of what was read, and fuse the lists."""
+    """Look at what is known; where that will not do, ask every provider every query. Follow the links of what was read; fuse the lists."""
     desk, emit = await desk_of(state["session_id"], runtime.context), emitter(runtime)
     before = {canonical_url(url) for url in state["read_before"]}
     known = await recalled(desk, state["task"], emit, before)
