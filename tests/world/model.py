@@ -16,7 +16,7 @@ from tests.world.contract import complaint
 from tests.world.fault import Fault, refusal
 from tests.world.reception import asked, attend
 from tests.world.record import Asked
-from tests.world.script import Answer, Match, Plain, Script, fitting
+from tests.world.script import Answer, Match, Plain, Script, Twist, fitting
 from tests.world.vectors import embeddings
 
 HOST = "127.0.1.30"
@@ -64,6 +64,10 @@ class Model:
         (as JSON in the shape that is asked for), a str (as it is), a Fault, or a function (async or not) that gives one of these.
         """
         self._script.add(match, list(answers))
+
+    def twist(self, change: Twist) -> None:
+        """Give `change(request, answer)` instead of every answer that is scripted; see `tests.world.hostile`."""
+        self._script.twist = change
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""

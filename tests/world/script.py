@@ -14,6 +14,8 @@ from tests.world.filling import fill
 Plain = dict[str, Any] | str | Fault
 Answer = Plain | Callable[[ChatRequest], Plain | Awaitable[Plain]]
 Match = str | Callable[[ChatRequest], bool]
+#: What becomes of an answer on its way out.
+Twist = Callable[[ChatRequest, Plain], Plain]
 
 
 @dataclass
@@ -39,6 +41,7 @@ class Script:
 
     def __init__(self) -> None:
         self.errors: list[Exception] = []
+        self.twist: Twist | None = None
         self._rules: tuple[Rule, ...] = ()
 
     def add(self, match: Match, answers: list[Answer]) -> None:
@@ -46,16 +49,20 @@ class Script:
         self._rules = (Rule(match, answers), *self._rules)
 
     async def answer(self, request: ChatRequest) -> Plain:
-        """What the newest rule that meets the request says; without one, what fits the schema."""
+        """What the newest rule that meets the request says, twisted; without one, what fits the schema."""
         try:
-            for rule in self._rules:
-                if rule.meets(request):
-                    answer = await _called(rule.take(), request)
-                    if not isinstance(answer, Fault) or answer.meets(request):
-                        return answer
+            answer = await self._ruled(request)
+            return self.twist(request, answer) if self.twist else answer
         except Exception as error:  # noqa: BLE001 (a test's own function: its error must reach the test, not end in a fallback)
             self.errors.append(error)
             return Fault("error")
+
+    async def _ruled(self, request: ChatRequest) -> Plain:
+        for rule in self._rules:
+            if rule.meets(request):
+                answer = await _called(rule.take(), request)
+                if not isinstance(answer, Fault) or answer.meets(request):
+                    return answer
         return fitting(request)
 
 
