@@ -25,6 +25,8 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 
 #: Times one request is sent when the endpoint is busy or broken.
 ATTEMPTS = 3
+#: Characters of a key worth hiding; a local server takes any word for one.
+LEAST_SECRET = 8
 #: Tokens that an answer needs at least; with fewer left the call is not made.
 LEAST_REPLY = 200
 
@@ -81,7 +83,13 @@ class Endpoint:
         async for attempt in stamina.retry_context(on=_wait, attempts=ATTEMPTS, timeout=None):
             with attempt:
                 reply = await self._paid(chat, messages, tokens_in, room)
-        return reply
+        return self._without_key(reply)
+
+    def _without_key(self, reply: str) -> str:
+        """A reply in which the key does not stand: its server knows the key, and may be anybody's."""
+        key = self._settings.openai_api_key
+        secret = key.get_secret_value() if key else ""
+        return reply.replace(secret, "…") if len(secret) >= LEAST_SECRET else reply
 
     async def _paid(self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int) -> str:
         """One request: what it may cost is set aside before, what it did cost is recorded after."""
