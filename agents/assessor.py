@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pydantic import BaseModel
@@ -11,12 +12,17 @@ from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.prompts import render
+from spadework.tools.orders import is_order
 from spadework.tools.quotes import locate
-from spadework.tools.urls import domain_of
+from spadework.tools.urls import addresses, domain_of
 from spadework.values import Evidence, Plan, Priority, Problem, Recommendation, Topic
 
 #: Search recommendations of one assessment at most (S4).
 MOST_RECOMMENDATIONS = 5
+
+
+#: How a search engine is told to keep to one site.
+_OPERATOR = re.compile(r"\b(?:site|inurl):\S", re.IGNORECASE)
 
 
 class QuoteAnswer(BaseModel):
@@ -103,7 +109,8 @@ def _located(answer: AssessmentAnswer, shown: Sequence[Shown], known: bool) -> t
             covered=answer.covered and proven,
             score=score if proven else 0.0,
             spots=tuple(spots),
-            gaps=tuple(answer.gaps) or (() if proven else ("Nothing that was read proves this topic.",)),
+            gaps=tuple(gap for gap in answer.gaps if not is_order(gap))
+            or (() if proven else ("Nothing that was read proves this topic.",)),
             recommendations=_recommendations(answer.gap_queries),
             quality=answer.quality.model_dump(),
         ),
@@ -126,8 +133,13 @@ def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
 
 def _recommendations(queries: Sequence[GapQuery]) -> tuple[Recommendation, ...]:
     order: tuple[Priority, ...] = ("high", "medium", "low")
-    wanted = sorted((q for q in queries if q.query.strip()), key=lambda q: order.index(q.priority))
+    wanted = sorted((q for q in queries if _is_search(q.query)), key=lambda q: order.index(q.priority))
     return tuple(Recommendation(query=q.query.strip(), purpose=q.purpose, priority=q.priority) for q in wanted[:MOST_RECOMMENDATIONS])
+
+
+def _is_search(query: str) -> bool:
+    """Whether a query asks in words. An address in it comes from a page that wants to be visited, not from a gap."""
+    return bool(query.strip()) and not addresses(query) and not _OPERATOR.search(query)
 
 
 def _invented(topic: Topic, quote: str) -> Problem:
