@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from spadework.tools.orders import told
 from spadework.values import Page, Recommendation
 
 
@@ -16,6 +17,14 @@ class Shown:
     text: str
     heading: str = ""
     score: float = 0.0
+
+
+def to_people(shown: Shown) -> list[Shown]:
+    """What is left of a passage without the sentences that give orders to machines, as passages of their own."""
+    spans = told(shown.text)
+    if spans == [(0, len(shown.text))]:
+        return [shown]
+    return [replace(shown, start=shown.start + start, text=shown.text[start:end]) for start, end in spans]
 
 
 @dataclass(frozen=True)

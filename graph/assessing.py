@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from spadework.agents.assessor import assess
-from spadework.agents.shown import Judgement, Shown
+from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import shown
 from spadework.graph.state import ResearchState, Round, by_topic
@@ -66,8 +66,10 @@ async def _judge(desk: Desk, state: ResearchState, topic: Topic, seconds: float)
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
     passages = state.get("passages", {}).get(topic.name, [])
     made: list[Shown] = [shown(pages[p.content_hash], await desk.pages.get(p.content_hash), p) for p in passages]
+    # What speaks to machines is seen by no role, and so is quoted by none.
+    heard = await asyncio.to_thread(lambda: [part for one in made for part in to_people(one)])
     known = [e for e in state.get("evidence", []) if e.topic == topic.name]
-    return await assess(desk.model, state["plan"], topic, made, known, seconds=seconds)
+    return await assess(desk.model, state["plan"], topic, heard, known, seconds=seconds)
 
 
 async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Judgement, ledger: Sequence[Evidence]) -> list[Evidence]:

@@ -17,6 +17,7 @@ from spadework.tools.extract.child import read_apart
 from spadework.tools.fetch.pool import Began, Came, Failed, Left, Limits, Outcome, read_many
 from spadework.tools.inline import one_line
 from spadework.tools.knowledge.gate import fresh_since
+from spadework.tools.orders import is_order
 from spadework.tools.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
 
@@ -85,9 +86,10 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, own: set[str], since: 
         return page
 
     page = await desk.journal.once("page", {"url": canonical_url(hit.url)}, Page, work)
+    own_title = "" if is_order(page.title) else page.title
     return page.model_copy(
         update={
-            "title": one_line(page.title or hit.title),
+            "title": one_line(own_title or hit.title),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,
             "rrf": hit.rrf,

@@ -16,6 +16,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.inline import one_line
+from spadework.tools.orders import is_order, without_orders
 from spadework.tools.rank import query_terms, relevance
 from spadework.tools.search.provider import Provider
 from spadework.tools.urls import canonical_url
@@ -112,6 +113,7 @@ def search_seconds(budget: Budget, settings: Settings) -> float:
 
 
 def _ranked(hit: Hit, query: Query, terms: list[str]) -> Hit:
-    hit = hit.model_copy(update={"title": one_line(hit.title), "snippet": one_line(hit.snippet, SNIPPET_CHARS)})
+    title = "" if is_order(hit.title) else one_line(hit.title)
+    hit = hit.model_copy(update={"title": title, "snippet": one_line(without_orders(hit.snippet), SNIPPET_CHARS)})
     found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
     return hit.model_copy(update={"relevance": relevance(hit.title, hit.snippet, hit.position, terms), "found_by": (found,)})
