@@ -10,6 +10,9 @@ from spadework.values import Conflict, Coverage, Mode, Plan, Problem, Result, Se
 #: Problems that a reader of the report needs to see; all are in the record.
 MOST_PROBLEMS = 8
 
+#: By how much of the whole weight one side of a disagreement is ahead when it is named.
+CLEAR = 0.1
+
 _ENDED = {
     "coverage": "Every topic is covered.",
     "iterations": "The rounds of searching that were allowed are used.",
@@ -25,9 +28,17 @@ def disagreements(conflicts: Sequence[Conflict]) -> Section:
     """Both sides of every conflict, with their evidence."""
     lines = []
     for conflict in conflicts:
-        lines.append(Sentence(text=f"{conflict.topic}: the sources disagree ({conflict.kind})."))
+        lines.append(Sentence(text=f"{conflict.topic}: the sources disagree ({conflict.kind}). {_majority(conflict)}"))
         lines += [Sentence(text=side.claim, evidence_ids=side.evidence_ids) for side in conflict.sides]
     return Section(heading="Disagreements", kind="conflicts", sentences=tuple(lines))
+
+
+def _majority(conflict: Conflict) -> str:
+    """Which side weighs more, by independent origins, trust and recency. The heaviest side stands first."""
+    first, second = (side.weight for side in conflict.sides[:2])
+    if first - second < CLEAR:
+        return "None weighs clearly more."
+    return f"The first of these weighs more: {first:.0%}, by independent origins, their trust and how recent they are."
 
 
 def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section:

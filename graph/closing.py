@@ -10,11 +10,10 @@ from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.verifier import verify
 from spadework.graph.desk import Desk
+from spadework.graph.disputing import disputed
 from spadework.graph.routes import KNOWN, status_of
 from spadework.graph.state import ResearchState
-from spadework.tools.conflicts import conflicts as find_conflicts
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
-from spadework.tools.facts import OTHER_WORDS, stems
 from spadework.tools.trust import trust
 from spadework.tools.urls import domain_of, hosts_for_urls
 from spadework.values import (
@@ -35,14 +34,6 @@ from spadework.values import (
 
 #: Confidence of a run that the clock ended is at most this (S10).
 MOST_WHEN_LATE = 0.7
-
-
-def asked_stems(plan: Plan) -> set[str]:
-    """The stems of what a question for one fact asks about its subjects; none for any other question."""
-    if plan.question_type != "fact":
-        return set()
-    asked = stems(plan.question) - stems(" ".join(plan.subjects))
-    return asked | {other for word in asked for other in OTHER_WORDS.get(word, ())}
 
 
 def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence]) -> list[Citation]:
@@ -207,7 +198,7 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
         "plan": plan,
         "sections": kept,
         "citations": citations_of(kept, ledger),
-        "conflicts": find_conflicts(evidence, asked_stems(plan)),
+        "conflicts": disputed(plan, evidence, state.get("pages", {}), texts),
         "stopped_by": "time",
     }
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)

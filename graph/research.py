@@ -26,8 +26,9 @@ from spadework.events import Asked, Assessed, Finished, Planned, Wrote
 from spadework.graph import routes, worker
 from spadework.graph.asking import ask_user
 from spadework.graph.assessing import assess_round
-from spadework.graph.closing import asked_stems, citations_of, draft, result_of, verified
+from spadework.graph.closing import citations_of, draft, result_of, verified
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
+from spadework.graph.disputing import disputed
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
 from spadework.graph.reading import attached_pages
@@ -35,7 +36,6 @@ from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
 from spadework.graph.state import ResearchInput, ResearchOutput, ResearchState, WorkerOutput, WorkerState, left_over
 from spadework.settings import Settings
-from spadework.tools.conflicts import conflicts
 
 #: The node that LangGraph makes of a worker's error handler.
 WORKER_FAILED = "__error_handler__worker"
@@ -136,12 +136,14 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     """Re-read every citation; mend or drop what its quotes do not carry; set what disagrees side by side."""
     desk = await desk_of(state["session_id"], runtime.context)
     ledger = {e.id: e for e in state.get("evidence", [])}
-    texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in ledger.values()}
+    read = state.get("pages", {})
+    hashes = {e.content_hash for e in ledger.values()} | {page.content_hash for page in read.values()}
+    texts = {digest: await desk.pages.get(digest) for digest in hashes}
     sections, problems = await asyncio.to_thread(verified, state["plan"], state.get("sections", []), ledger, texts)
     return {
         "sections": sections,
         "citations": citations_of(sections, ledger),
-        "conflicts": await asyncio.to_thread(conflicts, list(ledger.values()), asked_stems(state["plan"])),
+        "conflicts": await asyncio.to_thread(disputed, state["plan"], list(ledger.values()), read, texts),
         "problems": problems,
     }
 

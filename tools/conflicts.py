@@ -1,83 +1,140 @@
-"""Evidence that disagrees: two origins say nearly the same of the same thing, but with other numbers, other dates, or a denial."""
+"""Evidence that disagrees, with both sides kept and weighed.
+
+What a side weighs is the sum over its independent voices, each by the weight of its page: of all pages that were read, not only of those
+that are quoted, since a statement is quoted once. Whoever repeats a page or a long enough sentence adds nothing to it.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
-from spadework.tools.facts import months, negated, numbers, stems
+from spadework.tools.disagreement import Kind, disagreement
+from spadework.tools.facts import names, numbers, stems
 from spadework.tools.inline import plain
+from spadework.tools.origins import resemblance, sketch
+from spadework.tools.sentences import sentences
 from spadework.values import Conflict, Evidence, Side
 
-#: Share of the content words, of the shorter statement, that two statements must share to be about the same thing.
+#: Share of the words of a claim from which a sentence that holds its number or name says the same.
 SAME = 0.6
-#: A denial turns little else of a sentence, so statements that differ by one must share more.
-SAME_BUT_DENIED = 0.75
-LEAST_SHARED = 2
-
-#: Words between what was asked about and the number that answers it, at most.
-NEAR = 3
-_TOKEN = re.compile(r"\d[\d.,]*\d|\w+")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-#: A year of any age, where a date is asked for.
-_ANY_YEAR = re.compile(r"(?:1\d|20)\d\d")
-_DIGIT = re.compile(r"\d")
+#: Statements of so many words that resemble each other so much are one voice, wherever they stand.
+REPEATED_WORDS, REPEATED = 8, 0.8
+#: What a page weighs of which nothing is known.
+UNKNOWN = 0.25
 
 
-def conflicts(ledger: Sequence[Evidence], asked: Collection[str] = ()) -> list[Conflict]:
-    """The disagreements inside each topic between quotes of independent origins, each pair of quotes once.
+@dataclass(frozen=True)
+class Heard:
+    """A page that was read: the page it is a copy of, what its word weighs (0..1), and its text."""
 
-    `asked` are the stems that a question for one fact asks about its subject: quotes that give another number beside them disagree.
+    origin: str
+    weight: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A statement, by whom, and what it weighs."""
+
+    origin: str
+    weight: float
+    said: str
+
+
+def conflicts(ledger: Sequence[Evidence], asked: Collection[str] = (), heard: Mapping[str, Heard] | None = None) -> list[Conflict]:
+    """The disagreements inside each topic, the heavier side of each first. `heard` are the pages that were read, by URL.
+
+    `asked` are the stems that a question for one fact asks about its subject: quotes that give another answer beside them disagree.
     """
-    found = []
-    seen: set[tuple[str, str]] = set()
-    for one, other in combinations([e for e in ledger if e.kind != "code"], 2):
-        pair = (one.quote, other.quote)
-        if one.topic != other.topic or (one.origin == other.origin and one.content_hash == other.content_hash) or pair in seen:
+    against: dict[tuple[str, Kind], dict[str, set[str]]] = {}
+    known = {e.id: e for e in ledger if e.kind != "code"}
+    texts = {id_: plain(e.quote) for id_, e in known.items()}
+    for one, other in combinations(known.values(), 2):
+        if one.topic != other.topic or (one.origin == other.origin and one.content_hash == other.content_hash):
             continue
-        texts = plain(one.quote), plain(other.quote)
-        if kind := disagreement(*texts) or _another_answer(*texts, asked):
-            seen.add(pair)
-            sides = tuple(Side(claim=" ".join(plain(e.quote).split()), evidence_ids=(e.id,), weight=0.5) for e in (one, other))
-            found.append(Conflict(topic=one.topic, kind=kind, sides=sides))
+        if kind := disagreement(texts[one.id], texts[other.id], asked):
+            found = against.setdefault((one.topic, kind), {})
+            found.setdefault(one.id, set()).add(other.id)
+            found.setdefault(other.id, set()).add(one.id)
+    return [
+        _conflict(topic, kind, [[known[id_] for id_ in side] for side in sides], heard or {}, asked)
+        for (topic, kind), pairs in against.items()
+        for sides in _sides(pairs, texts, kind)
+    ]
+
+
+def _sides(pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind) -> list[list[list[str]]]:
+    """For every connected set of disagreements its sides: those on one side do not disagree, and state the same."""
+    found: list[list[list[str]]] = []
+    left = dict(pairs)
+    while left:
+        together, edge = set[str](), {next(iter(left))}
+        while edge:
+            together |= edge
+            edge = {other for id_ in edge for other in pairs[id_]} - together
+        sides: list[list[str]] = []
+        for id_ in (id_ for id_ in pairs if id_ in together):
+            left.pop(id_)
+            side = next((s for s in sides if not pairs[id_] & set(s) and _states_the_same(texts[id_], texts[s[0]], kind)), None)
+            if side is None:
+                sides.append([id_])
+            else:
+                side.append(id_)
+        found.append(sides)
     return found
 
 
-def disagreement(one: str, other: str) -> str:
-    """How two statements disagree: "date", "number", "negation", or "" when they do not or speak of different things."""
-    a, b = _words(one), _words(other)
-    shared = len(a & b)
-    least = min(len(a), len(b))
-    if shared < LEAST_SHARED or shared < SAME * least:
-        return ""
-    x, y = numbers(one), numbers(other)
-    if x and y and x != y and not (x < y or y < x):
-        changed = (x ^ y) - {""}
-        dates = all(n.startswith("m") or _YEAR.fullmatch(n) for n in changed) or bool(months(one) and months(other) and x & y)
-        return "date" if dates else "number"
-    if negated(one) != negated(other) and shared >= SAME_BUT_DENIED * max(len(a), len(b)):
-        return "negation"
-    return ""
+def _states_the_same(one: str, other: str, kind: Kind) -> bool:
+    return kind in ("negation", "value") or bool(numbers(one) & numbers(other))
 
 
-def _another_answer(one: str, other: str, asked: Collection[str]) -> Literal["date", "number", ""]:
-    """How the answers differ that two texts give to what was asked; "" where they do not, or one gives none."""
-    a, b = _answer(one, asked), _answer(other, asked)
-    if not a or not b or a == b or bool(_ANY_YEAR.fullmatch(a)) != bool(_ANY_YEAR.fullmatch(b)):
-        return ""
-    return "date" if _ANY_YEAR.fullmatch(a) else "number"
+def _conflict(topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]], heard: Mapping[str, Heard], asked: Collection[str]) -> Conflict:
+    """The sides with their weights, which add up to 1, the heaviest first; its weightiest quote speaks for a side."""
+    voices = [[Voice(e.origin, heard[e.url].weight if e.url in heard else UNKNOWN, plain(e.quote)) for e in side] for side in sides]
+    claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
+    quoted = {e.url for side in sides for e in side}
+    for url, page in heard.items():
+        for side, said in _borne_out(claims, page.text, asked) if url not in quoted else ():
+            voices[side].append(Voice(page.origin, page.weight, said))
+    sums = [sum(_independent(own)) for own in voices]
+    made = [
+        Side(claim=" ".join(claim.split()), evidence_ids=tuple(e.id for e in own), weight=round(weight / (sum(sums) or 1.0), 3))
+        for claim, own, weight in zip(claims, sides, sums, strict=True)
+    ]
+    return Conflict(topic=topic, kind=kind or "value", sides=tuple(sorted(made, key=lambda side: -side.weight)))
 
 
-def _answer(text: str, asked: Collection[str]) -> str:
-    """The number that stands nearest to a word that was asked about, at most NEAR words away; "" where there is none."""
-    tokens = _TOKEN.findall(text)
-    words = [n for n, token in enumerate(tokens) if stems(token) & set(asked)]
-    values = [n for n, token in enumerate(tokens) if token[0].isdigit()]
-    near = [(abs(n - word), n) for n in values for word in words if abs(n - word) <= NEAR]
-    return tokens[min(near)[1]].replace(",", "").rstrip(".") if near else ""
+def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list[tuple[int, str]]:
+    """Which claims a page bears out, with the sentence that does: it says the same as one claim and disagrees with another."""
+    telling = set[str]().union(*(numbers(claim) | names(claim) for claim in claims))
+    low = text.lower().replace(",", "")
+    if not any(sign in low for sign in telling):
+        return []
+    found = []
+    for start, end in sentences(text):
+        said = plain(text[start:end])
+        against = [bool(disagreement(said, claim, asked)) for claim in claims]
+        if any(against):
+            found += [(n, said) for n, claim in enumerate(claims) if not against[n] and _same(said, claim)]
+    return found
 
 
-def _words(text: str) -> set[str]:
-    return {word for word in stems(text) if not _DIGIT.search(word)}
+def _same(one: str, other: str) -> bool:
+    a, b = stems(one), stems(other)
+    return len(a & b) >= SAME * min(len(a), len(b))
+
+
+def _independent(voices: Sequence[Voice]) -> list[float]:
+    """The weight of every independent voice: copies of a page, and of a long enough sentence, speak with one."""
+    kept: list[Voice] = []
+    for voice in sorted(voices, key=lambda voice: -voice.weight):
+        if not any(voice.origin == other.origin or _repeats(voice.said, other.said) for other in kept):
+            kept.append(voice)
+    return [voice.weight for voice in kept]
+
+
+def _repeats(one: str, other: str) -> bool:
+    least = min(len(one.split()), len(other.split()))
+    return least >= REPEATED_WORDS and resemblance(sketch(one), sketch(other)) >= REPEATED

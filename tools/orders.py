@@ -124,7 +124,7 @@ def without_orders(text: str) -> str:
     return "\n\n".join(text[start:end] for start, end in told(text)) if orders(text) else text
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def orders(text: str) -> tuple[tuple[int, int], ...]:
     """Where the orders of a page stand. What follows one in its block is said to the same listener; headings, tables and code go whole."""
     spans = [start for start, end in sentences(text) if is_order(text[start:end]) or is_stuffed(text[start:end])]

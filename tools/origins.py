@@ -1,29 +1,44 @@
-"""Independent origins: near-copies of one text count as one."""
+"""Independent origins: near-copies of one text count as one, also when numbers are changed or its words are put in another order."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 #: Words in a shingle, and the share of shared shingles from which two texts are copies of one.
 SHINGLE = 5
 COPY = 0.6
+#: A text of at least so many words whose words are those of another, each as often, to this share, is that one scrambled.
+SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
 #: Shingles kept a text: the smallest by hash, a fair sample of all (Broder 1997).
 SAMPLE = 400
 
+Sketch = frozenset[int]
 _WORD = re.compile(r"\w+")
 
 
-def sketch(text: str) -> frozenset[int]:
+def sketch(text: str) -> Sketch:
     """The smallest hashes of the word shingles of a text. Digits count as one sign, so that a copy with changed numbers is a copy."""
-    words = [re.sub(r"\d+", "0", word) for word in _WORD.findall(text.lower())]
-    shingles = {" ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))}
-    hashes = sorted(int.from_bytes(hashlib.blake2b(s.encode(), digest_size=8).digest(), "big") for s in shingles)
-    return frozenset(hashes[:SAMPLE])
+    words = _words(text)
+    return _sample(" ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1)))
 
 
-def resemblance(a: frozenset[int], b: frozenset[int]) -> float:
+def bag(text: str) -> Sketch:
+    """The smallest hashes of the words of a text, each with how often it has come; {} for a text too short to tell by its words."""
+    words = _words(text)
+    times: Counter[str] = Counter()
+    if len(words) < SCRAMBLED_WORDS:
+        return frozenset()
+    counted = []
+    for word in words:
+        times[word] += 1
+        counted.append(f"{word} {times[word]}")
+    return _sample(counted)
+
+
+def resemblance(a: Sketch, b: Sketch) -> float:
     """The estimated Jaccard resemblance of two texts by their sketches, 0..1."""
     smallest = set(sorted(a | b)[:SAMPLE])
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
@@ -32,11 +47,26 @@ def resemblance(a: frozenset[int], b: frozenset[int]) -> float:
 def origins(texts: Mapping[str, str]) -> dict[str, str]:
     """For every key of `texts` the key of the first text that it is a near-copy of, itself if of none."""
     found: dict[str, str] = {}
-    sketches: dict[str, frozenset[int]] = {}
+    firsts: dict[str, tuple[Sketch, Sketch]] = {}
     for key, text in texts.items():
-        own = sketch(text)
-        match = next((first for first, other in sketches.items() if resemblance(own, other) >= COPY), key)
+        own = sketch(text), bag(text)
+        match = next((first for first, other in firsts.items() if _copies(own, other)), key)
         if match == key:
-            sketches[key] = own
+            firsts[key] = own
         found[key] = match
     return found
+
+
+def _copies(one: tuple[Sketch, Sketch], other: tuple[Sketch, Sketch]) -> bool:
+    if resemblance(one[0], other[0]) >= COPY:
+        return True
+    return bool(one[1] and other[1]) and resemblance(one[1], other[1]) >= SCRAMBLED
+
+
+def _words(text: str) -> list[str]:
+    return [re.sub(r"\d+", "0", word) for word in _WORD.findall(text.lower())]
+
+
+def _sample(parts: Iterable[str]) -> Sketch:
+    hashes = sorted({int.from_bytes(hashlib.blake2b(part.encode(), digest_size=8).digest(), "big") for part in parts})
+    return frozenset(hashes[:SAMPLE])

@@ -9,7 +9,9 @@ from spadework.agents.extractive.bridges import Bridge, asks_for_a_relation, bri
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.scale import Scale
 from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.tools.disagreement import disagreement
 from spadework.tools.facts import stems
+from spadework.tools.inline import plain
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: A candidate below this share of the highest possible score is not quoted.
@@ -41,7 +43,7 @@ def assess(plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evi
     scale = Scale(plan, topic, found, also=reached(shown, known) if leads else ())
     wants_code = scale.facet.code
     scored = [Scored(c, scale.score(c, words)) for c, words in zip(found, scale.words, strict=True) if scale.takes(c)]
-    chosen = _chosen(scored, [stems(e.quote) for e in known])
+    chosen = _chosen(scored, [plain(e.quote) for e in known])
     has_code = any(s.candidate.kind == "code" for s in chosen) or any(e.kind == "code" for e in known)
     strength = _strength([s.score for s in chosen], len(known))
     missing = [word for word in topic.must_cover if not any(stems(word) <= stems(s.candidate.text) for s in chosen)]
@@ -60,19 +62,21 @@ def _share(wanted: set[str], there: set[str]) -> float:
     return len(wanted & there) / len(wanted) if wanted else 0.0
 
 
-def _chosen(scored: Sequence[Scored], known: Sequence[set[str]]) -> list[Scored]:
+def _chosen(scored: Sequence[Scored], known: Sequence[str]) -> list[Scored]:
     """The best, greedily, without those that say again what a better one says."""
     kept: list[Scored] = []
-    said = list(known)
+    said = [(stems(text), text) for text in known]
     least = max(LEAST_SCORE, LEAST_SHARE * max((s.score for s in scored), default=0.0))
     for one in sorted(scored, key=lambda s: -s.score):
         words = stems(one.candidate.text)
         if one.score < least or len(kept) >= MOST_QUOTES:
             break
-        if any(_share(words, other) > SAME for other in said) or _crowded(one, kept):
+        again = [text for other, text in said if _share(words, other) > SAME]
+        # What contradicts a better one is no repetition of it.
+        if any(not disagreement(one.candidate.text, text) for text in again) or _crowded(one, kept):
             continue
         kept.append(one)
-        said.append(words)
+        said.append((words, one.candidate.text))
     return kept
 
 

@@ -32,7 +32,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
         searx.script("lighthouse" if "lit" in said else "inhabitants", [world.put(site, path, text)])
     searx.script("", [world.url("blog", "/census"), world.url("forum", "/keeper")])
     play(model, TOPICS, keywords={"Inhabitants": "census", "Lighthouse": "lighthouse"})
-    return Settings.load(iterations=1, model_seconds=0.5)
+    return Settings.load(iterations=1)
 
 
 async def asked(settings: Settings) -> Result:
@@ -58,7 +58,7 @@ def cited(result: Result) -> set[str]:
 @pytest.mark.parametrize("behaviour", FAILING)
 async def test_a_model_that_never_answers_well_is_replaced_by_code(model: Model, settings: Settings, behaviour: str) -> None:
     model.twist(FAILING[behaviour])
-    result = await asked(settings)
+    result = await asked(settings.with_(model_seconds=0.4) if behaviour == "hangs" else settings)
     assert result.status == "completed"
     assert {CENSUS, LAMP} <= cited(result)
     assert {"lead", "assessor", "writer"} <= {p.stage for p in result.problems if "extractive" in p.effect}

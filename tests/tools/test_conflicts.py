@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.tools.conflicts import conflicts, disagreement
+from spadework.tools.conflicts import Heard, conflicts
+from spadework.tools.disagreement import disagreement
 from spadework.tools.facts import stems
 from spadework.tools.origins import origins
 from spadework.values import Evidence
@@ -62,3 +63,82 @@ def test_copies_share_an_origin_also_when_a_number_is_changed() -> None:
 def test_another_answer_to_what_was_asked_is_a_disagreement(one: str, other: str, kind: str) -> None:
     found = conflicts([entry("E1", one, "a"), entry("E2", other, "b")], asked=stems("founded"))
     assert [conflict.kind for conflict in found] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("The licence is MIT.", "The license is Apache-2.0.", "value"),
+        ("Quillon is licensed under the MIT license.", "Quillon is released under the Apache License 2.0.", "value"),
+        ("The works of Quillon were founded by Ann Lee.", "The Quillon works, founded by Bo Chan, build radios.", "value"),
+        ("The capital of Vessany is Lowen.", "The capital of Vessany is Port Aldermere.", "value"),
+        ("The works of Quillon were founded by Ann Lee.", "Quillon was founded by Ann Lee and Bo Chan in 1999.", ""),
+        ("The licence is MIT.", "The license is the MIT License.", ""),
+        ("The capital of Vessany is Lowen.", "The capital of Tarn is Brill.", ""),
+        ("Quillon is licensed under the MIT license.", "The lighthouse is licensed under the Harbour Act.", ""),
+        ("The works were founded by Ann Lee.", "The harbour was founded by Bo Chan.", ""),
+    ],
+)
+def test_other_names_for_the_same_thing_disagree(one: str, other: str, kind: str) -> None:
+    assert disagreement(one, other) == kind
+    assert disagreement(other, one) == kind
+
+
+RIGHT = "The lighthouse of Port Aldermere was first lit in the autumn of 1887 by its keeper."
+WRONG = RIGHT.replace("1887", "1999")
+
+
+def test_twelve_copies_are_one_voice_and_lose_to_two_origins() -> None:
+    copies = [entry(f"E{n}", WRONG, "copied").model_copy(update={"url": f"copy-{n}"}) for n in range(12)]
+    others = [entry("E20", "It is known that the lighthouse in Port Aldermere was first lit in 1887.", "a"), entry("E21", RIGHT, "b")]
+    [found] = conflicts([*copies, *others])
+    assert [(side.weight, set(side.evidence_ids)) for side in found.sides] == [
+        (pytest.approx(2 / 3, abs=0.01), {"E20", "E21"}),
+        (pytest.approx(1 / 3, abs=0.01), {e.id for e in copies}),
+    ]
+
+
+def test_a_sentence_that_many_pages_repeat_is_one_voice() -> None:
+    repeated = [entry(f"E{n}", WRONG, f"page-{n}") for n in range(12)]
+    [found] = conflicts([*repeated, entry("E20", RIGHT, "a")])
+    assert [side.weight for side in found.sides] == [0.5, 0.5]
+
+
+def test_a_copy_with_a_changed_number_is_a_side_of_its_own() -> None:
+    [found] = conflicts([entry("E1", RIGHT, "a"), entry("E2", RIGHT, "a"), entry("E3", WRONG, "a")])
+    assert {side.evidence_ids for side in found.sides} == {("E1", "E2"), ("E3",)}
+
+
+def test_trust_and_recency_decide_which_side_weighs_more() -> None:
+    [found] = conflicts(
+        [entry("E1", WRONG, "blog"), entry("E2", RIGHT, "archive")], heard={"blog": Heard("blog", 0.2), "archive": Heard("archive", 0.6)}
+    )
+    assert [(side.claim, side.weight) for side in found.sides] == [(RIGHT, 0.75), (WRONG, 0.25)]
+
+
+def test_three_answers_are_three_sides_of_one_conflict() -> None:
+    quotes = [f"The town of Port Aldermere has {n} inhabitants." for n in ("48,212", "61,000", "52,000", "48212")]
+    [found] = conflicts([entry(f"E{n}", quote, f"page-{n}") for n, quote in enumerate(quotes)])
+    assert sorted(side.evidence_ids for side in found.sides) == [("E0", "E3"), ("E1",), ("E2",)]
+
+
+def test_a_scrambled_text_is_no_origin_of_its_own() -> None:
+    words = [f"{word}{n}" for n in range(12) for word in ("harbour", "lamp", "keeper", "boat")]
+    scrambled = words[::-1]
+    assert origins({"a": " ".join(words), "b": " ".join(scrambled), "c": " ".join(f"other{word}" for word in words)}) == {
+        "a": "a",
+        "b": "a",
+        "c": "c",
+    }
+
+
+def test_pages_that_were_only_read_bear_out_a_side() -> None:
+    heard = {
+        name: Heard(name, 0.25, f"# Page\n\nThe {name} stands there. The old lighthouse of Port Aldermere was lit in 1887.")
+        for name in "cd"
+    }
+    [found] = conflicts([entry("E1", WRONG, "a"), entry("E2", RIGHT, "b")], heard=heard)
+    assert [(side.evidence_ids, side.weight) for side in found.sides] == [
+        (("E2",), pytest.approx(2 / 3, abs=0.01)),
+        (("E1",), pytest.approx(1 / 3, abs=0.01)),
+    ]
