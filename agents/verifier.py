@@ -1,15 +1,22 @@
 """The verifier: re-reads every citation.
 
-What a sentence states (numbers, dates, names, denials) must stand in its quotes, and a quote in its page.
+What a sentence states (numbers, dates, names, denials) must stand in its quotes, and a quote in its page. That is checked by code, and
+what code refuses no model can rescue. Only a sentence that says it in quite other words is put before a model, all of them in one wave.
 
 What fails is replaced by its quote or removed; its text is kept in the problems only.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model
+from spadework.prompts import render
 from spadework.tools.facts import months, names, negated, numbers, spelled, stems
 from spadework.tools.quotes import plain
 from spadework.tools.urls import addresses
@@ -17,10 +24,31 @@ from spadework.values import Evidence, Problem, Section, Sentence, Verdict
 
 #: Share of a sentence's content words that must stand in its quotes.
 SHARED_WORDS = 0.5
+#: From this share on they say it plainly enough; between the two a model is asked, where there is one.
+PLAIN_WORDS = 0.8
+#: Sentences put before the model in one call.
+BATCH = 20
 #: Share from which a quote is about the same thing, so that a denial on one side only is a contradiction.
 SAME_THING = 0.6
 #: A topic with fewer sentences of its own than this says again, up to so many, what stands in other sections.
 LEAST_SAID = 4
+
+
+#: What a model found of the sentences that code could not decide.
+Judged = Mapping[Sentence, Verdict]
+
+
+class VerdictAnswer(BaseModel):
+    """What the quotes of one sentence say of it."""
+
+    number: int
+    verdict: Verdict
+
+
+class VerdictsAnswer(BaseModel):
+    """The verdicts of all sentences shown."""
+
+    verdicts: list[VerdictAnswer]
 
 
 @dataclass(frozen=True)
@@ -31,8 +59,32 @@ class Verified:
     problems: tuple[Problem, ...]
 
 
-def verify(sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: Mapping[str, str]) -> Verified:
-    """Check every sentence of `sections` against the ledger; `texts` are the pages by content hash."""
+async def judge(
+    model: Model | None, sections: Sequence[Section], ledger: Mapping[str, Evidence], *, seconds: float
+) -> tuple[dict[Sentence, Verdict], list[Problem]]:
+    """What the model finds of the sentences that code cannot decide, in one wave; {} without a model, or where it fails."""
+    open_ones = [sentence for section in sections for sentence in section.sentences if _undecided(sentence, _quotes(sentence, ledger))]
+    if model is None or not open_ones:
+        return {}, []
+    unique = list(dict.fromkeys(open_ones))
+    batches = [unique[n : n + BATCH] for n in range(0, len(unique), BATCH)]
+    done = await asyncio.gather(*(_judged(model, batch, ledger, seconds) for batch in batches))
+    return {s: v for found, _ in done for s, v in found.items()}, [problem for _, problems in done for problem in problems]
+
+
+async def _judged(
+    model: Model, sentences: Sequence[Sentence], ledger: Mapping[str, Evidence], seconds: float
+) -> tuple[dict[Sentence, Verdict], list[Problem]]:
+    async def ask(model: Model) -> dict[Sentence, Verdict]:
+        items = [{"sentence": plain(s.text), "quotes": "\n\n".join(_quotes(s, ledger))} for s in sentences]
+        answer = await model.ask("verifier", render("verifier", items=items), VerdictsAnswer, seconds=seconds)
+        return {sentences[v.number - 1]: v.verdict for v in answer.verdicts if 1 <= v.number <= len(sentences)}
+
+    return await first_of(model, "verifier", "citations", ask, dict)
+
+
+def verify(sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: Mapping[str, str], judged: Judged | None = None) -> Verified:
+    """Check every sentence of `sections` against the ledger; `texts` are the pages by content hash, `judged` what a model found."""
     standing = {id_: e for id_, e in ledger.items() if texts.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(stage="verifier", subject=id_, reason="The quote does not stand in its stored page.", effect="It was not used.")
@@ -43,7 +95,7 @@ def verify(sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: M
     said: set[str] = set()
     for section in sections:
         # A summary repeats what the sections say; they do not repeat each other.
-        mended, found = _section(section, standing, set() if section.kind == "summary" else said)
+        mended, found = _section(section, standing, set() if section.kind == "summary" else said, judged or {})
         kept.append(mended)
         problems.extend(found)
     return Verified(tuple(s for s in kept if s.sentences), tuple(problems))
@@ -62,6 +114,18 @@ def verdict(sentence: Sentence, quotes: Sequence[str]) -> Verdict:
     if not _stated(words, together):
         return "unsupported"
     return "contradicted" if _denied(words, quotes) else "supported"
+
+
+def _undecided(sentence: Sentence, quotes: Sequence[str]) -> bool:
+    """Whether a sentence holds by all that code can check, but says it in so many other words that this is not enough."""
+    if sentence.code or verdict(sentence, quotes) != "supported":
+        return False
+    own, there = stems(plain(sentence.text)), stems(" ".join(plain(quote) for quote in quotes))
+    return len(own & there) < PLAIN_WORDS * len(own)
+
+
+def _quotes(sentence: Sentence, ledger: Mapping[str, Evidence]) -> list[str]:
+    return [ledger[id_].quote for id_ in sentence.evidence_ids if id_ in ledger]
 
 
 def _stated(sentence: str, quotes: str) -> bool:
@@ -88,13 +152,15 @@ def _denied(sentence: str, quotes: Sequence[str]) -> bool:
     return bool(about) and all(negated(quote) for quote in about)
 
 
-def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str]) -> tuple[Section, list[Problem]]:
+def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str], judged: Judged) -> tuple[Section, list[Problem]]:
     held: list[Sentence] = []
     problems: list[Problem] = []
     for sentence in section.sentences:
         cited = tuple(id_ for id_ in sentence.evidence_ids if id_ in ledger)
         checked = sentence.model_copy(update={"evidence_ids": cited})
-        found = verdict(checked, [ledger[id_].quote for id_ in cited])
+        found = verdict(checked, _quotes(checked, ledger))
+        if found == "supported" and judged.get(sentence) in ("contradicted", "unsupported"):
+            found = judged[sentence]
         if found == "supported" and not checked.code and all(ledger[id_].kind == "code" for id_ in cited):
             # Code that was written as prose.
             checked = quoted(ledger[cited[0]])

@@ -8,7 +8,7 @@ from spadework.agents import writer
 from spadework.agents.editor import about, disagreements, not_found, problem_lines
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.verifier import verify
+from spadework.agents.verifier import Judged, verify
 from spadework.graph.desk import Desk
 from spadework.graph.disputing import disputed
 from spadework.graph.routes import KNOWN, status_of
@@ -36,10 +36,11 @@ from spadework.values import (
 MOST_WHEN_LATE = 0.7
 
 
-def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence]) -> list[Citation]:
+def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence], judged: Judged | None = None) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
+    found = judged or {}
     return [
-        Citation(sentence=sentence_markdown(sentence), evidence_id=id_, verdict="supported")
+        Citation(sentence=sentence_markdown(sentence), evidence_id=id_, verdict=found.get(sentence, "supported"))
         for section in sections
         for sentence in section.sentences
         for id_ in sentence.evidence_ids
@@ -48,10 +49,10 @@ def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence]) ->
 
 
 def verified(
-    plan: Plan, sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: Mapping[str, str]
+    plan: Plan, sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: Mapping[str, str], judged: Judged | None = None
 ) -> tuple[list[Section], list[Problem]]:
     """The sections with what their quotes carry. A topic of whose section nothing is left shows its quotes themselves."""
-    found = verify(sections, ledger, texts)
+    found = verify(sections, ledger, texts, judged)
     kept = {section.heading: section for section in found.sections}
     problems = list(found.problems)
     for topic in plan.topics:

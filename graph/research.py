@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
-from spadework.agents import lead, writer
+from spadework.agents import lead, verifier, writer
 from spadework.agents.doubt import clarified, doubt
 from spadework.agents.edited import edited
 from spadework.agents.extractive.lead import in_context
@@ -139,12 +139,15 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     read = state.get("pages", {})
     hashes = {e.content_hash for e in ledger.values()} | {page.content_hash for page in read.values()}
     texts = {digest: await desk.pages.get(digest) for digest in hashes}
-    sections, problems = await asyncio.to_thread(verified, state["plan"], state.get("sections", []), ledger, texts)
+    written = state.get("sections", [])
+    model = None if desk.budget.until_closing() <= 0 else desk.model
+    judged, failed = await verifier.judge(model, written, ledger, seconds=desk.budget.phase("write"))
+    sections, problems = await asyncio.to_thread(verified, state["plan"], written, ledger, texts, judged)
     return {
         "sections": sections,
-        "citations": citations_of(sections, ledger),
+        "citations": citations_of(sections, ledger, judged),
         "conflicts": await asyncio.to_thread(disputed, state["plan"], list(ledger.values()), read, texts),
-        "problems": problems,
+        "problems": [*failed, *problems],
     }
 
 
