@@ -122,4 +122,5 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     before = [page.url for find in state.get("finds", []) if find.topic == task.topic.name for page in find.pages]
     first = min(other.round for other in state["tasks"])
     attached = state.get("attached", []) if task.round == first else []
-    return {"session_id": state["session_id"], "task": task, "read_before": before, "attached": attached}
+    question = state["plan"].question
+    return {"session_id": state["session_id"], "question": question, "task": task, "read_before": before, "attached": attached}

@@ -99,6 +99,7 @@ class WorkerState(TypedDict, total=False):
     """What a worker knows: its task, and the hits, pages and passages on the way to its find."""
 
     session_id: str
+    question: str
     task: Task
     read_before: list[str]
     attached: list[Page]

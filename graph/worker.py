@@ -8,6 +8,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from spadework.budget import BEST_ONLY
+from spadework.graph.cleaning import cleaned
 from spadework.graph.desk import desk_of
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import emitter
@@ -54,11 +55,13 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Keep the pages that hold text, each text once. Boilerplate went with the extraction."""
+    """Keep the pages that hold text, each text once. Most boilerplate went with the extraction; a model takes out what is left of it."""
+    desk = await desk_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
-    return {"pages": list(seen.values())}
+    pages, problems = await cleaned(desk, state["question"], list(seen.values()))
+    return {"pages": pages, "problems": problems}
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

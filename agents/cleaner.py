@@ -1,0 +1,92 @@
+"""The cleaner: takes what is not the page's own matter out of a dirty page. A model names the blocks to keep, and code cuts.
+
+So nothing can be rewritten. Only a page that code finds dirty is judged by a model, and only one that it finds dirty, too, is cleaned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from spadework.agents.extractive.scale import INSTALLS
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model
+from spadework.prompts import render
+from spadework.settings import Cleaning
+from spadework.tools.blocks import Block, blocks
+from spadework.tools.cleanliness import cleanliness, is_matter
+from spadework.values import Problem
+
+#: By setting: from which cleanliness on a page is left as it is, and how many characters it has at least to be cleaned (S7).
+MARKS: dict[Cleaning, tuple[float, int]] = {
+    "default": (0.7, 500),
+    "fast": (0.8, 1_000),
+    "quality": (0.6, 200),
+    "technical": (0.7, 500),
+}
+#: Characters of a page that are judged.
+JUDGED_CHARS = 2_000
+#: Blocks that are shown, and characters of each; what is not shown stays.
+MOST_BLOCKS, BLOCK_CHARS = 150, 300
+#: A cleaned page has at least so many characters, and this share of what reads like its matter; else the original stays.
+LEAST_CHARS, LEAST_MATTER = 200, 0.5
+
+
+class JudgeAnswer(BaseModel):
+    """How clean a page is, 0 to 1."""
+
+    score: float
+
+
+class CleanAnswer(BaseModel):
+    """The numbers of the blocks to keep."""
+
+    keep: list[int]
+
+
+class Dirty(NamedTuple):
+    """A page to be cleaned, and the question that it is read for."""
+
+    question: str
+    title: str
+    text: str
+
+
+def is_dirty(text: str, cleaning: Cleaning) -> bool:
+    """Whether code finds a page so dirty that a model is worth asking."""
+    if cleaning == "off":
+        return False
+    least, shortest = MARKS[cleaning]
+    return len(text) >= shortest and cleanliness(text) < least
+
+
+async def clean(model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float) -> tuple[str, list[Problem]]:
+    """The text of a dirty page without what is not its matter; as it was where the judge finds it clean, or a model fails."""
+    least, _ = MARKS[cleaning]
+
+    async def ask(model: Model) -> str:
+        judge = render("judge", title=page.title, text=page.text[:JUDGED_CHARS])
+        if (await model.ask("judge", judge, JudgeAnswer, seconds=seconds)).score >= least:
+            return page.text
+        shown = [page.text[b.start : b.end][:BLOCK_CHARS] for b in blocks(page.text)[:MOST_BLOCKS]]
+        asked = render("cleaner", question=page.question, title=page.title, blocks=shown, technical=cleaning == "technical")
+        return kept(page.text, (await model.ask("cleaner", asked, CleanAnswer, seconds=seconds)).keep)
+
+    return await first_of(model, "cleaner", page.title or "a page", ask, lambda: page.text)
+
+
+def kept(text: str, numbers: Collection[int]) -> str:
+    """The blocks with these numbers (from 1), all code, and what was not shown; the whole text where that would lose too much."""
+    all_blocks = blocks(text)
+    chosen = [b for n, b in enumerate(all_blocks, 1) if n in numbers or b.kind == "code" or n > MOST_BLOCKS]
+    cut = "\n\n".join(text[b.start : b.end] for b in chosen)
+    lost_commands = len(INSTALLS.findall(cut)) < len(INSTALLS.findall(text))
+    too_much = _matter(text, chosen) < LEAST_MATTER * _matter(text, all_blocks)
+    return text if len(cut) < LEAST_CHARS or lost_commands or too_much else cut
+
+
+def _matter(text: str, some: Collection[Block]) -> int:
+    """Characters of the blocks that read like the matter of the page."""
+    return sum(b.end - b.start for b in some if is_matter(text, b))

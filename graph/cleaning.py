@@ -1,0 +1,40 @@
+"""Cleaning the pages of a worker by a model, where there is one and the page needs it; every page once in a session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from spadework.agents.cleaner import Dirty, clean, is_dirty
+from spadework.graph.desk import Desk
+from spadework.values import Page, Problem
+
+
+async def cleaned(desk: Desk, question: str, pages: Sequence[Page]) -> tuple[list[Page], list[Problem]]:
+    """The pages, those that were dirty with a text and a hash of their own. Local documents are left as they are."""
+    seconds = desk.budget.phase("read")
+    done = await asyncio.gather(*(_cleaned(desk, question, page, seconds) for page in pages))
+    return [page for page, _ in done], [problem for _, problems in done for problem in problems]
+
+
+async def _cleaned(desk: Desk, question: str, page: Page, seconds: float) -> tuple[Page, list[Problem]]:
+    model, cleaning = desk.model, desk.settings.clean
+    if model is None or page.level < 0 or cleaning == "off" or page.cleaned_by == "model":
+        return page, []
+    text = await desk.pages.get(page.content_hash)
+    if not await asyncio.to_thread(is_dirty, text, cleaning):
+        return page, []
+    problems: list[Problem] = []
+
+    async def work() -> str:
+        shorter, failed = await clean(model, Dirty(question, page.title, text), cleaning, seconds=seconds)
+        problems.extend(failed)
+        digest, _ = await desk.pages.put(shorter)
+        return digest
+
+    # By its text alone: whichever worker comes first pays, also where the model failed.
+    digest = await desk.journal.once("clean", {"page": page.content_hash, "how": cleaning}, str, work)
+    if digest == page.content_hash:
+        return page, problems
+    chars = len(await desk.pages.get(digest))
+    return page.model_copy(update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}), problems
