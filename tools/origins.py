@@ -1,4 +1,4 @@
-"""Independent origins: near-copies of one text count as one, also when numbers are changed or its words are put in another order."""
+"""Independent origins: near-copies of one text and excerpts count as one, also with other numbers or in another order of words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 #: Words in a shingle, and the share of shared shingles from which two texts are copies of one.
 SHINGLE = 5
 COPY = 0.6
+#: A text of which so great a share of the shingles stands in another is an excerpt of it, if so many can be compared.
+EXCERPT, EXCERPT_LEAST = 0.8, 20
 #: A text of at least so many words whose words are those of another, each as often, to this share, is that one scrambled.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
 #: Shingles kept a text: the smallest by hash, a fair sample of all (Broder 1997).
@@ -44,8 +46,18 @@ def resemblance(a: Sketch, b: Sketch) -> float:
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
 
 
+def containment(part: Sketch, whole: Sketch) -> float:
+    """The estimated share of the shingles of `part` that stand in `whole`, 0..1; 0 where too few can be compared.
+
+    Of a sketch that is full, only hashes up to its largest are known.
+    """
+    last = max(whole, default=0)
+    seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
+    return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
+
+
 def origins(texts: Mapping[str, str]) -> dict[str, str]:
-    """For every key of `texts` the key of the first text that it is a near-copy of, itself if of none."""
+    """For every key of `texts` the key of the first text that it is a near-copy or an excerpt of, or that is one of it; else itself."""
     found: dict[str, str] = {}
     firsts: dict[str, tuple[Sketch, Sketch]] = {}
     for key, text in texts.items():
@@ -58,7 +70,7 @@ def origins(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _copies(one: tuple[Sketch, Sketch], other: tuple[Sketch, Sketch]) -> bool:
-    if resemblance(one[0], other[0]) >= COPY:
+    if resemblance(one[0], other[0]) >= COPY or max(containment(one[0], other[0]), containment(other[0], one[0])) >= EXCERPT:
         return True
     return bool(one[1] and other[1]) and resemblance(one[1], other[1]) >= SCRAMBLED
 

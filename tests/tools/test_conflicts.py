@@ -142,3 +142,12 @@ def test_pages_that_were_only_read_bear_out_a_side() -> None:
         (("E2",), pytest.approx(2 / 3, abs=0.01)),
         (("E1",), pytest.approx(1 / 3, abs=0.01)),
     ]
+
+
+@pytest.mark.parametrize("words", [60, 600, 6_000])
+def test_an_excerpt_is_no_origin_of_its_own(words: int) -> None:
+    long = " ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}" for n in range(3 * words))
+    excerpt = " ".join(long.split()[words : 2 * words])
+    other = " ".join(f"other{word}" for word in excerpt.split())
+    assert origins({"long": long, "excerpt": excerpt, "other": other}) == {"long": "long", "excerpt": "long", "other": "other"}
+    assert origins({"excerpt": excerpt, "long": long}) == {"excerpt": "excerpt", "long": "excerpt"}
