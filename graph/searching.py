@@ -17,6 +17,7 @@ from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.inline import one_line
 from spadework.tools.orders import is_order, without_orders
+from spadework.tools.origins import Sketch, resemblance, sketch
 from spadework.tools.rank import query_terms, relevance
 from spadework.tools.search.provider import Provider
 from spadework.tools.urls import canonical_url
@@ -26,6 +27,8 @@ from spadework.values import Found, Hit, Problem, Query, Task
 LEAST_SECONDS = 3.0
 #: A provider keeps its own deadline; past this it is not waited for.
 GRACE_SECONDS = 1.5
+#: Words from which on two snippets can be told to say the same, and the share of their shingles from which they do.
+LEAST_TOLD, SPREAD = 12, 0.3
 #: Characters of a snippet that are kept.
 SNIPPET_CHARS = 2_000
 
@@ -100,10 +103,22 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(desk: Desk, question: str) -> list[Hit]:
-    """The hits of one broad search for the question itself, best provider first; [] when none answers."""
+    """The hits of one broad search for the question itself, best provider first, each text once; [] when none answers."""
     seconds = search_seconds(desk.budget, desk.settings)
     done = await asyncio.gather(*(search_one(desk, provider, Query(text=question), seconds) for provider in desk.search.providers))
-    return [hit for found in done if not isinstance(found, Problem) for hit in found]
+    return _without_copies([hit for found in done if not isinstance(found, Problem) for hit in found])
+
+
+def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
+    """The first of hits that say the same: a text that is spread over many pages suggests no more topics than one."""
+    kept: list[Hit] = []
+    sketches: list[Sketch] = []
+    for hit in hits:
+        own = sketch(hit.snippet)
+        if len(hit.snippet.split()) < LEAST_TOLD or all(resemblance(own, other) < SPREAD for other in sketches):
+            kept.append(hit)
+            sketches.append(own)
+    return kept
 
 
 def search_seconds(budget: Budget, settings: Settings) -> float:
