@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from spadework.tools.extract.extracted import Link
+from spadework.tools.orders import is_order
 from spadework.tools.pages import write_atomically
 from spadework.tools.rank import query_terms, relevance, relevance_parts
 from spadework.tools.urls import canonical_url
@@ -55,7 +56,7 @@ def followed(links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip
         for link in (link for own in links.values() for link in own) if terms else ():
             share = relevance_parts(link.text, "", 1, terms)["title"]
             key = canonical_url(link.url)
-            if share >= LEAST_SHARE and key not in skip and share > best.get(key, (0.0,))[0]:
+            if share >= LEAST_SHARE and not is_order(link.text) and key not in skip and share > best.get(key, (0.0,))[0]:
                 best[key] = share, link, query
     ranked = sorted(best.values(), key=lambda found: -found[0])[:MOST_FOLLOWED]
     return [_hit(link, query, rank) for rank, (_, link, query) in enumerate(ranked, 1)]
