@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from spadework.errors import SettingsError
-from spadework.tools.rank import priority
+from spadework.tools.rank import priority, query_terms
 from spadework.tools.trust import domain_prior
 from spadework.tools.urls import domain_of
 from spadework.values import Hit
@@ -19,6 +20,10 @@ ENOUGH = 3
 STEP = 0.1
 #: How the addresses of documents begin that need not be fetched.
 LOCAL = "library://"
+#: A page that is titled as a query reads is what was asked for, if it is among the first so many.
+NAMED_RANK = 5
+#: What follows the name of a page in its title: the site's, or what kind of thing it is.
+_SITE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
 #: Pages that are read also when time is short, and the characters of a snippet that tells all it can.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
@@ -47,10 +52,12 @@ def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: in
         raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
     asked, most = PRESETS[preset]
     most = most if limit is None else max(0, min(most, limit))
-    ranked = sorted(hits, key=lambda hit: -hit.rrf)
+    ranked, named = _named_first(sorted(hits, key=lambda hit: -hit.rrf))
     least = _threshold(ranked, asked, min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
-    picked = [fit[place] for place in _spread([domain_of(ranked[n].url) for n in fit], most, pages_per_domain)]
+    free = sum(1 for n in fit if n < named)  # what was asked for by name is not crowded out by its neighbours
+    spread = _spread([domain_of(ranked[n].url) for n in fit[free:]], most - free, pages_per_domain)
+    picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
     rest = [n for n in fit if n not in set(picked)] + [n for n, hit in enumerate(ranked) if not fits(hit, least)]
     note = "" if least == asked else f"Few results were relevant enough, so the threshold was lowered from {asked:.1f} to {least:.1f}."
     last = max(picked, default=-1)
@@ -67,6 +74,18 @@ def hurried(made: Selection) -> Selection:
 
 def _priority(hit: Hit) -> float:
     return priority(domain_prior(hit.url), hit.relevance, hit.url.startswith(LOCAL), min(1.0, len(hit.snippet) / FULL_SNIPPET))
+
+
+def _named_first(ranked: Sequence[Hit]) -> tuple[list[Hit], int]:
+    """The hits with those first whose title is what a query asks for, one a query; and how many they are."""
+    found: dict[str, int] = {}
+    for n, hit in enumerate(ranked):
+        title = query_terms(_SITE.sub("", hit.title))
+        for at in hit.found_by:
+            if at.rank <= NAMED_RANK and title and title == query_terms(at.query):
+                found.setdefault(at.query, n)
+    first = sorted(set(found.values()))
+    return [*(ranked[n] for n in first), *(hit for n, hit in enumerate(ranked) if n not in set(first))], len(first)
 
 
 def fits(hit: Hit, least: float) -> bool:

@@ -24,10 +24,23 @@ MANY, LEAST_CHARS = 0.5, 3
 #: What a name that is told later on a page still counts.
 LATER = 0.9
 
+#: Who is whose, told from the other side, as stems: the page of a wife names her husband as one whose wife she is.
+_OTHER_SIDE = {
+    "husband": ("wife", "marri", "spous"),
+    "wife": ("husband", "marri", "spous"),
+    "spous": ("husband", "wife", "marri"),
+    "mother": ("son", "daughter", "child"),
+    "father": ("son", "daughter", "child"),
+    "parent": ("son", "daughter", "child"),
+    "perform": ("singer", "sung", "record", "releas"),
+    "compos": ("music", "score"),
+}
 #: A thing described by what it is to another one: "the director of X", "X's mother", "the film whose director", "has the director".
 _RELATION = re.compile(r"\b[a-z][\w-]+ of (?:[a-z]+ ){0,2}[\"“A-Z0-9]|\w['’]s [a-z]|\bwhose\b|\b(?:has|have|had) the [a-z]+\b")
 _NAME = re.compile(r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*")
-_LINKED = re.compile(r"\b(?:by|of|with|to|son|daughter|married|and)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_LINKED = re.compile(r"\b(?:by|of|with|to|son|daughter|married|and)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
+#: Words that say where something is from rather than name it: "a Swedish minister".
+_FROM = re.compile(r"\w+(?:ish|ese|[ie]?an|ch|ss|ek)(?=\s[a-z])")
 _BRACKET = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
 _MONTH = re.compile(r"^(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 
@@ -55,10 +68,15 @@ def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
     for passage in shown:
         title = stems(_BRACKET.sub("", passage.page.title))
         if title and title <= asked:
-            _collect(passage, asked - title, question, found.setdefault(passage.page.url, {}))
+            _collect(passage, _roles(asked - title), question, found.setdefault(passage.page.url, {}))
     ranked = [sorted(names.values(), key=lambda bridge: -bridge.score)[:MOST_EACH] for names in found.values()]
     turns = [best[n] for n in range(MOST_EACH) for best in ranked if n < len(best)]
     return list({bridge.name: bridge for bridge in reversed(turns)}.values())[::-1][:MOST_BRIDGES]
+
+
+def _roles(asked: set[str]) -> set[str]:
+    """What the question asks about the page's subject, also as the page says it from the other side."""
+    return asked | {stem for word in asked for stem in _OTHER_SIDE.get(word, ())}
 
 
 def reached(shown: Sequence[Shown], known: Sequence[Evidence]) -> tuple[str, ...]:
@@ -76,6 +94,8 @@ def _collect(passage: Shown, roles: set[str], question: str, found: dict[str, Br
         shared = ROLE * len(stems(sentence) & roles)
         for match in _NAME.finditer(sentence):
             name = match.group()
+            if " " not in name and _FROM.match(sentence, match.start()):
+                continue
             if name.casefold() in question.casefold() or stems(name) <= stems(question) or _MONTH.match(name) or len(name) < LEAST_CHARS:
                 continue
             linked = LINK if _LINKED.search(sentence[: match.start()]) else 0.0

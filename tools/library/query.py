@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import tantivy
 
@@ -29,6 +30,8 @@ _COMPARES = re.compile(r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|al
 #: Longer questions are cut: their first words say what they are about.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
+#: Of more terms the rarest are searched: each costs a look at four fields of every passage that has it.
+MOST_TERMS = 14
 #: Titles of up to this many words are looked up as a whole.
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
@@ -77,6 +80,14 @@ def asked(text: str, understood: frozenset[str] = frozenset()) -> Asked:
         practical=bool(_HOW.search(text)),
         comparing=bool(_COMPARES.search(text)),
     )
+
+
+def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
+    """The question with its rarest terms only, where it is a long text: the others cost time and say little."""
+    if len(question.terms) <= MOST_TERMS:
+        return question
+    rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))[:MOST_TERMS]
+    return replace(question, terms=tuple(term for term in question.terms if term in rarest))
 
 
 def _term(text: str, needed: bool) -> Term:

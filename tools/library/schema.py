@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -111,7 +112,7 @@ class StemFinder:
 def _parted(text: str) -> tuple[str, str]:
     """The words of a text that are plain ASCII, and the others: few, so that the fast way is left for few."""
     words = text.split()
-    return " ".join(word for word in words if word.isascii()), " ".join(word for word in words if not word.isascii())
+    return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
 
 
 def _beginning(stem: str) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ import tantivy
 from spadework.tools.library.copies import without_copies
 from spadework.tools.library.document import Document
 from spadework.tools.library.limits import Limits, kept_to
-from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked, within
+from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked, telling, within
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.schema import open_index
 from spadework.tools.library.snippet import snippet
@@ -55,10 +55,11 @@ class Searcher:
         question, within = asked(without_operators(text), self._understood), kept_to(only(text))
         if not question.terms or limit < 1:
             return []
+        weights = {term.text: self._weight(term) for term in question.terms}
+        question = telling(question, weights)
         matches = list(self._matches(question, within))
         stored = self.store.by_numbers(sorted({match.number for match in matches}))
         documents = {number: each.document for number, each in stored.items()}
-        weights = {term.text: self._weight(term) for term in question.terms}
         ranked = rank(matches, documents, question, weights)
         return _shown(without_copies(ranked, lambda each: stored[each.best.number].sketch, limit), question)
 
