@@ -14,11 +14,13 @@ from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.prompts import render
 from spadework.tools.orders import is_order
 from spadework.tools.quotes import locate
+from spadework.tools.search.domains import domains
 from spadework.tools.urls import addresses, domain_of
-from spadework.values import Evidence, Plan, Priority, Problem, Recommendation, Topic
+from spadework.values import Evidence, Plan, Priority, Problem, Quality, Recommendation, Topic
 
-#: Search recommendations of one assessment at most (S4).
+#: Search recommendations of one assessment at most, and the fewest and most results that one may ask (S4).
 MOST_RECOMMENDATIONS = 5
+LEAST_RESULTS, MOST_RESULTS = 3, 5
 
 
 #: How a search engine is told to keep to one site.
@@ -37,9 +39,12 @@ class GapQuery(BaseModel):
     query: str
     purpose: str
     priority: Priority
+    max_results: int = MOST_RESULTS
+    include_domains: list[str] = []
+    exclude_domains: list[str] = []
 
 
-class Quality(BaseModel):
+class QualityAnswer(BaseModel):
     """The passages as a base for an answer, each 0 to 10."""
 
     accuracy: float
@@ -57,7 +62,7 @@ class AssessmentAnswer(BaseModel):
     evidence: list[QuoteAnswer]
     gaps: list[str]
     gap_queries: list[GapQuery]
-    quality: Quality
+    quality: QualityAnswer
 
 
 async def assess(
@@ -70,7 +75,8 @@ async def assess(
         return extractive.assess(plan, topic, shown, known)
 
     async def ask(model: Model) -> Judgement:
-        prompt = render("assessor", question=plan.question, topic=topic, known=[e.quote for e in known], passages=_passages(shown))
+        quotes, marks = [e.quote for e in known], (model.settings.quality_floor, model.settings.quality_target)
+        prompt = render("assessor", question=plan.question, topic=topic, known=quotes, passages=_passages(shown), marks=marks)
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
         judgement, lost = _located(answer, shown, bool(known))
         problems.extend(_invented(topic, quote) for quote in lost)
@@ -111,8 +117,8 @@ def _located(answer: AssessmentAnswer, shown: Sequence[Shown], known: bool) -> t
             spots=tuple(spots),
             gaps=tuple(gap for gap in answer.gaps if not is_order(gap))
             or (() if proven else ("Nothing that was read proves this topic.",)),
-            recommendations=_recommendations(answer.gap_queries),
-            quality=answer.quality.model_dump(),
+            recommendations=_recommendations(answer.gap_queries, shown),
+            quality=_quality(answer.quality),
         ),
         lost,
     )
@@ -131,10 +137,27 @@ def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
     return Judgement(False, 0.0, extracted.spots, judgement.gaps, judgement.recommendations, judgement.quality)
 
 
-def _recommendations(queries: Sequence[GapQuery]) -> tuple[Recommendation, ...]:
+def _recommendations(queries: Sequence[GapQuery], shown: Sequence[Shown]) -> tuple[Recommendation, ...]:
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted((q for q in queries if _is_search(q.query)), key=lambda q: order.index(q.priority))
-    return tuple(Recommendation(query=q.query.strip(), purpose=q.purpose, priority=q.priority) for q in wanted[:MOST_RECOMMENDATIONS])
+    read = "\n".join(s.text for s in shown).lower()
+    return tuple(_recommendation(q, read) for q in wanted[:MOST_RECOMMENDATIONS])
+
+
+def _recommendation(answer: GapQuery, read: str) -> Recommendation:
+    """A recommended search. A site to keep to that the passages name comes from a page that wants to be visited."""
+    return Recommendation(
+        query=answer.query.strip(),
+        purpose=answer.purpose,
+        priority=answer.priority,
+        max_results=min(MOST_RESULTS, max(LEAST_RESULTS, answer.max_results)),
+        include_domains=tuple(domain for domain in domains(answer.include_domains) if domain not in read),
+        exclude_domains=tuple(domains(answer.exclude_domains)),
+    )
+
+
+def _quality(answer: QualityAnswer) -> Quality:
+    return Quality(**{name: min(10.0, max(0.0, score)) for name, score in answer.model_dump().items()})
 
 
 def _is_search(query: str) -> bool:

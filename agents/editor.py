@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spadework.tools.urls import host_of, hosts_for_urls
-from spadework.values import Conflict, Coverage, Mode, Plan, Problem, Result, Section, Sentence
+from spadework.values import Conflict, Coverage, Mode, Plan, Problem, Quality, Result, Round, Section, Sentence, Shortfall
 
 #: Problems that a reader of the report needs to see; all are in the record.
 MOST_PROBLEMS = 8
@@ -54,6 +54,11 @@ def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section
     return Section(heading="Not found", kind="limits", sentences=tuple(Sentence(text=line) for line in lines))
 
 
+def limits(shortfalls: Sequence[Shortfall]) -> Section:
+    """What the evidence lacks though topics may be covered."""
+    return Section(heading="Limits", kind="limits", sentences=tuple(Sentence(text=shortfall.text) for shortfall in shortfalls))
+
+
 def problem_lines(problems: Sequence[Problem]) -> Section:
     """What went wrong, by name and host, without URLs. Every provider that failed is named with how it failed first."""
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
@@ -88,11 +93,27 @@ def review(result: Result) -> str:
         origins = len({e.origin for e in topic.evidence})
         state = "covered" if topic.covered else "not covered"
         lines.append(f"- {topic.name}: {state}, score {topic.score}, {len(topic.evidence)} quotes from {origins} independent origins.")
+        if topic.quality:
+            lines.append(f"  - Quality: {_rated(topic.quality)}")
         lines += [f"  - Gap: {gap}" for gap in topic.gaps]
+    lines += [f"- Lacks: {shortfall.text} “{shortfall.recommendation.query}” would be searched next." for shortfall in result.shortfalls]
+    lines += [_gained(done) for done in result.rounds]
     cited = {c.sentence for c in result.citations}
     lines += ["", f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements, {len(result.problems)} problems."]
     lines += [f"- {p.stage}, {p.subject}: {p.reason} {p.effect}" for p in result.problems]
     return "\n".join(lines) + "\n"
+
+
+def _rated(quality: Quality) -> str:
+    scores = ", ".join(f"{name.replace('_', ' ')} {score:g}" for name, score in quality.model_dump().items())
+    return f"{quality.mean:g} of 10 ({scores})"
+
+
+def _gained(done: Round) -> str:
+    """What a round of searching gained, as a line."""
+    line = f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes, score {done.score_before:g} → {done.score:g}"
+    before = "not rated" if done.quality_before is None else f"{done.quality_before:g}"
+    return f"{line}." if done.quality is None else f"{line}, quality {before} → {done.quality:g}."
 
 
 def _named(problem: Problem) -> str:

@@ -69,6 +69,11 @@ class Model:
 
         return await self._journal.once("model", key, answer, work)
 
+    @property
+    def settings(self) -> Settings:
+        """The settings of the run, as far as roles say them to a model."""
+        return self._settings
+
     def check(self) -> None:
         """Raises SettingsError for a role whose model cannot be used, such as one that lacks its key or its package."""
         for role in get_args(Role):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from spadework.tools.orders import told
-from spadework.values import Page, Recommendation
+from spadework.values import Page, Quality, Recommendation
 
 
 @dataclass(frozen=True)
@@ -46,4 +46,4 @@ class Judgement:
     spots: tuple[Spot, ...] = ()
     gaps: tuple[str, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
-    quality: dict[str, float] | None = None
+    quality: Quality | None = None

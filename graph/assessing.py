@@ -9,26 +9,34 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from spadework.agents.assessor import assess
+from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import shown
-from spadework.graph.state import ResearchState, Round, by_topic
+from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block, blocks
-from spadework.values import Coverage, Evidence, Page, Problem, Topic
+from spadework.values import Coverage, Evidence, Page, Problem, Round, Shortfall, Topic
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a round added: new ledger entries, the coverage of its topics, its figures, its problems."""
+    """What a round added: new ledger entries, the coverage of its topics, its figures, its problems; and what is lacking after it."""
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
     round: Round
     problems: list[Problem]
+    shortfalls: list[Shortfall]
 
     def channels(self) -> dict[str, Any]:
         """The update of the graph's channels."""
-        return {"evidence": self.evidence, "coverage": self.coverage, "rounds": [self.round], "problems": self.problems}
+        return {
+            "evidence": self.evidence,
+            "coverage": self.coverage,
+            "rounds": [self.round],
+            "problems": self.problems,
+            "shortfalls": self.shortfalls,
+        }
 
     def after(self, state: ResearchState) -> ResearchState:
         """The state as it will be when the update is merged."""
@@ -37,6 +45,7 @@ class Judged:
             "evidence": [*state.get("evidence", []), *self.evidence],
             "coverage": by_topic(state.get("coverage", {}), self.coverage),
             "rounds": [*state.get("rounds", []), self.round],
+            "shortfalls": self.shortfalls,
         }
 
 
@@ -54,12 +63,29 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
         added += new
         known = [e for e in [*ledger, *added] if e.topic == topic.name]
         coverage[topic.name] = _coverage(topic, judgement, known, desk.settings.completeness)
-    scores = [c.score for c in (state.get("coverage", {}) | coverage).values()]
-    done = Round(
-        number=number, evidence_before=len(ledger), evidence_after=len(ledger) + len(added), score=round(sum(scores) / len(scores), 3)
-    )
+    before = state.get("coverage", {})
+    done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
     problems = [problem for _, found in judged for problem in found]
-    return Judged(added, coverage, done, problems)
+    standard = Standard(quality=desk.settings.quality_floor, domains=desk.settings.least_domains)
+    lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
+    return Judged(added, coverage, done, problems, list(lacking))
+
+
+def _round(number: int, before: dict[str, Coverage], after: dict[str, Coverage], evidence: tuple[int, int]) -> Round:
+    """The figures of a round: what was known before it and after it."""
+    return Round(
+        number=number,
+        evidence_before=evidence[0],
+        evidence_after=evidence[1],
+        score=_mean([c.score for c in after.values()]) or 0.0,
+        score_before=_mean([c.score for c in before.values()]) or 0.0,
+        quality=_mean([c.quality.mean for c in after.values() if c.quality]),
+        quality_before=_mean([c.quality.mean for c in before.values() if c.quality]),
+    )
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return round(sum(scores) / len(scores), 3) if scores else None
 
 
 async def _judge(desk: Desk, state: ResearchState, topic: Topic, seconds: float) -> tuple[Judgement, list[Problem]]:
@@ -136,4 +162,5 @@ def _coverage(topic: Topic, judgement: Judgement, known: Sequence[Evidence], com
         evidence_ids=tuple(e.id for e in known),
         gaps=judgement.gaps,
         recommendations=judgement.recommendations,
+        quality=judgement.quality,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spadework.agents import writer
-from spadework.agents.editor import about, disagreements, not_found, problem_lines
+from spadework.agents.editor import about, disagreements, limits, not_found, problem_lines
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.verifier import Judged, verify
@@ -91,7 +91,8 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     problems = _once([*state.get("problems", []), *late])
     sections = [*state.get("sections", [])]
     sources = _sources(state, sections, conflicts)
-    closing = [disagreements(conflicts), not_found(state["plan"], state.get("coverage", {}), why), problem_lines(problems)]
+    lacking = tuple(state.get("shortfalls", []))
+    closing = [disagreements(conflicts), not_found(state["plan"], state.get("coverage", {}), why), limits(lacking), problem_lines(problems)]
     closing.append(about(mode, desk.searching, (*desk.notices, *desk.search.waits.sentences()), len(state.get("pages", {})), why))
     whole = tuple(_without_addresses(section) for section in [*sections, *closing] if section.sentences)
     report = Report(title=hosts_for_urls(state["plan"].question), sections=whole)
@@ -110,6 +111,8 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         citations=tuple(state.get("citations", [])),
         conflicts=tuple(conflicts),
         problems=tuple(problems),
+        shortfalls=lacking,
+        rounds=tuple(state.get("rounds", [])),
         searched=desk.searching,
         usage=desk.budget.used.model_copy(update={"pages": len(state.get("pages", {}))}),
         timings={"total": round(desk.budget.elapsed(), 2)},
@@ -136,11 +139,9 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
         found = coverage.get(topic.name)
         own = tuple(e for e in evidence if e.topic == topic.name)
         gaps = found.gaps if found else ("This topic was not assessed.",)
-        made.append(
-            CoveredTopic(
-                name=topic.name, covered=bool(found and found.covered), score=found.score if found else 0.0, evidence=own, gaps=gaps
-            )
-        )
+        covered, score = (found.covered, found.score) if found else (False, 0.0)
+        quality = found.quality if found else None
+        made.append(CoveredTopic(name=topic.name, covered=covered, score=score, evidence=own, gaps=gaps, quality=quality))
     return tuple(made)
 
 

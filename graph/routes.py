@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.types import Send
@@ -12,7 +13,7 @@ from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
 from spadework.settings import Settings
 from spadework.tools.select import LOCAL, PRESETS
-from spadework.values import Coverage, Plan, Query, Question, Status, Task, Topic
+from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Status, Task, Topic
 
 #: Queries of one gap task at most.
 MOST_GAP_QUERIES = 3
@@ -53,18 +54,25 @@ def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[
         left = state["plan"].model_copy(update={"topics": tuple(open_topics)})
         first = first_tasks(left, budget, settings) if open_topics else []
         return [task.model_copy(update={"queries": (*task.queries, *_led_to(task, state))}) for task in first]
-    before = {query.text.lower() for task in asked for query in task.queries}
+    before = {(query.text.lower(), query.exclude_domains) for task in asked for query in task.queries}
     pages = min(GAP_PAGES, PRESETS[settings.preset][1])
-    made = [(topic, (*_unasked(topic, state), *_gap_queries(coverage.get(topic.name), before, state["plan"]))) for topic in open_topics]
-    return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in made if queries]
+    wanted = {topic.name: _recommended(topic, coverage.get(topic.name), state.get("shortfalls", [])) for topic in open_topics}
+    made = [(topic, (*_unasked(topic, state), *_gap_queries(wanted[topic.name], before, state["plan"]))) for topic in open_topics]
+    going = [(topic, queries) for topic, queries in made if queries]
+    if going:
+        # What the evidence as a whole lacks rides along with the first topic: by itself it is no reason to go on.
+        first, queries = going[0]
+        whole = _gap_queries([s.recommendation for s in state.get("shortfalls", []) if not s.topic], before, state["plan"])
+        going[0] = (first, (*queries, *whole[: max(0, MOST_GAP_QUERIES - len(queries))]))
+    return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in going]
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
     """What the pages that are known already lead on to, where the question asks for that, beside the topic's own queries."""
     if not asks_for_a_relation(state["plan"].question):
         return ()
-    own = {query.text.lower() for query in task.queries}
-    return _gap_queries(state["coverage"].get(task.topic.name), own, state["plan"])
+    own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
+    return _gap_queries(_recommended(task.topic, state["coverage"].get(task.topic.name), ()), own, state["plan"])
 
 
 def _unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
@@ -74,8 +82,13 @@ def _unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
     return dated(topic.queries, state["plan"].freshness) if known and all(known) else ()
 
 
-def _gap_queries(found: Coverage | None, before: set[str], plan: Plan) -> tuple[Query, ...]:
-    fresh = [r for r in (found.recommendations if found else ()) if r.query.lower() not in before]
+def _recommended(topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]) -> list[Recommendation]:
+    """The searches that the assessor recommends for a topic, then those that would mend what the evidence lacks."""
+    return [*(found.recommendations if found else ()), *(s.recommendation for s in lacking if s.topic == topic.name)]
+
+
+def _gap_queries(recommended: Sequence[Recommendation], before: set[tuple[str, tuple[str, ...]]], plan: Plan) -> tuple[Query, ...]:
+    fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
     wanted = {r.query: r for r in reversed(fresh)}  # of two with the same words, the first
     return tuple(gap_query(wanted[text], plan) for text in list(dict.fromkeys(r.query for r in fresh))[:MOST_GAP_QUERIES])
 

@@ -7,7 +7,23 @@ from typing import Annotated, Any, NotRequired, Required, TypedDict
 
 from langgraph.types import Overwrite
 
-from spadework.values import Citation, Conflict, Coverage, Evidence, Hit, Page, Passage, Plan, Problem, Result, Section, Task, Value
+from spadework.values import (
+    Citation,
+    Conflict,
+    Coverage,
+    Evidence,
+    Hit,
+    Page,
+    Passage,
+    Plan,
+    Problem,
+    Result,
+    Round,
+    Section,
+    Shortfall,
+    Task,
+    Value,
+)
 
 
 class Find(Value):
@@ -17,15 +33,6 @@ class Find(Value):
     round: int
     pages: tuple[Page, ...] = ()
     passages: tuple[Passage, ...] = ()
-
-
-class Round(Value):
-    """What one round of searching added: evidence before and after it, and the mean coverage score it reached."""
-
-    number: int
-    evidence_before: int
-    evidence_after: int
-    score: float
 
 
 def by_topic(old: dict[str, Coverage], new: dict[str, Coverage]) -> dict[str, Coverage]:
@@ -70,6 +77,8 @@ class ResearchState(TypedDict, total=False):
     evidence: Annotated[list[Evidence], operator.add]
     coverage: Annotated[dict[str, Coverage], by_topic]
     rounds: Annotated[list[Round], operator.add]
+    #: What the evidence lacks after the newest round.
+    shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
     stopped_by: str
     sections: list[Section]
@@ -85,7 +94,7 @@ def left_over(state: ResearchState) -> dict[str, Any]:
         return {}
     lists, tables = ("tasks", "finds", "evidence", "rounds", "problems"), ("pages", "coverage")
     replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {name: Overwrite({}) for name in tables}
-    return replaced | {"passages": {}, "stopped_by": "", "sections": [], "citations": [], "conflicts": [], "report": ""}
+    return replaced | {"passages": {}, "stopped_by": "", "shortfalls": [], "sections": [], "citations": [], "conflicts": [], "report": ""}
 
 
 class ResearchOutput(TypedDict, total=False):

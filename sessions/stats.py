@@ -33,13 +33,17 @@ class Worth(Value):
 
 
 class Gain(Value):
-    """One round of a session: mean coverage score (0..1) before and after it, and the evidence it added."""
+    """One round of a session: mean coverage score (0..1) before and after it, the evidence it added, and the quality (0..10) in the end.
+
+    `quality` is None where no model has rated it.
+    """
 
     session_id: str
     round: int
     before: float
     after: float
     evidence: int
+    quality: float | None = None
 
 
 class Figures(Value):
@@ -165,12 +169,15 @@ def _gains(folder: Path) -> list[Gain]:
     try:
         rounds = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))["rounds"]
         known: dict[str, float] = {}
+        rated: dict[str, float] = {}
         gains, evidence = [], 0
         for entry in rounds:
             before = _mean(known.values())
             known |= {topic["topic"]: float(topic["score"]) for topic in entry["coverage"]}
-            added = int(entry["evidence"]) - evidence
-            gains.append(Gain(session_id=folder.name, round=entry["round"], before=before, after=_mean(known.values()), evidence=added))
+            rated |= {topic["topic"]: _mean(topic["quality"].values()) for topic in entry["coverage"] if topic.get("quality")}
+            added, after = int(entry["evidence"]) - evidence, _mean(known.values())
+            quality = _mean(rated.values()) if rated else None
+            gains.append(Gain(session_id=folder.name, round=entry["round"], before=before, after=after, evidence=added, quality=quality))
             evidence = int(entry["evidence"])
     except (OSError, ValueError, KeyError, TypeError):
         return []

@@ -216,6 +216,10 @@ class Settings(BaseSettings):
     assess_chars: int = Field(12_000, ge=1_000, le=200_000, description="Characters of passages shown to the assessor for a topic.")
     evidence_per_topic: int = Field(20, ge=1, le=100, description="Most evidence kept for a topic in one round.")
 
+    quality_floor: float = Field(7.5, ge=0, le=10, description="Quality of passages, 0 to 10, below which a search is recommended.")
+    quality_target: float = Field(8.0, ge=0, le=10, description="Quality of passages, 0 to 10, that the assessor is told to aim at.")
+    least_domains: int = Field(3, ge=0, le=100, description="Evidence of fewer domains is reported, except from a library.")
+
     # Serving
     token: SecretStr | None = Field(
         None, description="What requests to `serve` must bring. Unset: none on this machine alone; beyond it one is made and printed."

@@ -178,8 +178,35 @@ class Recommendation(Value):
     exclude_domains: tuple[str, ...] = ()
 
 
+class Quality(Value):
+    """The passages of a topic as a base for an answer, each criterion 0..10 (S9)."""
+
+    accuracy: float = Field(ge=0, le=10)
+    completeness: float = Field(ge=0, le=10)
+    relevance: float = Field(ge=0, le=10)
+    source_quality: float = Field(ge=0, le=10)
+    clarity: float = Field(ge=0, le=10)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the five."""
+        return round((self.accuracy + self.completeness + self.relevance + self.source_quality + self.clarity) / 5, 2)
+
+
+class Shortfall(Value):
+    """What the evidence lacks though its topic may be covered; it never un-covers one. `topic` is "" for the evidence as a whole."""
+
+    kind: Literal["definition", "steps", "code", "dates", "navigation", "quality", "freshness", "domains"]
+    topic: str = ""
+    text: str
+    recommendation: Recommendation
+
+
 class Coverage(Value):
-    """How far one topic is proven by the ledger. `score` is 0..1; `gaps` say in words what is missing."""
+    """How far one topic is proven by the ledger. `score` is 0..1; `gaps` say in words what is missing.
+
+    `quality` is the newest judgement, None where none was asked for.
+    """
 
     topic: str
     covered: bool
@@ -187,6 +214,22 @@ class Coverage(Value):
     evidence_ids: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
+    quality: Quality | None = None
+
+
+class Round(Value):
+    """What one round of searching added: evidence, mean coverage score (0..1) and mean quality (0..10) before and after it.
+
+    A topic that was not judged again keeps its score, so what changed is what the round gained.
+    """
+
+    number: int
+    evidence_before: int
+    evidence_after: int
+    score: float
+    score_before: float = 0.0
+    quality: float | None = None
+    quality_before: float | None = None
 
 
 class Side(Value):
@@ -284,6 +327,7 @@ class CoveredTopic(Value):
     score: float
     evidence: tuple[Evidence, ...] = ()
     gaps: tuple[str, ...] = ()
+    quality: Quality | None = None
 
 
 class Result(Value):
@@ -302,6 +346,8 @@ class Result(Value):
     citations: tuple[Citation, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     problems: tuple[Problem, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
+    rounds: tuple[Round, ...] = ()
     searched: tuple[str, ...] = ()
     usage: Usage = Usage()
     timings: dict[str, float] = Field(default_factory=dict)

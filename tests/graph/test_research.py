@@ -16,6 +16,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.brain import assessment, evidence, passages, play, section
+from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -45,6 +46,11 @@ def quotes_stand(result: Result) -> bool:
     return all((pages / f"{e.content_hash}.md").read_text()[e.start : e.end] == e.quote for e in evidence)
 
 
+def _first(request: ChatRequest) -> str:
+    """The first long sentence that an assessor is shown."""
+    return next(s for block in passages(request) for s in block.split("\n") if len(s) > 60)
+
+
 async def test_a_question_becomes_a_report_in_which_every_citation_stands(model: Model, settings: Settings) -> None:
     play(model, TOPICS)
     result = await research("What is known about Port Aldermere?", settings)
@@ -64,7 +70,8 @@ async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(model: Mode
     searx.script("lamp", [world.put("forum", "/keeper", page("The lamp of the lighthouse of Port Aldermere was first lit in 1887."))])
     result = await research("What is known about Port Aldermere?", settings)
     assert (result.iterations, result.stopped_by) == (2, "coverage")
-    assert sorted(searx.queries) == sorted([*TOPICS.values(), "who lights the lamp"])
+    elsewhere = "Port Aldermere inhabitants -site:127.0.1.5"
+    assert sorted(searx.queries) == sorted([*TOPICS.values(), "who lights the lamp", elsewhere]), "one domain is too few"
     asked = [request.prompt for request in model.requests if request.schema_name == "AssessmentAnswer"]
     assert ["Topic: Lighthouse" in prompt for prompt in asked].count(True) == 2
     assert ["Topic: Inhabitants" in prompt for prompt in asked].count(True) == 1, "a covered topic is not judged again"
@@ -80,14 +87,55 @@ async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(model: Model,
     assert len(shown) == len(set(shown))
 
 
-async def test_a_covered_question_is_at_most_four_waves_of_calls_deep(model: Model, settings: Settings) -> None:
+@pytest.mark.parametrize("count", [2, 6])
+async def test_a_covered_question_is_at_most_four_waves_of_calls_deep(model: Model, settings: Settings, count: int) -> None:
     model.delay = 0.2
-    play(
-        model,
-        {f"Topic {n}": f"Port Aldermere {word}" for n, word in enumerate(("inhabitants", "harbour", "lighthouse", "history", "news"))},
-    )
-    await research("What is known about Port Aldermere?", settings)
+    words = ("inhabitants", "harbour", "lighthouse", "history", "news", "visitors")[:count]
+    play(model, {f"Topic {n}": f"Port Aldermere {word}" for n, word in enumerate(words)})
+    result = await research("What is known about Port Aldermere?", settings)
+    assert (len(result.topics), result.stopped_by, result.iterations) == (count, "coverage", 1)
     assert depth(model.requests) <= 4
+    told = [(r.schema_name, r.prompt) for r in model.requests]
+    assert len(told) == len(set(told)), "nothing is asked twice"
+
+
+async def test_a_low_quality_recommends_a_search_and_un_covers_nothing(model: Model, settings: Settings) -> None:
+    play(model, TOPICS)
+    poor = dict.fromkeys(("accuracy", "completeness", "relevance", "source_quality", "clarity"), 5)
+    model.script("AssessmentAnswer", lambda r: assessment([_first(r)]) | {"quality": poor})
+    result = await research("What is known about Port Aldermere?", settings)
+    assert (result.stopped_by, result.iterations) == ("coverage", 1)
+    assert {s.topic for s in result.shortfalls if s.kind == "quality"} == set(TOPICS)
+    [done] = result.rounds
+    assert (done.quality_before, done.quality, done.score_before) == (None, 5.0, 0.0)
+    assert "rated 5.0 of 10" in result.report.partition("## Limits")[2]
+
+
+async def test_a_recommended_search_keeps_to_its_results_and_away_from_its_domains(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    play(model, {"Lighthouse": "lighthouse"}, keywords={"Lighthouse": "lamp"})
+    searx.script("lighthouse", [])
+    found = [
+        world.put("forum", f"/keeper{n}", page(f"The lamp of lighthouse number {n} was first lit in the year 188{n}.")) for n in range(9)
+    ]
+    searx.script("lamp", found)
+    wanted = {
+        "query": "lamp",
+        "purpose": "p",
+        "priority": "high",
+        "max_results": 50,
+        "include_domains": [],
+        "exclude_domains": ["blog.example"],
+    }
+    model.script(lambda r: r.schema_name == "AssessmentAnswer" and not passages(r), assessment([], gap="lamp") | {"gap_queries": [wanted]})
+    result = await research("Who lights the lamp?", settings)
+    assert any("-site:blog.example" in query for query in searx.queries)
+    assert len([r for r in world.requests if r.path.startswith("/keeper")]) == 5, "3 to 5 results, whatever the model asks"
+    assert result.stopped_by == "coverage"
+    first, second = result.rounds
+    assert (first.score, second.score_before) == (0.0, 0.0)
+    assert second.score > 0.9
 
 
 async def test_an_invented_quote_never_reaches_the_report(model: Model, settings: Settings) -> None:
