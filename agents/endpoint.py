@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import stamina
 from pydantic import SecretStr
 
+from spadework.agents.gate import Gate
 from spadework.budget import Budget
 from spadework.errors import BadReply, ModelError, SettingsError, TooLong
 from spadework.settings import Settings
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
 
 Method = Literal["json_schema", "function_calling", "json_mode"]
 
-#: Times one request is sent when the endpoint is busy or broken.
-ATTEMPTS = 3
+#: Times one request is sent when the endpoint is broken, and when it is busy.
+ATTEMPTS, BUSY_ATTEMPTS = 3, 6
+#: Seconds to wait for a busy endpoint that does not say how long, doubled with every try.
+BUSY_SECONDS = 0.5
 #: Characters of a key worth hiding; a local server takes any word for one.
 LEAST_SECRET = 8
 #: Tokens that an answer needs at least; with fewer left the call is not made.
@@ -32,9 +36,13 @@ LEAST_REPLY = 200
 
 
 class Passing(ModelError):
-    """A fault that may be gone the next time; `after` is how many seconds to wait, or True for a growing pause."""
+    """A fault that may be gone the next time."""
 
-    def __init__(self, message: str, *, after: bool | float = True) -> None:
+
+class Busy(ModelError):
+    """Too many calls; `after` is how many seconds to wait, None where the endpoint does not say."""
+
+    def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
 
@@ -53,14 +61,15 @@ class Shape:
 
 
 class Endpoint:
-    """A chat model by its name PROVIDER:NAME."""
+    """A chat model by its name PROVIDER:NAME. `gate` is shared by all models behind the same address."""
 
-    def __init__(self, name: str, settings: Settings, budget: Budget) -> None:
+    def __init__(self, name: str, settings: Settings, budget: Budget, gate: Gate) -> None:
         # A local server may name a model by the path of its file, which is nobody's business.
         self.name = name if "/" not in name else f"{_provider(name)[0]}:{name.rsplit('/', 1)[1]}"
         self._model = name
         self._settings = settings
         self._budget = budget
+        self._gate = gate
         self._compatible = _provider(name)[0] == "openai"
         self._chat, self._close = chat_model(name, settings)
 
@@ -73,16 +82,16 @@ class Endpoint:
 
         Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
-        tokens_in = sum(tokens.count(str(m.content)) for m in messages)
+        tokens_in = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(json.dumps(shape.schema))
         if tokens_in > self._settings.request_tokens:
             raise TooLong(f"The request to {self.name} has {tokens_in} tokens, more than {self._settings.request_tokens}.")
         room = min(self._settings.reply_tokens, self._budget.tokens_left() - tokens_in)
         if room < LEAST_REPLY:
             self._budget.hold(tokens_in + LEAST_REPLY, 0.0)
         chat = self._shaped(shape, room)
-        async for attempt in stamina.retry_context(on=_wait, attempts=ATTEMPTS, timeout=None):
+        async for attempt in stamina.retry_context(on=Passing, attempts=ATTEMPTS, timeout=None):
             with attempt:
-                reply = await self._paid(chat, messages, tokens_in, room)
+                reply = await self._admitted(chat, messages, tokens_in, room)
         return self._without_key(reply)
 
     def _without_key(self, reply: str) -> str:
@@ -90,6 +99,23 @@ class Endpoint:
         key = self._settings.openai_api_key
         secret = key.get_secret_value() if key else ""
         return reply.replace(secret, "…") if len(secret) >= LEAST_SECRET else reply
+
+    async def _admitted(self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int) -> str:
+        """One request, once there is room for it; sent again when the endpoint is busy, after the time it names."""
+        pause = BUSY_SECONDS
+        for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
+            async with self._gate.through() as began:
+                try:
+                    text = await self._paid(chat, messages, tokens_in, room)
+                except Busy as busy:
+                    self._gate.limited(began, pause if busy.after is None else busy.after)
+                    pause *= 2
+                    if last:
+                        raise
+                else:
+                    self._gate.answered()
+                    return text
+        raise AssertionError("the last try returns or raises")
 
     async def _paid(self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int) -> str:
         """One request: what it may cost is set aside before, what it did cost is recorded after."""
@@ -163,6 +189,8 @@ def chat_model(name: str, settings: Settings) -> tuple[BaseChatModel, Callable[[
         timeout=settings.model_seconds,
         max_retries=0,
         temperature=None if model.startswith(("gpt-5", "o")) else 0,
+        streaming=settings.model_stream,
+        stream_usage=settings.model_stream,
     )
     return chat, connections.aclose
 
@@ -189,11 +217,6 @@ def _other_provider(name: str) -> BaseChatModel:
     return model
 
 
-def _wait(error: Exception) -> bool | float:
-    """Whether to try again: after Retry-After when the endpoint names it, with back-off when it is broken, else not."""
-    return error.after if isinstance(error, Passing) else False
-
-
 def _refuses_shape(error: Any) -> bool:
     """Whether the endpoint means: I do not take this way of asking for a shape."""
     said = str(error.message).lower()
@@ -211,16 +234,22 @@ def _named(error: Any, name: str) -> Exception:
         return Unsupported(said[:200])
     if error.status_code in (401, 403):
         return ModelError(f"{name} refuses the key.", hint="Check OPENAI_API_KEY.")
-    if error.status_code == 429 or error.status_code >= 500:
-        return Passing(f"{name} answered with status {error.status_code}.", after=_seconds(error.response.headers.get("retry-after", "")))
+    if error.code == "insufficient_quota":
+        return ModelError(f"The quota of {name} is spent.")
+    if error.status_code == 429:
+        return Busy(f"{name} is asked too often.", after=_seconds(error.response.headers.get("retry-after", "")))
+    if error.status_code >= 500:
+        return Passing(f"{name} answered with status {error.status_code}.")
     return ModelError(f"{name} answered with status {error.status_code}.")
 
 
-def _seconds(retry_after: str) -> bool | float:
+def _seconds(retry_after: str) -> float | None:
+    """The seconds of a Retry-After header, never below 0; None for none and for a date."""
     try:
-        return float(retry_after)
+        seconds = float(retry_after)
     except ValueError:
-        return True
+        return None
+    return seconds if 0 <= seconds < math.inf else None
 
 
 def _text(reply: AIMessage) -> str:

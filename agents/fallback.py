@@ -21,7 +21,8 @@ async def first_of(
     if model is None:
         return await asyncio.to_thread(extract), []
     try:
-        return await ask(model), []
+        answer = await ask(model)
+        return answer, model.news(role)
     except (ModelError, BudgetSpent) as error:
         problem = Problem(stage=role, subject=subject, reason=str(error), effect="The extractive role did this work.")
-        return await asyncio.to_thread(extract), [problem]
+        return await asyncio.to_thread(extract), [*model.news(role), problem]

@@ -9,17 +9,20 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from spadework.agents.endpoint import Endpoint, Method, Shape, Unsupported
+from spadework.agents.gate import Gate
 from spadework.budget import Budget
 from spadework.errors import BadReply, ModelError, TooLong
 from spadework.prompts import Prompt
 from spadework.settings import Role, Settings
 from spadework.tools.journal import Journal
+from spadework.values import Problem
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -27,10 +30,25 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound=BaseModel)
 #: A request that is too long is cut to this share of its length (S10), this often.
 KEPT, MOST_CUTS = 0.7, 4
+#: Share of the time in which a role's own model must answer, where a fallback model could.
+FIRST_SHARE = 0.6
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*?)\n?```\s*$", re.DOTALL)
+
+
+class Place(NamedTuple):
+    """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for the provider's own)."""
+
+    name: str
+    base_url: str
+
+    @property
+    def address(self) -> str:
+        """What its calls share with those of other models."""
+        provider, colon, _ = self.name.partition(":")
+        return self.base_url or (provider if colon else "openai")
 
 
 class Message(NamedTuple):
@@ -41,33 +59,51 @@ class Message(NamedTuple):
 
 
 class Model:
-    """The chat models of a run, by role. `asked` names the models that answered or failed, for the record."""
+    """The chat models of a run, by role, and the one that answers where they fail."""
 
     def __init__(self, settings: Settings, budget: Budget, journal: Journal, default: str = "") -> None:
         self._settings = settings
         self._budget = budget
         self._journal = journal
         self._default = default
-        self._endpoints: dict[str, Endpoint] = {}
-        self._rungs: dict[str, Method] = {}
-        self._gate = asyncio.Semaphore(settings.model_parallel)
+        self._endpoints: dict[Place, Endpoint] = {}
+        self._rungs: dict[Place, Method] = {}
+        self._gates: dict[str, Gate] = {}
+        self._failed: set[Place] = set()
+        self._news: list[Problem] = []
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """The role's answer to `prompt` as an `answer`, within `seconds`.
 
-        Raises ModelError (BadReply, TooLong) when the model does not give one, BudgetSpent when a ceiling is reached.
+        Where the role's model fails, the fallback model is asked once; one whose endpoint failed is not asked again in this run.
+        Raises ModelError (BadReply, TooLong) when none gives one, BudgetSpent when a ceiling is reached.
         """
-        name = self._name(role)
-        key = {"model": name, "role": role, "prompt": list(prompt), "answer": answer.model_json_schema()}
+        until = time.monotonic() + seconds
+        places = self._places(role)
+        for place in places[:-1]:
+            try:
+                return await self._answer(place, role, prompt, answer, seconds=seconds * FIRST_SHARE)
+            except ModelError as error:
+                self._replaced(role, place, error)
+        return await self._answer(places[-1], role, prompt, answer, seconds=until - time.monotonic())
+
+    async def _answer(self, place: Place, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
+        key = {"model": place.name, "role": role, "prompt": list(prompt), "answer": answer.model_json_schema()}
 
         async def work() -> A:
             try:
                 async with asyncio.timeout(min(seconds, self._settings.model_seconds)):
-                    return await self._ask(name, prompt, answer)
+                    return await self._ask(place, prompt, answer)
             except TimeoutError:
-                raise ModelError(f"{self._endpoint(name).name} did not answer in time.") from None
+                raise ModelError(f"{self._endpoint(place).name} did not answer in time.") from None
 
         return await self._journal.once("model", key, answer, work)
+
+    def news(self, role: Role) -> list[Problem]:
+        """Whose stead the fallback model has taken for a role since this was asked last."""
+        found = [problem for problem in self._news if problem.stage == role]
+        self._news = [problem for problem in self._news if problem.stage != role]
+        return found
 
     @property
     def settings(self) -> Settings:
@@ -77,61 +113,81 @@ class Model:
     def check(self) -> None:
         """Raises SettingsError for a role whose model cannot be used, such as one that lacks its key or its package."""
         for role in get_args(Role):
-            self._endpoint(self._name(role))
+            for place in self._places(role):
+                self._endpoint(place)
 
     async def close(self) -> None:
         """Give back the connections of all endpoints."""
         for endpoint in self._endpoints.values():
             await endpoint.close()
 
-    async def _ask(self, name: str, prompt: Prompt, answer: type[A]) -> A:
+    async def _ask(self, place: Place, prompt: Prompt, answer: type[A]) -> A:
         user = prompt.user
         for _ in range(MOST_CUTS):
             try:
-                return await self._checked(name, [Message("system", prompt.system), Message("user", user)], answer)
+                return await self._checked(place, [Message("system", prompt.system), Message("user", user)], answer)
             except TooLong:
                 user = user[: int(len(user) * KEPT)]
-        raise TooLong(f"The request is too long for {self._endpoint(name).name}, also when it is cut.")
+        raise TooLong(f"The request is too long for {self._endpoint(place).name}, also when it is cut.")
 
-    async def _checked(self, name: str, messages: list[Message], answer: type[A]) -> A:
+    async def _checked(self, place: Place, messages: list[Message], answer: type[A]) -> A:
         """The reply as `answer`, with one repair request when it does not have its shape."""
-        text = await self._reply(name, messages, answer)
+        text = await self._reply(place, messages, answer)
         try:
             return _parsed(text, answer)
         except ValidationError as error:
             repair = f"That was not a valid answer: {_fault(error)} Answer again with JSON of the asked shape only."
-            text = await self._reply(name, [*messages, Message("assistant", text[:4_000]), Message("user", repair)], answer)
+            text = await self._reply(place, [*messages, Message("assistant", text[:4_000]), Message("user", repair)], answer)
         try:
             return _parsed(text, answer)
         except ValidationError as error:
-            raise BadReply(f"{self._endpoint(name).name} did not answer in the asked shape: {_fault(error)}") from None
+            raise BadReply(f"{self._endpoint(place).name} did not answer in the asked shape: {_fault(error)}") from None
 
-    async def _reply(self, name: str, messages: list[Message], answer: type[A]) -> str:
+    async def _reply(self, place: Place, messages: list[Message], answer: type[A]) -> str:
         """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is remembered."""
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
-        if name in self._rungs:
-            rungs = (self._rungs[name],)
+        if place in self._rungs:
+            rungs = (self._rungs[place],)
         for rung in rungs:
             try:
-                text = await self._send(name, messages, answer, rung)
+                text = await self._send(place, messages, answer, rung)
             except Unsupported:
                 continue
-            self._rungs[name] = rung
+            self._rungs[place] = rung
             return text
-        raise ModelError(f"{self._endpoint(name).name} takes none of: {', '.join(rungs)}.")
+        raise ModelError(f"{self._endpoint(place).name} takes none of: {', '.join(rungs)}.")
 
-    async def _send(self, name: str, messages: list[Message], answer: type[A], rung: Method) -> str:
-        async with self._gate:
-            return await self._endpoint(name).send(_messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung))
+    async def _send(self, place: Place, messages: list[Message], answer: type[A], rung: Method) -> str:
+        return await self._endpoint(place).send(_messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung))
 
-    def _name(self, role: Role) -> str:
-        return self._settings.model_for(role) or self._default
+    def _places(self, role: Role) -> list[Place]:
+        """Where a role is asked: its own model, unless that has failed, and the fallback model."""
+        settings = self._settings
+        own = Place(settings.model_for(role) or self._default, settings.openai_base_url)
+        spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
+        if not spare.name or spare == own:
+            return [own]
+        return [spare] if own in self._failed else [own, spare]
 
-    def _endpoint(self, name: str) -> Endpoint:
-        if name not in self._endpoints:
-            self._endpoints[name] = Endpoint(name, self._settings, self._budget)
-        return self._endpoints[name]
+    def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
+        """Take down that the fallback model stands in; an endpoint that failed is not asked again."""
+        if not isinstance(error, BadReply | TooLong):
+            self._failed.add(place)
+        stead = self._endpoint(self._places(role)[-1]).name
+        self._news.append(
+            Problem(stage=role, subject=self._endpoint(place).name, reason=str(error), effect=f"{stead} answered in its stead.")
+        )
+
+    def _endpoint(self, place: Place) -> Endpoint:
+        if place not in self._endpoints:
+            settings = self._settings
+            if place.base_url != settings.openai_base_url:
+                key = settings.fallback_api_key or settings.openai_api_key
+                settings = settings.model_copy(update={"openai_base_url": place.base_url, "openai_api_key": key})
+            gate = self._gates.setdefault(place.address, Gate(settings.model_parallel))
+            self._endpoints[place] = Endpoint(place.name, settings, self._budget, gate)
+        return self._endpoints[place]
 
 
 def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:

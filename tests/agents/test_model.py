@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -14,8 +17,10 @@ from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import Prompt
 from spadework.settings import Settings
 from spadework.tools.journal import Journal
+from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model as Server
+from tests.world.timing import peak
 
 
 class Verse(BaseModel):
@@ -29,15 +34,22 @@ PROMPT = Prompt("You write verse.", "One line, please.")
 GOOD = {"words": "the sea is calm tonight", "feet": 3}
 
 
-@pytest.fixture
-async def client(model: Server, tmp_path: Path) -> AsyncIterator[tuple[Model, Budget]]:
-    settings = Settings.load(openai_base_url=model.url, openai_api_key="sk-world-0123456789", model="openai:world-model", prices={})
-    budget = Budget(calls=20)
-    journal = await Journal.open(tmp_path / "journal.sqlite", budget)
-    client = Model(settings, budget, journal)
+@asynccontextmanager
+async def asking(model: Server, home: Path, **changes: Any) -> AsyncIterator[tuple[Model, Budget]]:
+    """A client of the scripted server, with `changes` of its settings."""
+    given = {"openai_base_url": model.url, "openai_api_key": "sk-world-0123456789", "model": "openai:world-model", "prices": {}}
+    budget = Budget(calls=100)
+    journal = await Journal.open(home / "journal.sqlite", budget)
+    client = Model(Settings.load(**given | changes), budget, journal)
     yield client, budget
     await client.close()
     await journal.close()
+
+
+@pytest.fixture
+async def client(model: Server, tmp_path: Path) -> AsyncIterator[tuple[Model, Budget]]:
+    async with asking(model, tmp_path) as made:
+        yield made
 
 
 async def test_an_answer_comes_typed_by_json_schema_in_one_call(model: Server, client: tuple[Model, Budget]) -> None:
@@ -118,7 +130,7 @@ async def test_a_request_that_is_too_long_is_cut_and_sent_again(model: Server, c
 
 async def test_the_ceiling_on_calls_holds(model: Server, client: tuple[Model, Budget]) -> None:
     model.script("", GOOD)
-    client[1].add(model_calls=20)
+    client[1].add(model_calls=100)
     with pytest.raises(BudgetSpent):
         await client[0].ask("writer", PROMPT, Verse, seconds=10)
     assert not model.requests
@@ -129,3 +141,77 @@ async def test_the_same_request_is_paid_once(model: Server, client: tuple[Model,
     for _ in range(2):
         await client[0].ask("writer", PROMPT, Verse, seconds=10)
     assert len(model.requests) == 1
+
+
+async def test_a_busy_endpoint_is_asked_by_fewer_at_once(model: Server, client: tuple[Model, Budget]) -> None:
+    model.most_at_once, model.delay = 4, 0.05
+    model.script("", GOOD)
+    prompts = [Prompt("You write verse.", f"Line {n}.") for n in range(12)]
+    answers = await asyncio.gather(*(client[0].ask("writer", prompt, Verse, seconds=60) for prompt in prompts))
+    assert answers == [Verse(**GOOD)] * 12
+    assert len(model.requests) < 30, "who was told to wait does not storm the door"
+    model.asked.clear()
+    model.requests.clear()
+    more = [Prompt("You write verse.", f"Another {n}.") for n in range(8)]
+    await asyncio.gather(*(client[0].ask("writer", prompt, Verse, seconds=60) for prompt in more))
+    assert peak(request.record for request in model.requests) <= 8
+
+
+async def test_as_many_calls_at_once_as_the_setting_allows(model: Server, tmp_path: Path) -> None:
+    model.delay = 0.1
+    model.script("", GOOD)
+    prompts = [Prompt("You write verse.", f"Line {n}.") for n in range(9)]
+    async with asking(model, tmp_path, model_parallel=3) as (client, _):
+        await asyncio.gather(*(client.ask("writer", prompt, Verse, seconds=60) for prompt in prompts))
+    assert peak(request.record for request in model.requests) == 3
+
+
+@pytest.mark.parametrize("kind", ["error", "quota", "unauthorized", "refusal"])
+async def test_the_fallback_model_answers_where_the_role_s_own_fails(model: Server, tmp_path: Path, kind: str) -> None:
+    model.script("", GOOD)
+    model.script(_first_model, Fault(kind))  # type: ignore[arg-type]
+    async with asking(model, tmp_path, fallback_model="openai:spare") as (client, _):
+        for n in range(2):
+            assert await client.ask("writer", Prompt("You write verse.", f"Line {n}."), Verse, seconds=30) == Verse(**GOOD)
+        news = client.news("writer")
+        assert not client.news("writer"), "told once"
+    assert all(problem.subject == "openai:world-model" and "openai:spare" in problem.effect for problem in news)
+    own = [request for request in model.requests if request.model == "world-model"]
+    assert len(own) == {"error": 3, "quota": 1, "unauthorized": 1, "refusal": 4}[kind], "an endpoint that failed is left alone"
+
+
+async def test_a_hanging_model_leaves_time_for_the_fallback(model: Server, tmp_path: Path) -> None:
+    model.script("", GOOD)
+    model.script(_first_model, Fault("hang"))
+    async with asking(model, tmp_path, fallback_model="openai:spare") as (client, _):
+        assert await client.ask("writer", PROMPT, Verse, seconds=1.5) == Verse(**GOOD)
+
+
+async def test_the_fallback_may_be_another_server(model: Server, tmp_path: Path) -> None:
+    model.script("", GOOD)
+    gone = "http://127.0.0.1:9/v1"
+    async with asking(model, tmp_path, openai_base_url=gone, fallback_model="openai:spare", fallback_base_url=model.url) as (client, _):
+        assert await client.ask("writer", PROMPT, Verse, seconds=30) == Verse(**GOOD)
+    assert {request.model for request in model.requests} == {"spare"}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("counts", [True, False])
+async def test_usage_and_money_are_known_whether_the_server_counts_or_not(
+    model: Server, tmp_path: Path, stream: bool, counts: bool
+) -> None:
+    model.script("", GOOD)
+    model.counts = counts
+    prices = {"world-model": (1.0, 10.0)}
+    async with asking(model, tmp_path, model_stream=stream, prices=prices) as (client, budget):
+        assert await client.ask("writer", PROMPT, Verse, seconds=10) == Verse(**GOOD)
+    [request] = model.requests
+    assert request.stream == stream
+    used = budget.used
+    assert used.tokens_in == pytest.approx(request.tokens_in, rel=0.5)
+    assert used.tokens_out == pytest.approx(len(str(GOOD)) / 4, rel=0.5)
+    assert used.money == pytest.approx((used.tokens_in + 10 * used.tokens_out) / 1_000_000)
+
+
+def _first_model(request: ChatRequest) -> bool:
+    return request.model == "world-model"

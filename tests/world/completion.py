@@ -35,13 +35,14 @@ class Completion:
         return "tool_calls" if self.tool and self.finish == "stop" else self.finish
 
 
-def whole(request: ChatRequest, said: Completion) -> dict[str, Any]:
+def whole(request: ChatRequest, said: Completion, *, counts: bool = True) -> dict[str, Any]:
     """The answer in one piece."""
     choice = {"index": 0, "message": said.message(), "logprobs": None, "finish_reason": said.reason}
-    return _head(request, "chat.completion") | {"choices": [choice], "usage": usage(request, said)}
+    used = {"usage": usage(request, said)} if counts else {}
+    return _head(request, "chat.completion") | {"choices": [choice]} | used
 
 
-def pieces(request: ChatRequest, said: Completion) -> Iterator[str]:
+def pieces(request: ChatRequest, said: Completion, *, counts: bool = True) -> Iterator[str]:
     """The answer as server-sent events, with the usage at the end when the request asks for it."""
     head = _head(request, "chat.completion.chunk")
 
@@ -53,7 +54,7 @@ def pieces(request: ChatRequest, said: Completion) -> Iterator[str]:
     for at in range(0, len(text), PIECE):
         yield event(_delta(said, text[at : at + PIECE]))
     yield event({}, said.reason)
-    if request.data.get("stream_options", {}).get("include_usage"):
+    if counts and request.data.get("stream_options", {}).get("include_usage"):
         yield _event(head | {"choices": [], "usage": usage(request, said)})
     yield "data: [DONE]\n\n"
 

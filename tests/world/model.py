@@ -26,6 +26,7 @@ class Model:
     """The model server. `delay` is in seconds before every answer, `names` are the models it lists, `context_tokens` its limit,
     `most_at_once` the calls that may run at the same time before it answers 429.
 
+    `counts`: say in every answer how many tokens it took.
     `strict`: refuse what OpenAI refuses (schemas that break strict mode, parameters a reasoning model does not take).
     `requests` are the chat requests, `asked` all requests.
     """
@@ -45,6 +46,7 @@ class Model:
         self.context_tokens: int | None = None
         self.most_at_once: int | None = None
         self.strict = True
+        self.counts = True
         self._script = Script()
 
     @property
@@ -100,8 +102,8 @@ class Model:
             return failed
         said = _said(request, answer)
         if request.stream:
-            return StreamingResponse(pieces(request, said), media_type="text/event-stream")
-        return JSONResponse(whole(request, said))
+            return StreamingResponse(pieces(request, said, counts=self.counts), media_type="text/event-stream")
+        return JSONResponse(whole(request, said, counts=self.counts))
 
     def _overcharged(self, request: ChatRequest) -> Fault | None:
         """The fault of a request that is too long or one too many."""
