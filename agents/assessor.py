@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.model import Model, at_most
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.prompts import render
 from spadework.tools.orders import is_order
 from spadework.tools.quotes import locate
-from spadework.tools.search.domains import domains
+from spadework.tools.search.domains import MOST_SITES, domains
 from spadework.tools.urls import addresses, domain_of
 from spadework.values import Evidence, Plan, Priority, Problem, Quality, Recommendation, Topic
 
 #: Search recommendations of one assessment at most, and the fewest and most results that one may ask (S4).
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
+#: Quotes that the assessor is told to give at most.
+MOST_QUOTES = 8
 
 
 #: How a search engine is told to keep to one site.
@@ -40,8 +42,8 @@ class GapQuery(BaseModel):
     purpose: str
     priority: Priority
     max_results: int = MOST_RESULTS
-    include_domains: list[str] = []
-    exclude_domains: list[str] = []
+    include_domains: list[str] = Field([], json_schema_extra={"maxItems": MOST_SITES})
+    exclude_domains: list[str] = Field([], json_schema_extra={"maxItems": MOST_SITES})
 
 
 class QualityAnswer(BaseModel):
@@ -59,9 +61,9 @@ class AssessmentAnswer(BaseModel):
 
     covered: bool
     score: float
-    evidence: list[QuoteAnswer]
-    gaps: list[str]
-    gap_queries: list[GapQuery]
+    evidence: list[QuoteAnswer] = at_most(MOST_QUOTES)
+    gaps: list[str] = at_most(MOST_RECOMMENDATIONS)
+    gap_queries: list[GapQuery] = at_most(MOST_RECOMMENDATIONS)
     quality: QualityAnswer
 
 

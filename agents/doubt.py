@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from spadework.agents.extractive import doubt as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.model import Model, at_most
 from spadework.events import Asked
 from spadework.prompts import render
 from spadework.values import Hit, Problem, Question
@@ -18,7 +18,7 @@ class DoubtAnswer(BaseModel):
     """What to ask back; an empty question for nothing."""
 
     question: str
-    options: list[str]
+    options: list[str] = at_most(extractive.MOST_OPTIONS)
 
 
 async def doubt(model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float) -> tuple[Asked | None, list[Problem]]:

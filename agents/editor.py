@@ -101,7 +101,7 @@ def review(result: Result) -> str:
     cited = {c.sentence for c in result.citations}
     lines += ["", f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements, {len(result.problems)} problems."]
     lines += [f"- {p.stage}, {p.subject}: {p.reason} {p.effect}" for p in result.problems]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + (f"\n{result.opinion}" if result.opinion else "")
 
 
 def _rated(quality: Quality) -> str:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
 from spadework.prompts import render
 from spadework.values import Complexity, Freshness, Hit, Plan, Problem, Query, QueryKind, Question, QuestionType, Topic
@@ -17,6 +17,8 @@ from spadework.values import Complexity, Freshness, Hit, Plan, Problem, Query, Q
 MOST_TOPICS: dict[Complexity, int] = {"simple": 3, "moderate": 6, "complex": 12}
 #: Queries of a topic at most.
 MOST_QUERIES = 4
+#: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to name at most.
+MOST_ASPECTS, MOST_SUBJECTS = 6, 6
 
 
 class QueryAnswer(BaseModel):
@@ -31,8 +33,8 @@ class TopicAnswer(BaseModel):
 
     name: str
     question: str
-    must_cover: list[str]
-    queries: list[QueryAnswer]
+    must_cover: list[str] = at_most(MOST_ASPECTS)
+    queries: list[QueryAnswer] = at_most(MOST_QUERIES)
 
 
 class PlanAnswer(BaseModel):
@@ -42,8 +44,8 @@ class PlanAnswer(BaseModel):
     complexity: Complexity
     freshness: Freshness
     language: str
-    subjects: list[str]
-    topics: list[TopicAnswer]
+    subjects: list[str] = at_most(MOST_SUBJECTS)
+    topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
 async def plan(model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float) -> tuple[Plan, list[Problem]]:

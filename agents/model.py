@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from spadework.agents.endpoint import Endpoint, Method, Shape, Unsupported
 from spadework.agents.gate import Gate
@@ -33,6 +33,12 @@ KEPT, MOST_CUTS = 0.7, 4
 #: Share of the time in which a role's own model must answer, where a fallback model could.
 FIRST_SHARE = 0.6
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
+
+
+def at_most(count: int) -> Any:
+    """A list in an answer, of so many items at most: said to the model, which may else ramble on; a longer one is taken."""
+    return Field(json_schema_extra={"maxItems": count})
+
 
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*?)\n?```\s*$", re.DOTALL)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
 from spadework.prompts import render
 from spadework.tools.urls import domain_of
@@ -17,20 +17,22 @@ from spadework.values import Evidence, Plan, Problem, Section, Sentence, Topic
 
 #: Evidence shown for the summary: the first entries of every topic.
 SUMMARY_PER_TOPIC = 3
+#: Sentences of a section, and evidence of a sentence, that the writer is told to give at most.
+MOST_SENTENCES, MOST_CITED = 20, 6
 
 
 class SentenceAnswer(BaseModel):
     """A sentence and the evidence it rests on."""
 
     text: str
-    evidence_ids: list[str]
+    evidence_ids: list[str] = at_most(MOST_CITED)
     code: bool
 
 
 class SectionAnswer(BaseModel):
     """A section of the report."""
 
-    sentences: list[SentenceAnswer]
+    sentences: list[SentenceAnswer] = at_most(MOST_SENTENCES)
 
 
 async def write(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spadework.agents import writer
+from spadework.agents.critic import opinion
 from spadework.agents.editor import about, disagreements, limits, not_found, problem_lines
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
@@ -119,6 +120,15 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         iterations=sum(r.number > KNOWN for r in state.get("rounds", [])),
         session_dir=str(desk.folder),
     )
+
+
+async def reviewed(desk: Desk, result: Result) -> Result:
+    """The result with the opinion of an editor, in deep effort and where there is time for it."""
+    if not desk.deep or desk.model is None or desk.budget.until_closing() <= 0 or desk.stop.is_set():
+        return result
+    said, problems = await opinion(desk.model, result, seconds=desk.budget.until_closing())
+    usage = desk.budget.used.model_copy(update={"pages": result.usage.pages})
+    return result.model_copy(update={"opinion": said, "problems": (*result.problems, *problems), "usage": usage})
 
 
 def _ended_by(desk: Desk, state: ResearchState) -> str:

@@ -89,6 +89,11 @@ class Desk:
         """Whether a model or the extractive roles do the work."""
         return "model" if self.model else "extractive"
 
+    @property
+    def deep(self) -> bool:
+        """Whether a model checks more than it must."""
+        return self.model is not None and self.settings.effort == "deep"
+
     @classmethod
     async def open(
         cls,

@@ -26,7 +26,7 @@ from spadework.events import Asked, Assessed, Finished, Planned, Wrote
 from spadework.graph import routes, worker
 from spadework.graph.asking import ask_user
 from spadework.graph.assessing import assess_round
-from spadework.graph.closing import citations_of, draft, result_of, verified
+from spadework.graph.closing import citations_of, draft, result_of, reviewed, verified
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.disputing import disputed
 from spadework.graph.emit import emitter
@@ -69,10 +69,10 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the question into topics; without a model, after a first broad search. Find what is known from the session followed up."""
+    """Split the question into topics, after a first broad search without a model or in deep effort. Find what is known from before."""
     desk = await desk_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
-    hits = [] if desk.model else await first_look(desk, in_context(question))
+    hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
     made, problems = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
     known = await earlier_pages(desk, state.get("follows", ""), made)
     emitter(runtime)(Planned(plan=made))
@@ -154,7 +154,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> ResearchOutput:
     """Compose the result and hand it over."""
     desk = await desk_of(state["session_id"], runtime.context)
-    result = result_of(desk, state, await desk.knowing.kept())
+    result = await reviewed(desk, result_of(desk, state, await desk.knowing.kept()))
     emit = emitter(runtime)
     emit(Wrote(markdown=result.report, final=True))
     emit(Finished(result=result))

@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 
 from spadework.budget import BEST_ONLY
 from spadework.graph.cleaning import cleaned
+from spadework.graph.deepening import judged, looked_again
 from spadework.graph.desk import desk_of
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import emitter
@@ -40,18 +41,21 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     desk = await desk_of(state["session_id"], runtime.context)
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
-    settings = desk.settings
+    settings, emit = desk.settings, emitter(runtime)
+    fresh, problems = await judged(desk, state, fresh, emit)
     made = select_hits(fresh, preset=settings.preset, pages_per_domain=settings.pages_per_domain, limit=state["task"].pages)
     if desk.budget.under(BEST_ONLY):
         made = hurried(made)
-    return {"chosen": list(made.chosen), "reserve": list(made.reserve)}
+    return {"chosen": list(made.chosen), "reserve": list(made.reserve), "problems": problems}
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft deadline."""
     desk = await desk_of(state["session_id"], runtime.context)
-    drafts, problems = await read_pages(desk, state["task"], state["chosen"], state["reserve"], emitter(runtime))
-    return {"drafts": drafts, "problems": problems}
+    emit = emitter(runtime)
+    drafts, problems = await read_pages(desk, state["task"], state["chosen"], state["reserve"], emit)
+    drafts, more = await looked_again(desk, state, drafts, emit)
+    return {"drafts": drafts, "problems": [*problems, *more]}
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from jinja2 import Environment, StrictUndefined
 #: The tag that encloses text from pages. Its forgeries inside a page are broken by `fenced`.
 FENCE = "page_text"
 
-_FORGED = re.compile(rf"<(\s*/?\s*{FENCE})", re.IGNORECASE)
+#: What could be read as the mark: other brackets that look alike, and characters that are not seen between its letters.
+_UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
+_FORGED = re.compile(r"[<‹＜﹤⟨〈](" + _UNSEEN + r"[/／⁄]?" + _UNSEEN + _UNSEEN.join(FENCE) + ")", re.IGNORECASE)
 
 
 class Prompt(NamedTuple):
@@ -31,10 +33,15 @@ def fenced(text: str) -> str:
     return f"<{FENCE}>\n{harmless}\n</{FENCE}>"
 
 
+def plain(text: str) -> str:
+    """A short text from outside, such as a title, on one line, in which nothing can be taken for a mark of the block."""
+    return _FORGED.sub(r"‹\1", " ".join(text.split()))
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
-    environment.filters["fenced"] = fenced
+    environment.filters |= {"fenced": fenced, "plain": plain}
     return environment
 
 

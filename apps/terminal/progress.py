@@ -8,7 +8,7 @@ from typing import Protocol
 
 from spadework.apps.terminal.abilities import harmless, in_foreground, is_plain
 from spadework.budget import Budget
-from spadework.events import Answered, Asked, Assessed, Event, Notice, Planned, Read, Searched, Started
+from spadework.events import Answered, Asked, Assessed, Checked, Event, Notice, Planned, Read, Searched, Started
 from spadework.tools.inline import one_line
 
 
@@ -91,6 +91,8 @@ def worded(event: Event) -> str:
 def _of_work(event: Event) -> str:
     if isinstance(event, Searched):
         return f"Searched {event.provider} for “{one_line(event.query)}”: {event.hits} hits"
+    if isinstance(event, Checked):
+        return f"Checked {event.hits} hits for {one_line(event.topic)}: {len(event.against)} are not worth reading"
     if isinstance(event, Read):
         name = one_line(event.title or event.url)
         return f"Not read: {name}: {one_line(event.reason)}" if event.reason else f"Read: {name} ({event.chars} characters)"

@@ -69,6 +69,15 @@ class Searched(Value):
     hits: int
 
 
+class Checked(Value):
+    """The hits of a topic were judged before reading: how many, and those not worth it (URL → why)."""
+
+    type: Literal["checked"] = "checked"
+    topic: str
+    hits: int
+    against: dict[str, str] = Field(default_factory=dict)
+
+
 class Reading(Value):
     """A page is being fetched."""
 
@@ -131,7 +140,7 @@ class Ended(Value):
 
 
 Event = Annotated[
-    Started | Notice | Asked | Answered | Planned | Searched | Reading | Read | Assessed | Troubled | Wrote | Finished | Ended,
+    Started | Notice | Asked | Answered | Planned | Searched | Checked | Reading | Read | Assessed | Troubled | Wrote | Finished | Ended,
     Field(discriminator="type"),
 ]
 

@@ -90,7 +90,9 @@ class Settings(BaseSettings):
     tokens: int = Field(1_000_000, ge=0, description="Most tokens in and out, all model calls together.")
     money: float = Field(5.0, ge=0, description="Most US dollars for model calls, where the price is known.")
     marginal_utility: float = Field(0.1, ge=0, le=1, description="A round that adds a smaller share of new evidence is the last.")
-    effort: Literal["normal", "deep"] = Field("normal", description="deep adds checks by a model and reads more.")
+    effort: Literal["normal", "deep"] = Field(
+        "normal", description="deep has a model look before it plans, judge hits, search once more a topic, and review the report."
+    )
 
     # Search
     search: str = Field(

@@ -331,7 +331,7 @@ class CoveredTopic(Value):
 
 
 class Result(Value):
-    """All a run hands over; `report` is the Markdown of `document`."""
+    """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks of it in deep effort."""
 
     session_id: str
     question: str
@@ -343,6 +343,7 @@ class Result(Value):
     sources: tuple[Source, ...] = ()
     report: str
     document: Report
+    opinion: str = ""
     citations: tuple[Citation, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     problems: tuple[Problem, ...] = ()

@@ -1,0 +1,77 @@
+"""The researcher in deep effort: which hits are worth reading, and whether what was read calls for one more search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model, at_most
+from spadework.agents.shown import Shown
+from spadework.prompts import render
+from spadework.tools.urls import domain_of
+from spadework.values import Hit, Problem, Query, Topic
+
+#: Hits that are judged in one call, best first; those after them are left as they are.
+MOST_HITS = 40
+
+
+class HitAnswer(BaseModel):
+    """Whether a hit is worth reading, and why."""
+
+    n: int
+    relevant: bool
+    reason: str
+
+
+class HitsAnswer(BaseModel):
+    """The judgement of a list of hits."""
+
+    hits: list[HitAnswer] = at_most(MOST_HITS)
+
+
+class ReflectionAnswer(BaseModel):
+    """Whether what was read is enough, and the query that would find what is missing."""
+
+    enough: bool
+    missing: str
+    query: str
+
+
+class Opinion(NamedTuple):
+    """Whether a hit is worth reading, and why."""
+
+    relevant: bool
+    reason: str
+
+
+async def check_hits(
+    model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
+) -> tuple[Mapping[str, Opinion], list[Problem]]:
+    """The opinion on each of the first hits, by URL, in one call; none when the model fails."""
+    first = hits[:MOST_HITS]
+
+    async def ask(model: Model) -> dict[str, Opinion]:
+        listed = [{"title": h.title, "domain": domain_of(h.url), "snippet": h.snippet} for h in first]
+        answer = await model.ask("judge", render("hits", question=question, topic=topic, hits=listed), HitsAnswer, seconds=seconds)
+        return {first[a.n - 1].url: Opinion(a.relevant, a.reason) for a in answer.hits if 1 <= a.n <= len(first)}
+
+    return await first_of(model, "judge", topic.name, ask, dict)
+
+
+async def reflect(
+    model: Model, question: str, topic: Topic, shown: Sequence[Shown], *, seconds: float
+) -> tuple[Query | None, list[Problem]]:
+    """The query that what was read calls for, or None when it is enough, or no new query was named."""
+
+    async def ask(model: Model) -> Query | None:
+        passages = [{"title": s.page.title, "domain": domain_of(s.page.url), "text": s.text} for s in shown]
+        prompt = render("reflect", question=question, topic=topic, passages=passages)
+        answer = await model.ask("judge", prompt, ReflectionAnswer, seconds=seconds)
+        text = " ".join(answer.query.split())
+        asked = {query.text.lower() for query in topic.queries}
+        return None if answer.enough or not text or text.lower() in asked else Query(text=text, kind="specific")
+
+    return await first_of(model, "judge", topic.name, ask, lambda: None)

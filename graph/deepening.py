@@ -1,0 +1,58 @@
+"""What a worker does besides in deep effort: it has its hits judged, and looks once more for what the pages did not say."""
+
+from __future__ import annotations
+
+from spadework.agents.researcher import check_hits, reflect
+from spadework.budget import BEST_ONLY
+from spadework.events import Checked
+from spadework.graph.desk import Desk
+from spadework.graph.distilling import distilled, shown
+from spadework.graph.emit import Emit
+from spadework.graph.reading import read_pages
+from spadework.graph.searching import fused_hits, search_all
+from spadework.graph.state import WorkerState
+from spadework.tools.select import select
+from spadework.tools.urls import canonical_url
+from spadework.values import Hit, Page, Problem
+
+#: Characters of the best passages that the reflection sees.
+REFLECTION_CHARS = 6_000
+#: Pages that a refined query may bring.
+REFINED_PAGES = 4
+
+
+async def judged(desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit) -> tuple[list[Hit], list[Problem]]:
+    """The hits, those that are not worth reading with a relevance and a fused score of 0, so that they are read only where others fail."""
+    if not desk.deep or desk.model is None or not hits:
+        return hits, []
+    ranked = sorted(hits, key=lambda hit: -hit.rrf)
+    topic = state["task"].topic
+    opinions, problems = await check_hits(desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search"))
+    against = {hit.url: opinions[hit.url] for hit in ranked if hit.url in opinions and not opinions[hit.url].relevant}
+    emit(Checked(topic=topic.name, hits=len(opinions), against={url: opinion.reason for url, opinion in against.items()}))
+    last = {"relevance": 0.0, "rrf": 0.0}
+    return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
+
+
+async def looked_again(desk: Desk, state: WorkerState, drafts: list[Page], emit: Emit) -> tuple[list[Page], list[Problem]]:
+    """The pages that one refined query adds to those that were read, where a reflection on these asks for it."""
+    if not desk.deep or desk.model is None or not drafts or desk.budget.under(BEST_ONLY):
+        return drafts, []
+    task = state["task"]
+    pages = {page.content_hash: page for page in drafts}
+    best, used = [], 0
+    for passage in await distilled(desk, task.topic, drafts):
+        used += passage.end - passage.start
+        if used <= REFLECTION_CHARS:
+            best.append(shown(pages[passage.content_hash], await desk.pages.get(passage.content_hash), passage))
+    query, problems = await reflect(desk.model, state["question"], task.topic, best, seconds=desk.budget.phase("read"))
+    if query is None:
+        return drafts, problems
+    before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
+    again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
+    lists, failed = await search_all(desk, again, emit, before)
+    fresh = [hit for hit in fused_hits(lists, desk.settings) if canonical_url(hit.url) not in before]
+    settings = desk.settings
+    made = select(fresh, preset=settings.preset, pages_per_domain=settings.pages_per_domain, limit=REFINED_PAGES)
+    more, lost = await read_pages(desk, again, list(made.chosen), list(made.reserve), emit)
+    return [*drafts, *more], [*problems, *failed, *lost]
