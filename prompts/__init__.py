@@ -17,7 +17,7 @@ FENCE = "page_text"
 
 #: What could be read as the mark: other brackets that look alike, and characters that are not seen between its letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
-_FORGED = re.compile(r"[<‹＜﹤⟨〈](" + _UNSEEN + r"[/／⁄]?" + _UNSEEN + _UNSEEN.join(FENCE) + ")", re.IGNORECASE)
+_FORGED = re.compile(r"[<＜﹤⟨〈](" + _UNSEEN + r"[/／⁄]?" + _UNSEEN + _UNSEEN.join(FENCE) + ")", re.IGNORECASE)
 
 
 class Prompt(NamedTuple):
@@ -29,13 +29,13 @@ class Prompt(NamedTuple):
 
 def fenced(text: str) -> str:
     """Text from a page inside the marked block, which a forged mark inside the text cannot close."""
-    harmless = _FORGED.sub(r"‹\1", text)
+    harmless = _FORGED.sub(r"‹\1", str(text))
     return f"<{FENCE}>\n{harmless}\n</{FENCE}>"
 
 
 def plain(text: str) -> str:
     """A short text from outside, such as a title, on one line, in which nothing can be taken for a mark of the block."""
-    return _FORGED.sub(r"‹\1", " ".join(text.split()))
+    return _FORGED.sub(r"‹\1", " ".join(str(text).split()))
 
 
 @lru_cache(maxsize=1)
