@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
-from spadework.agents import lead, verifier, writer
+from spadework.agents import verifier, writer
 from spadework.agents.doubt import clarified, doubt
 from spadework.agents.edited import edited
 from spadework.agents.extractive.lead import in_context
@@ -31,6 +31,7 @@ from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.disputing import disputed
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
+from spadework.graph.planning import foreseen, planned
 from spadework.graph.reading import attached_pages
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
@@ -72,10 +73,10 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     """Split the question into topics, after a first broad search without a model or in deep effort. Find what is known from before."""
     desk = await desk_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
-    hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
-    made, problems = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
+    emit = emitter(runtime)
+    made, problems = await planned(desk, question, emit)
     known = await earlier_pages(desk, state.get("follows", ""), made)
-    emitter(runtime)(Planned(plan=made))
+    emit(Planned(plan=made, forecast=foreseen(desk, made)))
     return {"plan": made, "attached": [*state.get("attached", []), *known], "problems": problems}
 
 
@@ -84,9 +85,9 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     desk = await desk_of(state["session_id"], runtime.context)
     made = state["plan"]
     if desk.settings.approve:
-        made = edited(made, ask_user(desk, Asked(kind="approve", text="Is this the plan?", plan=made)))
+        made = edited(made, ask_user(desk, Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foreseen(desk, made))))
     if made != state["plan"]:
-        emitter(runtime)(Planned(plan=made))
+        emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made)))
     known = bool(state.get("follows") and state.get("attached"))
     return {"plan": made, "tasks": routes.known_tasks(made) if known else routes.first_tasks(made, desk.budget, desk.settings)}
 

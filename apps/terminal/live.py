@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from rich.text import Text
 
+from spadework.apps.foretold import foretold
 from spadework.apps.terminal.board import Board
 from spadework.apps.terminal.drawing import Meter, fitted, picture
 from spadework.apps.terminal.keys import Keys
 from spadework.apps.terminal.panel import Panel
 from spadework.budget import Budget
-from spadework.events import Event, Notice
+from spadework.events import Event, Notice, Planned
 from spadework.tools.inline import one_line
 
 #: Seconds between two frames.
@@ -39,6 +40,8 @@ class Live:
         """Take an event into the picture."""
         if isinstance(event, Notice):
             self._panel.say(Text(f"Note: {one_line(event.text, 1_000)}", "dim"))
+        if isinstance(event, Planned) and event.forecast:
+            self._panel.say(Text(f"Forecast: {foretold(event.forecast)}", "dim"))
         self._board.take(event)
         self._draw()
 

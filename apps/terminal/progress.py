@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
+from spadework.apps.foretold import foretold
 from spadework.apps.terminal.abilities import harmless, in_foreground, is_plain
 from spadework.budget import Budget
 from spadework.events import Answered, Asked, Assessed, Checked, Event, Notice, Planned, Read, Searched, Started
@@ -84,7 +85,8 @@ def worded(event: Event) -> str:
     if isinstance(event, Answered):
         return f"Answer: {one_line(event.text) or 'none, going on'}"
     if isinstance(event, Planned):
-        return "Plan:\n" + "\n".join(f"  - {one_line(topic.name)}" for topic in event.plan.topics)
+        lines = [f"  - {one_line(topic.name)}" for topic in event.plan.topics]
+        return "\n".join(["Plan:", *lines, *([f"Forecast: {foretold(event.forecast)}"] if event.forecast else [])])
     return _of_work(event)
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from spadework.apps.foretold import foretold
 from spadework.apps.web.context import web_of
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, words_of
@@ -76,7 +77,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"words": words, "ending": ending, "host": host_of, "weblink": web_link}
+    made.filters |= {"words": words, "ending": ending, "host": host_of, "weblink": web_link, "foretold": foretold}
     made.globals |= {
         "shown": shown,
         "words_of": words_of,

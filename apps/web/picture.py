@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from spadework.apps.foretold import foretold
 from spadework.events import (
     Answered,
     Asked,
@@ -145,7 +146,8 @@ class Picture:
             if name in before:
                 self.topics[name] = before[name]
                 self.topics[name].n = view.n
-        self.said = f"The plan has {len(self.topics)} topics."
+        coming = f" Forecast: {foretold(event.forecast)}." if event.forecast else ""
+        self.said = f"The plan has {len(self.topics)} topics.{coming}"
         return {"plan", "status"}
 
     def _take_searched(self, event: Searched) -> set[str]:

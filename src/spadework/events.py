@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from spadework.values import Coverage, Plan, Problem, Result, Usage, Value
+from spadework.values import Coverage, Forecast, Plan, Problem, Result, Usage, Value
 
 
 class Started(Value):
@@ -42,6 +42,7 @@ class Asked(Value):
     text: str
     options: tuple[str, ...] = ()
     plan: Plan | None = None
+    forecast: Forecast | None = None
 
 
 class Answered(Value):
@@ -53,10 +54,11 @@ class Answered(Value):
 
 
 class Planned(Value):
-    """The plan is made."""
+    """The plan is made. The forecast says what it will take."""
 
     type: Literal["planned"] = "planned"
     plan: Plan
+    forecast: Forecast | None = None
 
 
 class Searched(Value):

@@ -94,6 +94,8 @@ class Settings(BaseSettings):
         "normal", description="deep has a model look before it plans, judge hits, search once more a topic, and review the report."
     )
 
+    plan_days: float = Field(7, ge=0, le=365, description="How many days the plan of a question is used again. 0: it is always made anew.")
+
     # Search
     search: str = Field(
         "auto",

@@ -73,6 +73,26 @@ class Plan(Value):
     topics: tuple[Topic, ...] = Field(min_length=1)
 
 
+class Span(Value):
+    """From `low` to `high`."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+
+class Forecast(Value):
+    """What a run will take, as ranges; `workers` is the topics searched at once. Money is in US dollars, None where a price is unknown."""
+
+    workers: int
+    rounds: Span
+    searches: Span
+    pages: Span
+    calls: Span
+    tokens: Span
+    seconds: Span
+    money: Span | None
+
+
 class Task(Value):
     """What one worker is sent to find: a topic, the queries of this round (all first, then only the gaps'), and how many pages to read.
 

@@ -1,0 +1,82 @@
+"""What a run will take, told before it begins: from all topics covered in the first round to every round that is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spadework.graph.routes import GAP_PAGES, MOST_GAP_QUERIES
+from spadework.settings import Role, Settings
+from spadework.values import Forecast, Plan, Span, Task
+
+#: Seconds that a round of searching and reading takes, and that a wave of model calls takes: usually, and on a slow day.
+ROUND_SECONDS, WAVE_SECONDS = (3.0, 40.0), (2.0, 20.0)
+#: Waves of model calls of a run of one round, and those that a further round adds.
+WAVES, WAVES_MORE = 4, 1
+#: Tokens of a prompt beside its material, and of the answers.
+PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = 1_000, (150, 900), (150, 900), (300, 1_200), (30, 600)
+#: Characters of a token, and of the evidence that a section is written from.
+CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
+
+Tokens = dict[Role, tuple[int, int]]
+
+
+def forecast(plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers: int = 1, model: bool = True) -> Forecast:
+    """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an unknown price leaves the money None."""
+    count, more = len(plan.topics), settings.iterations - 1
+    searches = sum(len(task.queries) for task in tasks) * providers
+    gap_searches = more * count * MOST_GAP_QUERIES * providers
+    pages = sum(task.pages for task in tasks)
+    low, high = (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
+    calls = _calls(count, settings) if model else 0
+    waves = (WAVES, WAVES + more * WAVES_MORE) if model else (0, 0)
+    longest = (more + 1) * ROUND_SECONDS[1] + waves[1] * WAVE_SECONDS[1]
+    return Forecast(
+        workers=len(tasks),
+        rounds=Span(low=1, high=settings.iterations),
+        searches=_span(searches, searches + gap_searches, settings.searches),
+        pages=_span(min(2 * count, pages), pages + more * count * GAP_PAGES, settings.pages),
+        calls=_span(calls, calls + more * count if model else 0, settings.calls),
+        tokens=_span(_sum(low), _sum(high), settings.tokens),
+        seconds=_span(ROUND_SECONDS[0] + waves[0] * WAVE_SECONDS[0], longest, settings.minutes * 60),
+        money=_money(low, high, settings) if model else Span(),
+    )
+
+
+def _calls(count: int, settings: Settings) -> int:
+    """Model calls of a run of one round: the plan, an assessment and a section a topic, a summary over several."""
+    deep = 2 * count + 1 if settings.effort == "deep" else 0
+    return 1 + 2 * count + (count > 1) + deep
+
+
+def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
+    """Tokens in and out by role; `of` 0 for a run that goes well, 1 for the most."""
+    rounds = 1 + more
+    shown = settings.assess_chars // CHARS // (2 - of)
+    sections = count + (count > 1)
+    made: Tokens = {
+        "lead": (PROMPT_TOKENS, PLAN_TOKENS[of]),
+        "assessor": (rounds * count * (PROMPT_TOKENS + shown), rounds * count * ASSESSMENT_TOKENS[of]),
+        "writer": (sections * (PROMPT_TOKENS + EVIDENCE_CHARS[of] // CHARS), sections * SECTION_TOKENS[of]),
+    }
+    if settings.effort == "deep":
+        made["judge"] = (2 * rounds * count * (PROMPT_TOKENS + shown), 2 * rounds * count * SMALL_TOKENS[of])
+    return made
+
+
+def _sum(tokens: Tokens) -> int:
+    return sum(told + said for told, said in tokens.values())
+
+
+def _money(low: Tokens, high: Tokens, settings: Settings) -> Span | None:
+    prices = {role: settings.prices.get(settings.model_for(role).rpartition(":")[2]) for role in high}
+    if any(price is None for price in prices.values()):
+        return None
+
+    def cost(tokens: Tokens) -> float:
+        return sum((told * p[0] + said * p[1]) / 1_000_000 for role, (told, said) in tokens.items() if (p := prices[role]))
+
+    return _span(cost(low), cost(high), settings.money)
+
+
+def _span(low: float, high: float, most: float) -> Span:
+    return Span(low=round(min(low, most), 4), high=round(min(max(low, high), most), 4))

@@ -1,0 +1,50 @@
+"""Planning: the plan of a question asked before, or a new one by the lead, who may look around first."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from spadework.agents import lead
+from spadework.agents.extractive.lead import in_context
+from spadework.events import Notice
+from spadework.graph.desk import Desk
+from spadework.graph.emit import Emit
+from spadework.graph.forecast import forecast
+from spadework.graph.routes import first_tasks
+from spadework.graph.searching import first_look
+from spadework.prompts import render
+from spadework.tools.plans import PlanStore, normalised
+from spadework.values import Forecast, Plan, Problem, Question
+
+
+async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, list[Problem]]:
+    """The plan of a question. A model's plan is kept for the next time; the extractive lead's follows what is found now."""
+    store = PlanStore(desk.settings.home / "plans", desk.settings.plan_days)
+    key = _key(desk, question)
+    if desk.model and (known := await asyncio.to_thread(store.get, key)):
+        desk.budget.add(cache_hits=1)
+        emit(Notice(text="The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0 makes a new one."))
+        return known.model_copy(update={"question": question.text}), []
+    hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
+    made, problems = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
+    if desk.model and not any("extractive" in problem.effect for problem in problems):
+        # A plan that cannot be kept is only made again.
+        with suppress(OSError):
+            await asyncio.to_thread(store.put, key, made)
+    return made, problems
+
+
+def foreseen(desk: Desk, plan: Plan) -> Forecast:
+    """What the run of a plan will take."""
+    tasks = first_tasks(plan, desk.budget, desk.settings)
+    return forecast(plan, tasks, desk.settings, providers=len(desk.search.providers), model=desk.model is not None)
+
+
+def _key(desk: Desk, question: Question) -> Any:
+    """What a model's plan depends on: the question and what came with it, the model, the effort, the words of the prompt."""
+    asked = {"question": normalised(question.text), "earlier": [normalised(text) for text in question.earlier], "domains": question.domains}
+    settings, system = desk.settings, render("lead", question=question, hits=[]).system
+    model = [settings.model_for("lead"), settings.openai_base_url]
+    return asked | {"language": question.language, "model": model, "effort": settings.effort, "prompt": system}

@@ -1,0 +1,120 @@
+"""What is told before a run: how long it takes and what it costs; and plans that are used again."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from spadework.apps.foretold import foretold
+from spadework.budget import Budget
+from spadework.events import Asked, Event, Notice, Planned
+from spadework.graph.forecast import forecast
+from spadework.graph.routes import first_tasks
+from spadework.sessions.research import research
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from spadework.values import Forecast, Plan, Query, Topic
+from tests.world.brain import play
+from tests.world.fault import Fault
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+QUESTION = "What is known about Port Aldermere?"
+TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+
+
+@pytest.fixture
+def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in {**world.env, **searx.env, **model.env}.items():
+        monkeypatch.setenv(name, value)
+    play(model, TOPICS)
+    return Settings.load(prices={"world-model": (1.0, 10.0)})
+
+
+def foreseen(count: int, *, model: bool = True, **changes: Any) -> Forecast:
+    """The forecast of a plan of so many topics."""
+    settings = Settings.load(model="openai:m", openai_base_url="http://127.0.0.1:9/v1", prices={"m": (1.0, 10.0)}, **changes)
+    topics = tuple(Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"), Query(text=f"r{n}"))) for n in range(count))
+    plan = Plan(question="?", topics=topics)
+    return forecast(plan, first_tasks(plan, Budget.of(settings), settings), settings, model=model)
+
+
+def test_more_topics_and_deeper_effort_take_more() -> None:
+    one, four, deep = foreseen(1), foreseen(4), foreseen(4, effort="deep")
+    assert (one.calls.low, four.calls.low, deep.calls.low) == (3, 10, 19)
+    assert one.tokens.high < four.tokens.high < deep.tokens.high
+    assert one.money and four.money and deep.money
+    assert one.money.high < four.money.high < deep.money.high
+    assert (one.searches.low, four.searches.low) == (2, 8)
+
+
+def test_ceilings_bound_a_forecast_and_nothing_is_below_nothing() -> None:
+    told = foreseen(6, minutes=0.5, calls=8, tokens=9_000, searches=5, money=0.001)
+    assert (told.seconds.high, told.calls.high, told.tokens.high, told.searches.high) == (30, 8, 9_000, 5)
+    assert told.money and told.money.high == 0.001
+    for span in (told.rounds, told.searches, told.pages, told.calls, told.tokens, told.seconds):
+        assert 0 <= span.low <= span.high
+
+
+def test_an_unknown_price_is_said_and_without_a_model_there_is_none() -> None:
+    assert "of unknown price" in foretold(foreseen(2, writer_model="openai:other"))
+    plain = foretold(foreseen(2, model=False))
+    assert "model" not in plain
+    assert "$" not in plain
+
+
+async def test_the_forecast_holds_and_comes_before_anything_is_searched(model: Model, searx: Searx, settings: Settings) -> None:
+    events: list[Event] = []
+    searched: list[int] = []
+    session = Session.start(QUESTION, settings=settings.with_(approve=True, answer_minutes=0.001))
+    async with aclosing(session.events()) as stream:
+        async for event in stream:
+            events.append(event)
+            if isinstance(event, (Planned, Asked)):
+                searched.append(len(searx.queries))
+    [planned] = [event for event in events if isinstance(event, Planned)]
+    [asked] = [event for event in events if isinstance(event, Asked)]
+    told = planned.forecast
+    assert told
+    assert told == asked.forecast
+    assert searched == [0, 0]
+    used = events[-1].result.usage  # type: ignore[union-attr]
+    assert told.calls.low <= used.model_calls <= told.calls.high
+    assert told.searches.low <= used.searches <= told.searches.high
+    assert used.tokens_in + used.tokens_out <= told.tokens.high
+    assert told.money and used.money
+    assert used.money <= told.money.high
+
+
+async def test_the_plan_of_a_question_asked_before_is_used_again(model: Model, settings: Settings) -> None:
+    plans = []
+    for text in (QUESTION, f"  {QUESTION.lower()}"):
+        async with aclosing(Session.start(text, settings=settings).events()) as events:
+            seen = [event async for event in events]
+        plans += [event.plan for event in seen if isinstance(event, Planned)]
+    assert [r.schema_name for r in model.requests].count("PlanAnswer") == 1
+    assert plans[0].topics == plans[1].topics
+    assert plans[1].question == QUESTION.lower()
+    assert any(isinstance(event, Notice) and "asked before" in event.text for event in seen)
+
+
+@pytest.mark.parametrize(
+    ("second", "changes"),
+    [("Who lives there?", {}), (QUESTION, {"plan_days": 0}), (QUESTION, {"lead_model": "openai:other"}), (QUESTION, {"effort": "deep"})],
+)
+async def test_another_question_model_or_effort_is_planned_anew(
+    model: Model, settings: Settings, second: str, changes: dict[str, Any]
+) -> None:
+    settings = settings.with_(**{"plan_days": 1} | {k: v for k, v in changes.items() if k == "plan_days"}, iterations=1)
+    await research(QUESTION, settings)
+    await research(second, settings.with_(**changes))
+    assert [r.schema_name for r in model.requests].count("PlanAnswer") == 2
+
+
+async def test_the_plan_of_the_extractive_lead_is_not_kept(model: Model, settings: Settings) -> None:
+    model.script("PlanAnswer", Fault("refusal"))
+    await research(QUESTION, settings)
+    assert not (settings.home / "plans").exists()
