@@ -60,10 +60,22 @@ def with_drawing(readme: str) -> str:
     return re.sub(r"(<!-- drawing -->\n).*?(<!-- /drawing -->)", lambda m: f"{m[1]}{block}\n{m[2]}", readme, flags=re.DOTALL)
 
 
+def with_prompts(page: str) -> str:
+    """A page with the prompts that it names, as they stand in their files."""
+
+    def included(match: re.Match[str]) -> str:
+        text = (ROOT / "prompts" / f"{match[2]}.md").read_text(encoding="utf-8").rstrip()
+        return f"{match[1]}````text\n{text}\n````\n{match[3]}"
+
+    return re.sub(r"(<!-- prompt (\w+) -->\n).*?(<!-- /prompt -->)", included, page, flags=re.DOTALL)
+
+
 def pages() -> dict[Path, str]:
     """Every generated page with its text."""
     readme = ROOT / "README.md"
-    return {ROOT / "docs" / "settings.md": settings_page(), readme: with_drawing(readme.read_text(encoding="utf-8"))}
+    made = {ROOT / "docs" / "settings.md": settings_page(), readme: with_drawing(readme.read_text(encoding="utf-8"))}
+    roles = sorted((ROOT / "docs" / "roles").glob("*.md"))
+    return made | {path: with_prompts(path.read_text(encoding="utf-8")) for path in roles}
 
 
 def main() -> int:

@@ -34,6 +34,7 @@ REASONS = {
     "make setup": "makes a venv of its own; tests/graph/test_server.py starts the server",
     "import asyncio": "needs that server; tests/graph/test_server.py does the same",
     "npm pack": "needs Node.js and the network",
+    "SPADEWORK_MODEL_SECONDS=900": "needs a model; `make test-model` runs one",
     "spadework serve": "runs until it is stopped; the test starts one",
 }
 NOTES = {

@@ -10,7 +10,8 @@ import threading
 from importlib.metadata import files
 from pathlib import Path
 
-CONTEXT, AT_ONCE, THREADS = 16_384, 2, 2
+#: One thread: several wait for each other at every step, which is slow where others use the machine, too.
+CONTEXT, AT_ONCE, THREADS = 16_384, 2, 1
 
 
 def packaged(distribution: str) -> Path:
