@@ -61,9 +61,9 @@ def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[
     going = [(topic, queries) for topic, queries in made if queries]
     if going:
         # What the evidence as a whole lacks rides along with the first topic: by itself it is no reason to go on.
-        first, queries = going[0]
+        topic, queries = going[0]
         whole = _gap_queries([s.recommendation for s in state.get("shortfalls", []) if not s.topic], before, state["plan"])
-        going[0] = (first, (*queries, *whole[: max(0, MOST_GAP_QUERIES - len(queries))]))
+        going[0] = (topic, (*queries, *whole[: max(0, MOST_GAP_QUERIES - len(queries))]))
     return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in going]
 
 

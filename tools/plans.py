@@ -32,16 +32,22 @@ class PlanStore:
         """The plan under a key (JSON), None when there is none that is young enough and whole."""
         path = self._path(key)
         try:
-            if time.time() - path.stat().st_mtime > self._seconds:
+            if self._is_old(path):
                 return None
             return Plan.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
 
     def put(self, key: Any, plan: Plan) -> None:
-        """Keep a plan. Raises OSError."""
+        """Keep a plan, and forget those that are too old. Raises OSError."""
         if self._seconds:
             write_atomically(self._path(key), plan.model_dump_json().encode())
+        for path in self._folder.glob("*.json"):
+            if self._is_old(path):
+                path.unlink(missing_ok=True)
+
+    def _is_old(self, path: Path) -> bool:
+        return time.time() - path.stat().st_mtime > self._seconds
 
     def _path(self, key: Any) -> Path:
         said = json.dumps(key, sort_keys=True, ensure_ascii=False)
