@@ -24,7 +24,7 @@ CLEAR = {"question": "", "options": []}
 
 @pytest.fixture(scope="session")
 def _server(_world: World, _searx: Searx, _model: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server({**_world.env, **_searx.env, **_model.env}, tmp_path_factory.mktemp("web") / "home")
+    server = Server({**_world.env, **_searx.env, **_model.env, "SPADEWORK_PLAN_DAYS": "0"}, tmp_path_factory.mktemp("web") / "home")
     yield server
     server.stop()
 
