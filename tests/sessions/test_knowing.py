@@ -45,7 +45,7 @@ async def test_what_is_known_well_is_neither_searched_nor_fetched_again(world: W
     second: Result = events[-1].result
     assert (len(searx.queries), len(asked(world))) == (searched, fetched)
     assert fetched == len(SITES)
-    assert (second.usage.fetches, second.usage.searches, second.usage.cache_hits) == (0, 0, len(SITES))
+    assert (second.usage.fetches, second.usage.searches, second.usage.cache_hits) == (0, 0, len(SITES) + 1), "the pages and the plan"
     assert second.topics[0].covered
     assert {source.url for source in second.sources} == {source.url for source in first.sources}
     assert all(source.known and source.found_by[0].provider == "knowledge" for source in second.sources)
