@@ -24,6 +24,8 @@ LOCAL = "library://"
 NAMED_RANK = 5
 #: What follows the name of a page in its title: the site's, or what kind of thing it is.
 _SITE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
+#: What a hit beyond its domain's share counts of its fused score.
+CROWDED = 0.25
 #: Pages that are read also when time is short, and the characters of a snippet that tells all it can.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
@@ -56,7 +58,7 @@ def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: in
     least = _threshold(ranked, asked, min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
     free = sum(1 for n in fit if n < named)  # what was asked for by name is not crowded out by its neighbours
-    spread = _spread([domain_of(ranked[n].url) for n in fit[free:]], most - free, pages_per_domain)
+    spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
     rest = [n for n in fit if n not in set(picked)] + [n for n, hit in enumerate(ranked) if not fits(hit, least)]
     note = "" if least == asked else f"Few results were relevant enough, so the threshold was lowered from {asked:.1f} to {least:.1f}."
@@ -102,12 +104,15 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
     return least
 
 
-def _spread(domains: Sequence[str], most: int, per_domain: int) -> list[int]:
-    """Places of the chosen, in order: the first ones of each domain, then whatever is next while there is room."""
+def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
+    """Places of the chosen, in order. A hit beyond its domain's share counts less, so that others that are nearly as good go first.
+
+    Documents of the library have no such share: their collections are no publishers.
+    """
     taken: Counter[str] = Counter()
-    chosen: list[int] = []
-    crowded: list[int] = []
-    for place, domain in enumerate(domains):
-        taken[domain] += 1
-        (chosen if taken[domain] <= per_domain else crowded).append(place)
-    return sorted((chosen + crowded)[:most])
+    worth: list[float] = []
+    for hit in hits:
+        domain = domain_of(hit.url)
+        taken[domain] += not hit.url.startswith(LOCAL)
+        worth.append(hit.rrf * (1.0 if taken[domain] <= per_domain else CROWDED))
+    return sorted(sorted(range(len(hits)), key=lambda place: -worth[place])[:most])

@@ -68,6 +68,10 @@ _ONE_FACET = {
         re.IGNORECASE,
     ),
 }
+#: How a question begins that bids to tell something.
+_BIDDING = re.compile(
+    r"^(?:please )?(?:briefly )?(?:give|provide|discuss|outline|state|narrate|summari[sz]e)(?: me| us)? (?=\w)", re.IGNORECASE
+)
 _PRONOUN = re.compile(r"\b(?:it|them|they|this|that|these|those)\b", re.IGNORECASE)
 #: The question word of a fact with its verb: "who invented", "when was", "how many people live in".
 _ASKS = re.compile(r"^(?:how (?:many|much) \w+ (?:\w+ (?:in|on|at) )?|\w+ \w+ )(?:is |are |was |were )?", re.IGNORECASE)
@@ -116,4 +120,4 @@ def _part(text: str) -> Asked:
         if match := re.fullmatch(pattern, text, re.IGNORECASE):
             subject, *other = (group.strip(" ,'\"") for group in match.groups())
             return Asked(kind, subject, other[0] if other else "")
-    return Asked("general", text)
+    return Asked("general", _BIDDING.sub("", text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -25,8 +24,8 @@ REQUIRED: dict[QuestionType, tuple[str, ...]] = {
     "general": ("overview",),
 }
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: Topics of a plain question that come from the key phrases of the first search.
-MOST_PHRASES = 3
+#: Topics of a plain question that come from the key phrases of the first search, and the different titles that must share such a phrase.
+MOST_PHRASES, LEAST_TITLES = 3, 3
 
 #: A follow-up with no more terms than this and no name in it is about what the question before was about.
 FEW_TERMS = 3
@@ -128,10 +127,13 @@ def _kind(query: Query) -> QueryKind:
 def _from_phrases(subject: str, hits: Sequence[Hit]) -> list[Topic]:
     """Topics from the phrases that several titles and snippets of the first search share beside the subject's own words."""
     own = set(query_terms(subject))
-    found: Counter[str] = Counter()
+    # The parts of one document bear one title, and are one voice.
+    titles: dict[str, set[str]] = {}
     for hit in hits:
-        found.update(set(_phrases(f"{hit.title}. {hit.snippet}", own)))
-    phrases = [phrase for phrase, times in found.most_common(20) if times >= 3][:MOST_PHRASES]
+        for phrase in _phrases(f"{hit.title}. {hit.snippet}", own):
+            titles.setdefault(phrase, set()).add(hit.title.casefold())
+    shared = sorted((phrase for phrase, of in titles.items() if len(of) >= LEAST_TITLES), key=lambda phrase: (-len(titles[phrase]), phrase))
+    phrases = shared[:MOST_PHRASES]
     return [
         Topic(
             name=phrase.capitalize(),

@@ -29,6 +29,7 @@ from spadework.values import Hit, Question
         ("When should I use ferrolite instead of gearbox?", [("compare", "ferrolite", "gearbox")]),
         ("What are common pitfalls of git rebase?", [("evaluate", "git rebase", "pitfalls")]),
         ("Should I use ferrolite?", [("evaluate", "ferrolite", "")]),
+        ("Give the importance of cranes", [("general", "the importance of cranes", "")]),
         ("the harbour of Aldermere", [("general", "the harbour of Aldermere", "")]),
     ],
 )
@@ -56,9 +57,14 @@ def test_a_fact_is_one_topic() -> None:
 
 
 def test_a_plain_question_takes_topics_from_the_first_search() -> None:
-    hits = [Hit(url=f"u{n}", title="Harbour of Aldermere", snippet="The crane operators load grain ships.") for n in range(4)]
+    hits = [Hit(url=f"u{n}", title=f"Harbour of Aldermere {n}", snippet="The crane operators load grain ships.") for n in range(4)]
     names = [topic.name.lower() for topic in plan(Question(text="the harbour of Aldermere"), hits).topics]
     assert any("crane" in name or "grain" in name for name in names)
+
+
+def test_the_parts_of_one_document_make_no_topic() -> None:
+    hits = [Hit(url=f"u{n}", title="Harbour of Aldermere", snippet="The crane operators load grain ships.") for n in range(4)]
+    assert len(plan(Question(text="the harbour of Aldermere"), hits).topics) == 1
 
 
 def test_every_facet_is_recognised_by_its_own_topic() -> None:

@@ -77,10 +77,10 @@ def test_a_domain_fills_up_when_no_other_waits():
     assert len(choose(hits(*[("big.org", 0.9)] * 12)).chosen) == 10
 
 
-def test_collections_of_a_library_are_domains():
+def test_collections_of_a_library_have_no_share_beyond_which_they_wait():
     urls = [*(f"library://python-3.11/{n}" for n in range(6)), "library://notes/a", "library://notes/b"]
     found = [Hit(url=url, relevance=0.9, rrf=1 / n) for n, url in enumerate(urls, 1)]
-    assert [hit.url for hit in choose(found, "precise").chosen] == [*urls[:3], *urls[6:]]
+    assert [hit.url for hit in choose(found, "precise").chosen] == urls[:5]
 
 
 def test_a_document_of_a_library_is_read_for_its_rank_since_reading_it_costs_nothing():

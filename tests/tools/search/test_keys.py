@@ -13,7 +13,18 @@ from spadework.sessions.brief import Brief
 from spadework.sessions.records import SECRETS, Records, read_metadata
 from spadework.settings import Settings
 
-KEYS = ("openai_api_key", "serper_api_key", "tavily_api_key", "brave_api_key", "openalex_api_key", "token", "mcp_search")
+KEYS = (
+    "openai_api_key",
+    "serper_api_key",
+    "tavily_api_key",
+    "brave_api_key",
+    "openalex_api_key",
+    "token",
+    "mcp_search",
+    "qdrant_api_key",
+    "fallback_api_key",
+    "embeddings_api_key",
+)
 
 
 def test_every_key_is_a_secret():
