@@ -17,7 +17,7 @@ ROOT = HERE.parent.parent
 
 #: The name of a report, its question, and what is searched.
 EXAMPLES = (
-    ("how-to", "How do I retry a failing HTTP request in Python?", "library"),
+    ("how-to", "How do I use Typer to build a command-line program?", "library"),
     ("comparison", "Compare httpx and requests", "library"),
     ("contradicting-news", "When was Port Aldermere founded?", "searxng"),
 )

@@ -220,6 +220,7 @@ async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they
     assert "k3y" not in result.report
 
 
+@pytest.mark.full
 async def test_one_that_is_alive_among_twelve_carries_the_run(world: World, down: dict[str, Services], searx: Searx, settings: Settings):
     limits = dict.fromkeys(SAID, (100.0, 10))
     async with over_http() as mcp:

@@ -143,6 +143,7 @@ def test_ctrl_c_and_stop_while_a_run_goes_on(env: dict[str, str], model: Model, 
         assert tty.end() == 0
 
 
+@pytest.mark.full
 def test_a_script_asks_line_by_line(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
     lines = [

@@ -57,6 +57,7 @@ def test_where_nobody_can_be_asked_a_run_goes_on_by_itself(offline: Terminal) ->
     assert out.startswith("# What is the Quillon?")
 
 
+@pytest.mark.full
 def test_a_session_in_another_home_is_taken_up(offline: Terminal, tmp_path: Path) -> None:
     first = json.loads(offline.run("What is the Quillon?", "--json", "--home", "elsewhere")[1])
     code, out, err = offline.run("resume", first["session_id"], "--json", "--home", "elsewhere")

@@ -60,6 +60,7 @@ def test_the_plan_and_the_sources_are_seen_as_they_come_and_go_without_a_trace(
         assert bad not in tty.raw
 
 
+@pytest.mark.full
 def test_a_smaller_terminal_gets_a_smaller_picture(env: dict[str, str], world: World, tmp_path: Path) -> None:
     world.hang_everything = True
     with Tty(env, tmp_path, "ask", QUESTION, columns=120, rows=30) as tty:
