@@ -1,0 +1,92 @@
+"""What is asked, and how it is split: question, plan, tasks, and what they will take."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from spadework.values.value import Value
+
+QueryKind = Literal["original", "paraphrase", "broad", "specific", "gap"]
+QuestionType = Literal["what", "howto", "compare", "why", "fact", "latest", "list", "evaluate", "general"]
+Complexity = Literal["simple", "moderate", "complex"]
+Freshness = Literal["any", "recent", "now"]
+
+
+class Question(Value):
+    """What was asked, with the files given along and the wishes for the answer. `earlier` are the questions it follows up, oldest first."""
+
+    text: str
+    earlier: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    language: str = ""
+
+
+class Query(Value):
+    """One phrasing of what is looked for, how recent the pages should be, and the domains to keep to or to keep away from.
+
+    `results` is how many new pages are wanted of it, 0 for as many as the settings say.
+    """
+
+    text: str
+    kind: QueryKind = "original"
+    freshness: Freshness = "any"
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    results: int = Field(0, ge=0, le=100)
+
+
+class Topic(Value):
+    """One thing a complete answer must cover. `must_cover` are words or aspects that its evidence should show."""
+
+    name: str
+    question: str
+    must_cover: tuple[str, ...] = ()
+    queries: tuple[Query, ...] = ()
+
+
+class Plan(Value):
+    """The topics of a question and what kind of question it is. `subjects` are the things it is about."""
+
+    question: str
+    question_type: QuestionType = "general"
+    complexity: Complexity = "moderate"
+    freshness: Freshness = "any"
+    language: str = "en"
+    subjects: tuple[str, ...] = ()
+    topics: tuple[Topic, ...] = Field(min_length=1)
+
+
+class Span(Value):
+    """From `low` to `high`."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+
+class Forecast(Value):
+    """What a run will take, as ranges; `workers` is the topics searched at once. Money is in US dollars, None where a price is unknown."""
+
+    workers: int
+    rounds: Span
+    searches: Span
+    pages: Span
+    calls: Span
+    tokens: Span
+    seconds: Span
+    money: Span | None
+
+
+class Task(Value):
+    """What one worker is sent to find: a topic, the queries of this round (all first, then only the gaps'), and how many pages to read.
+
+    `broad` asks for that many pages which no other worker reads: a survey lives of their number.
+    """
+
+    topic: Topic
+    queries: tuple[Query, ...]
+    round: int = 1
+    pages: int = 10
+    broad: bool = False

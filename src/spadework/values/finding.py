@@ -1,0 +1,90 @@
+"""What is found and read: hits, pages, passages, and the evidence in them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from spadework.values.asking import QueryKind
+from spadework.values.value import Value
+
+
+class Found(Value):
+    """Where a hit was found: by which query, at which provider, at which rank (from 1)."""
+
+    query: str
+    kind: QueryKind
+    provider: str
+    rank: int
+
+
+class Hit(Value):
+    """A search result. `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names every list it stood in."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+    position: int = 1
+    provider: str = ""
+    query: str = ""
+    published_at: datetime | None = None
+    relevance: float = 0.0
+    rrf: float = 0.0
+    found_by: tuple[Found, ...] = ()
+
+
+class Page(Value):
+    """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars` is its length.
+
+    `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could
+    not be reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1. `known`: an earlier run has read
+    it, and it was taken from the knowledge store.
+    """
+
+    url: str
+    title: str = ""
+    level: int = 0
+    status: int = 200
+    media_type: str = "text/html"
+    published_at: datetime | None = None
+    fetched_at: datetime
+    content_hash: str
+    chars: int
+    stale: bool = False
+    known: bool = False
+    cleaned_by: str = "rules"
+    origin: str = ""
+    linked: float = 0.0
+    relevance: float = 0.0
+    rrf: float = 0.0
+    found_by: tuple[Found, ...] = ()
+
+
+class Passage(Value):
+    """A stretch `start:end` of the page `content_hash`, cut at headings and paragraphs; `score` ranks it for one topic."""
+
+    content_hash: str
+    start: int
+    end: int
+    score: float
+    topic: str
+
+
+class Evidence(Value):
+    """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page `content_hash`.
+
+    `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of code, as its page names it.
+    """
+
+    id: str
+    topic: str
+    quote: str
+    url: str
+    start: int
+    end: int
+    content_hash: str
+    fetched_at: datetime
+    published_at: datetime | None = None
+    origin: str
+    kind: Literal["text", "item", "code"] = "text"
+    language: str = ""

@@ -1,0 +1,92 @@
+"""What is judged: coverage of topics, what would fill their gaps, and what disagrees."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from spadework.values.value import Value
+
+Priority = Literal["high", "medium", "low"]
+
+
+class Recommendation(Value):
+    """A search that would fill a gap."""
+
+    query: str
+    purpose: str = ""
+    priority: Priority = "medium"
+    max_results: int = Field(5, ge=1, le=10)
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+
+
+class Quality(Value):
+    """The passages of a topic as a base for an answer, each criterion 0..10 (S9)."""
+
+    accuracy: float = Field(ge=0, le=10)
+    completeness: float = Field(ge=0, le=10)
+    relevance: float = Field(ge=0, le=10)
+    source_quality: float = Field(ge=0, le=10)
+    clarity: float = Field(ge=0, le=10)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the five."""
+        return round((self.accuracy + self.completeness + self.relevance + self.source_quality + self.clarity) / 5, 2)
+
+
+class Shortfall(Value):
+    """What the evidence lacks though its topic may be covered; it never un-covers one. `topic` is "" for the evidence as a whole."""
+
+    kind: Literal["definition", "steps", "code", "dates", "navigation", "quality", "freshness", "domains"]
+    topic: str = ""
+    text: str
+    recommendation: Recommendation
+
+
+class Coverage(Value):
+    """How far one topic is proven by the ledger. `score` is 0..1; `gaps` say in words what is missing.
+
+    `quality` is the newest judgement, None where none was asked for.
+    """
+
+    topic: str
+    covered: bool
+    score: float = Field(ge=0, le=1)
+    evidence_ids: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    recommendations: tuple[Recommendation, ...] = ()
+    quality: Quality | None = None
+
+
+class Round(Value):
+    """What one round of searching added: evidence, mean coverage score (0..1) and mean quality (0..10) before and after it.
+
+    A topic that was not judged again keeps its score, so what changed is what the round gained.
+    """
+
+    number: int
+    evidence_before: int
+    evidence_after: int
+    score: float
+    score_before: float = 0.0
+    quality: float | None = None
+    quality_before: float | None = None
+
+
+class Side(Value):
+    """One side of a conflict: what it states, on which evidence, with which weight (0..1)."""
+
+    claim: str
+    evidence_ids: tuple[str, ...]
+    weight: float
+
+
+class Conflict(Value):
+    """Evidence of one topic that disagrees."""
+
+    topic: str
+    kind: Literal["number", "date", "negation", "value"]
+    sides: tuple[Side, ...]

@@ -1,0 +1,125 @@
+"""What is handed over: the report, its sources, what could not be done, what it took, and all of it as one result."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from spadework.values.finding import Evidence, Found
+from spadework.values.judging import Conflict, Quality, Round, Shortfall
+from spadework.values.value import Value
+
+Verdict = Literal["supported", "contradicted", "unsupported", "could not check"]
+Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
+Mode = Literal["model", "extractive"]
+SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
+
+
+class Sentence(Value):
+    """A sentence of the report (or a code block, which is exact) and the evidence it rests on."""
+
+    text: str
+    evidence_ids: tuple[str, ...] = ()
+    code: bool = False
+    language: str = ""
+
+
+class Section(Value):
+    """A heading and its sentences."""
+
+    heading: str
+    kind: SectionKind = "topic"
+    sentences: tuple[Sentence, ...] = ()
+
+
+class Report(Value):
+    """The answer as typed sections; `title` is the question."""
+
+    title: str
+    sections: tuple[Section, ...] = ()
+
+
+class Citation(Value):
+    """A sentence that stands in the report, one evidence it cites, and what the verifier found."""
+
+    sentence: str
+    evidence_id: str
+    verdict: Verdict
+
+
+class Source(Value):
+    """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from the knowledge store."""
+
+    n: int
+    url: str
+    title: str
+    domain: str
+    level: int
+    relevance: float
+    trust: float
+    found_by: tuple[Found, ...] = ()
+    published_at: datetime | None = None
+    content_hash: str
+    known: bool = False
+
+
+class Problem(Value):
+    """What could not be done: at which stage, to what, why, and what it cost the answer."""
+
+    stage: str
+    subject: str
+    reason: str
+    effect: str = ""
+
+
+class Usage(Value):
+    """What a run has used. Money is in US dollars; None where a price is not known."""
+
+    model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: float | None = 0.0
+    searches: int = 0
+    fetches: int = 0
+    pages: int = 0
+    bytes: int = 0
+    cache_hits: int = 0
+
+
+class CoveredTopic(Value):
+    """A topic of a result with its evidence."""
+
+    name: str
+    covered: bool
+    score: float
+    evidence: tuple[Evidence, ...] = ()
+    gaps: tuple[str, ...] = ()
+    quality: Quality | None = None
+
+
+class Result(Value):
+    """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks of it in deep effort."""
+
+    session_id: str
+    question: str
+    status: Status
+    stopped_by: str = ""
+    mode: Mode
+    confidence: float
+    topics: tuple[CoveredTopic, ...] = ()
+    sources: tuple[Source, ...] = ()
+    report: str
+    document: Report
+    opinion: str = ""
+    citations: tuple[Citation, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    searched: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    timings: dict[str, float] = Field(default_factory=dict)
+    iterations: int = 0
+    session_dir: str = ""
