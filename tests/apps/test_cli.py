@@ -57,6 +57,7 @@ def test_ask_is_the_default_command_and_json_is_one_result(terminal: Terminal) -
     assert {topic.name for topic in result.topics} == set(TOPICS)
 
 
+@pytest.mark.full
 def test_events_are_one_json_object_a_line_from_started_to_finished(terminal: Terminal) -> None:
     code, out, err = terminal.run("ask", QUESTION, "--events")
     assert code == 0, err
@@ -155,6 +156,7 @@ def test_ctrl_c_once_stops_and_writes(terminal: Terminal, world: World) -> None:
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.full
 def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(terminal: Terminal, world: World) -> None:
     world.hang_everything = True
     with terminal.start("ask", QUESTION) as process:
@@ -193,6 +195,7 @@ def test_a_killed_run_resumes_and_pays_nothing_twice(terminal: Terminal, world: 
     assert sum(r.schema_name == "PlanAnswer" for r in model.requests) == 1
 
 
+@pytest.mark.full
 def test_two_processes_cannot_work_on_one_session(terminal: Terminal, world: World) -> None:
     world.hang_everything = True
     with terminal.start("ask", QUESTION) as process:

@@ -141,6 +141,7 @@ def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(online: Terminal
     assert json.loads(online.read(url, "--json", "--level", "1")[1])["level"] == 1
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.skipif(not installed_chromium(), reason="no Chromium is installed here")
 def test_reading_can_begin_in_the_browser(online: Terminal, world: World) -> None:

@@ -34,6 +34,7 @@ def test_every_hit_comes_with_the_parts_of_its_score_and_the_reason(terminal: Te
     assert any(hit["selected"] for hit in hits)
 
 
+@pytest.mark.full
 def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(terminal: Terminal, searx: Searx):
     searx.script("crowd", [f"https://one.example/crowd/{n}" for n in range(6)] + [f"https://n{n}.example/crowd" for n in range(9)])
     reasons = {hit["url"]: hit["reason"] for hit in json.loads(terminal.run("search", "crowd", "--json")[1])}

@@ -65,6 +65,7 @@ def the_session(settings: Settings) -> str:
     return str(session["id"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.full)])
 async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(settings: Settings, world: World, model: Model, mode: str) -> None:
     world.hanging = {"encyclopedia", "docs", "news", "mirror", "blog", "forum", "archive"}

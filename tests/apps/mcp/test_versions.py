@@ -152,6 +152,7 @@ threading.Thread(target=chatter, daemon=True).start()
 """
 
 
+@pytest.mark.full
 async def test_what_libraries_print_stays_off_standard_output(notes: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(CHATTER)
     env = notes | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}

@@ -113,6 +113,7 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
 
 
+@pytest.mark.full
 def test_ctrl_c_and_stop_while_a_run_goes_on(env: dict[str, str], model: Model, world: World, tmp_path: Path) -> None:
     world.hang_everything = True
     with Tty(env, tmp_path, "chat", "--no-clarify", "--no-approve", rows=60) as tty:
@@ -169,6 +170,7 @@ def test_a_script_asks_line_by_line(notes: Path, tmp_path: Path) -> None:
     assert "not asked" not in out
 
 
+@pytest.mark.full
 def test_a_script_can_change_the_plan(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
     code, out, err = terminal.run("chat", "--approve", piped="What is the Quillon?\ndrop 2 3 4; drop 9; add Winding\n/plan\n")
@@ -178,6 +180,7 @@ def test_a_script_can_change_the_plan(notes: Path, tmp_path: Path) -> None:
     assert [line.split()[-1] for line in shown] == ["is", "Winding"]
 
 
+@pytest.mark.full
 def test_what_fails_does_not_end_the_chat(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
     code, out, err = terminal.run("chat", "--model", "openai:gpt-5-mini", piped="What is it?\n/resume nothing\n/help\n")

@@ -50,6 +50,7 @@ def test_what_cannot_be_followed_or_asked_is_one_sentence(offline: Terminal, arg
     assert err.count("\n") == 1
 
 
+@pytest.mark.full
 def test_where_nobody_can_be_asked_a_run_goes_on_by_itself(offline: Terminal) -> None:
     offline.env |= {"SPADEWORK_APPROVE": "1", "SPADEWORK_CLARIFY": "1"}
     code, out, err = offline.run("What is the Quillon?")

@@ -108,6 +108,7 @@ def test_ctrl_c_once_writes_and_twice_leaves_a_session_to_take_up(env: dict[str,
         assert "completed: " in tty.whole
 
 
+@pytest.mark.full
 def test_a_plan_is_approved_in_the_terminal(env: dict[str, str], searx: Searx, tmp_path: Path) -> None:
     with Tty(env, tmp_path, "ask", QUESTION, "--approve", rows=60) as tty:
         tty.see(r"3\. Prices\nEnter accepts")

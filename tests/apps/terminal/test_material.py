@@ -139,6 +139,7 @@ def test_notes_that_are_piped_in_are_read_first_and_kept_with_the_session(notes:
     assert (Path(result["session_dir"]) / "material" / "stdin.txt").read_text() == NOTES
 
 
+@pytest.mark.full
 def test_an_open_pipe_holds_nobody_up(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
     with terminal.start("What is the Quillon?", stdin=subprocess.PIPE) as process:

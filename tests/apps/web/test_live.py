@@ -106,6 +106,7 @@ async def test_a_number_that_no_event_bears_does_no_harm(client: httpx.AsyncClie
         assert "event: done" in (await answer.aread()).decode()
 
 
+@pytest.mark.full
 async def test_a_browser_that_watches_many_runs_lets_its_pages_take_turns(client: httpx.AsyncClient, world: World) -> None:
     world.hang_everything = True
     sessions = [await ask(client) for _ in range(6)]

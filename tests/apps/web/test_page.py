@@ -91,6 +91,7 @@ def test_stop_and_write_ends_with_a_report(server: Server, world: World, open_pa
     assert "stopped early" in page.locator(".facts").inner_text()
 
 
+@pytest.mark.full
 def test_a_cancelled_run_can_be_resumed(server: Server, world: World, open_page: Open) -> None:
     page = open_page(server.url)
     world.hang_everything = True
@@ -124,6 +125,7 @@ def test_a_question_asked_back_is_answered(server: Server, model: Model, open_pa
     assert "village" in planning.lower()
 
 
+@pytest.mark.full
 def test_the_plan_is_changed_before_it_is_approved(server: Server, open_page: Open) -> None:
     page = open_page(server.url)
     ask(page, unseen=False)

@@ -39,6 +39,7 @@ async def test_it_starts_with_the_first_page_and_ends_with_the_last_holder(world
     assert chromiums() == []
 
 
+@pytest.mark.full
 async def test_a_cancelled_visit_leaves_nothing(world: World, settings: Settings):
     async with Browser(settings) as browser:
         for path in ("/plain", "/hang"):
@@ -83,6 +84,7 @@ def test_an_event_loop_that_dies_takes_the_browser_with_it(world: World, setting
     assert chromiums() == []
 
 
+@pytest.mark.full
 async def test_a_browser_that_was_killed_is_started_again(world: World, settings: Settings):
     async with Browser(settings) as browser:
         await browser.visit(world.url("odd", "/plain"), level=2, seconds=30)

@@ -100,6 +100,7 @@ def test_sections_named_after_versions_go_with_the_history():
     assert without_history(text) == "# A\n\nText.\n\n# Licence\n\nFree.\n"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_standard_library_has_its_reference_its_compiled_modules_and_its_sources():
     documents = {document.url.partition("/")[2].partition("/")[2]: document for document in read_package(package_at(None))}

@@ -108,6 +108,7 @@ async def test_a_server_that_hangs_is_cut_at_the_deadline_and_its_process_ends_w
         assert time.monotonic() - before < 2
 
 
+@pytest.mark.full
 async def test_a_session_that_is_cancelled_while_it_closes_leaves_no_process():
     provider = McpSearch("structured", command("stubborn"))
     assert await ask(provider)
