@@ -10,17 +10,19 @@ from pydantic import AliasChoices, BaseModel
 #: LangGraph server keeps what a caller sends as plain text. It drops what is not in the form.
 OWNERS = frozenset(
     {
-        *("home", "library", "allow_hosts", "openai_base_url", "searxng_url", "prices", "robots", "user_agent"),
+        *("home", "library", "allow_hosts", "prices", "robots", "user_agent", "qdrant_collection"),
         *("chromium", "browser_sandbox", "serve_hosts", "upload_files", "upload_bytes"),
     }
 )
+#: So is every server that is named, whatever for.
+_SERVER = "_url"
 _WORDS = {"url": "URL", "rrf": "RRF", "k": "k", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
     """Make a model's JSON schema the form: properties by field name with readable titles, without what is the owner's."""
     given = schema["properties"]
-    shown = {name: given[_key(model, name)] for name in model.model_fields if name not in OWNERS}
+    shown = {name: given[_key(model, name)] for name in model.model_fields if name not in OWNERS and not name.endswith(_SERVER)}
     shown = {name: entry for name, entry in shown.items() if "password" not in str(entry)}
     schema["properties"] = {name: entry | {"title": titled(name)} for name, entry in shown.items()}
 
