@@ -84,7 +84,7 @@ def _named_first(ranked: Sequence[Hit]) -> tuple[list[Hit], int]:
     for n, hit in enumerate(ranked):
         title = query_terms(_SITE.sub("", hit.title))
         for at in hit.found_by:
-            if at.rank <= NAMED_RANK and title and title == query_terms(at.query):
+            if hit.rrf and at.rank <= NAMED_RANK and title and title == query_terms(at.query):
                 found.setdefault(at.query, n)
     first = sorted(set(found.values()))
     return [*(ranked[n] for n in first), *(hit for n, hit in enumerate(ranked) if n not in set(first))], len(first)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spadework.errors import SettingsError
 from spadework.tools.select import PRESETS, Selection, hurried, select
 from spadework.tools.urls import domain_of
-from spadework.values import Hit
+from spadework.values import Found, Hit
 
 
 def hits(*marks: tuple[str, float]) -> list[Hit]:
@@ -126,3 +126,12 @@ def test_when_time_is_short_the_better_half_is_read_by_priority_and_the_rest_wai
     soon = hurried(made)
     assert [domain_of(hit.url) for hit in soon.chosen] == ["uni.edu", "state.gov"]
     assert {hit.url for hit in (*soon.chosen, *soon.reserve)} == {hit.url for hit in (*made.chosen, *made.reserve)}
+
+
+def test_a_named_page_that_was_judged_against_is_not_put_first() -> None:
+    found = [Found(query="quillon", kind="broad", provider="library", rank=1)]
+    against = Hit(url="library://a/quillon", title="Quillon", relevance=0.0, rrf=0.0, found_by=tuple(found))
+    others = [Hit(url=f"library://a/{n}", title=f"Page {n}", relevance=0.9, rrf=1 / n) for n in range(1, 8)]
+    assert against not in choose([*others, against], "precise").chosen
+    named = against.model_copy(update={"rrf": 0.01})
+    assert choose([*others, named], "precise").chosen[0] == named
