@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spadework.apps.ending import one_sentence
 from spadework.apps.knowledge import knowledge as knowledge_commands
 from spadework.apps.options import (
     Approve,
@@ -29,11 +29,6 @@ from spadework.apps.options import (
     Search,
 )
 from spadework.apps.sessions_cli import sessions
-from spadework.errors import BudgetSpent, SettingsError, SpadeworkError
-
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
-#: Errors of the system that no other argument would mend: a full disk, a broken device.
-_NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 app = typer.Typer(
     name="spadework",
@@ -267,14 +262,6 @@ def _keep_quiet() -> None:
     stamina.instrumentation.set_on_retry_hooks([])
 
 
-def _said(error: OSError | UnicodeError) -> str:
-    """What the system says, with the file it is about."""
-    if isinstance(error, OSError):
-        name = str(error.filename)[-100:] if error.filename else "a file"
-        return f"{name}: {error.strerror or error}."
-    return "An argument or a file is no valid text."
-
-
 def main() -> None:
     """The console command. Errors are one sentence; exit codes are those of the architecture: 1 failed, 2 usage, 130 interrupted."""
     arguments = with_default_command(sys.argv[1:])
@@ -284,23 +271,8 @@ def main() -> None:
         typer.echo(version("spadework"))
         return
     _keep_quiet()
-    try:
+    with one_sentence():
         app(arguments)
-    except SpadeworkError as error:
-        typer.echo(f"spadework: {error} {error.hint}".strip()[:400], err=True)
-        raise SystemExit(USAGE if isinstance(error, SettingsError) else FAILED) from None
-    except BudgetSpent as error:
-        typer.echo(f"spadework: {error}", err=True)
-        raise SystemExit(FAILED) from None
-    except (OSError, UnicodeError) as error:
-        if isinstance(error, BrokenPipeError):
-            # The reader of our output went away, such as `| head`.
-            sys.stderr.close()
-            raise SystemExit(FAILED) from None
-        typer.echo(f"spadework: {_said(error)}"[:400], err=True)
-        raise SystemExit(FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE) from None
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
 
 
 if __name__ == "__main__":

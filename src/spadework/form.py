@@ -1,10 +1,10 @@
-"""Settings as a form: the JSON schema that LangGraph servers show, such as Studio's, and let callers fill in."""
+"""Settings as a form, the JSON schema that LangGraph servers show and let callers fill in; and what is wrong in it, in one sentence."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel
+from pydantic import AliasChoices, BaseModel, ValidationError
 
 #: What is for the owner of a server alone, by its environment: files, hosts, endpoints and programs of the machine. Secrets are, too: a
 #: LangGraph server keeps what a caller sends as plain text. It drops what is not in the form.
@@ -38,3 +38,11 @@ def _key(model: type[BaseModel], name: str) -> str:
     alias = model.model_fields[name].validation_alias
     first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
     return first if isinstance(first, str) else name
+
+
+def sentence(error: ValidationError) -> str:
+    """The first fault of a validation error as one short sentence; it names no secret."""
+    fault = error.errors()[0]
+    name = str(fault["loc"][0]) if fault["loc"] else "settings"
+    value = "a secret" if "key" in name.lower() or name in ("token", "mcp_search") else repr(fault.get("input"))[:80]
+    return f"{name} cannot be {value}: {fault['msg'][:200].removeprefix('Value error, ')}."

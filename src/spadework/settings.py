@@ -24,7 +24,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
-from spadework.form import as_form
+from spadework.form import as_form, sentence
 
 Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
 Cleaning = Literal["default", "fast", "quality", "technical", "off"]
@@ -54,9 +54,7 @@ class Settings(BaseSettings):
     cleaner_model: str = Field("", description="Model of the cleaner of pages, small and cheap. Empty: `model`.")
     writer_model: str = Field("", description="Model of the writer. Empty: `model`.")
     verifier_model: str = Field("", description="Model of the verifier. Empty: `model`.")
-    openai_api_key: SecretStr | None = Field(
-        None, validation_alias=_env("OPENAI_API_KEY"), description="Key of the OpenAI-compatible endpoint."
-    )
+    openai_api_key: SecretStr | None = Field(None, validation_alias=_env("OPENAI_API_KEY"), description="Key of the models' server.")
     openai_base_url: str = Field("", validation_alias=_env("OPENAI_BASE_URL"), description="Any OpenAI-compatible server. Empty: OpenAI.")
     fallback_model: str = Field("", description="Chat model that answers where that of a role fails or its quota is spent. Empty: none.")
     fallback_base_url: str = Field("", description="OpenAI-compatible server of the fallback model. Empty: the same as of the others.")
@@ -105,9 +103,7 @@ class Settings(BaseSettings):
     library: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Files and folders to search. Empty: the documentation installed with Python."
     )
-    searxng_url: str = Field(
-        "", validation_alias=_env("SEARXNG_URL"), description="Address of a SearXNG server with the JSON format enabled."
-    )
+    searxng_url: str = Field("", validation_alias=_env("SEARXNG_URL"), description="A SearXNG server with the JSON format enabled.")
     serper_api_key: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("SPADEWORK_SERPER_API_KEY", "SERPER_API_KEY", "SERP_API_KEY"),
@@ -256,27 +252,17 @@ class Settings(BaseSettings):
         try:
             return checked(data)
         except ValidationError as error:
-            raise SettingsError(_sentence(error)) from None
+            raise SettingsError(sentence(error)) from None
 
-    @field_validator("allow_hosts", "serve_hosts", mode="before")
+    @field_validator("allow_hosts", "serve_hosts", "library", mode="before")
     @classmethod
     def _split_words(cls, value: Any) -> Any:
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
-    @field_validator("library", mode="before")
+    @field_validator("home", "library", mode="after")
     @classmethod
-    def _split_paths(cls, value: Any) -> Any:
-        return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
-
-    @field_validator("home", mode="after")
-    @classmethod
-    def _absolute_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
-
-    @field_validator("library", mode="after")
-    @classmethod
-    def _absolute_library(cls, value: tuple[Path, ...]) -> tuple[Path, ...]:
-        return tuple(path.expanduser().absolute() for path in value)
+    def _absolute(cls, value: Any) -> Any:
+        return value.expanduser().absolute() if isinstance(value, Path) else tuple(path.expanduser().absolute() for path in value)
 
     @classmethod
     def load(cls, **given: Any) -> Self:
@@ -311,11 +297,3 @@ class Settings(BaseSettings):
         if named or not self.openai_api_key or self.openai_base_url:
             return named
         return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL
-
-
-def _sentence(error: ValidationError) -> str:
-    """The first fault of a validation error as one short sentence."""
-    fault = error.errors()[0]
-    name = str(fault["loc"][0]) if fault["loc"] else "settings"
-    value = "a secret" if "key" in name.lower() or name in ("token", "mcp_search") else repr(fault.get("input"))[:80]
-    return f"{name} cannot be {value}: {fault['msg'][:200].removeprefix('Value error, ')}."

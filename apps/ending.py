@@ -1,0 +1,46 @@
+"""How a command ends: with its work done, or with one sentence and an exit code: 1 failed, 2 usage, 130 interrupted."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from spadework.errors import BudgetSpent, SettingsError, SpadeworkError
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+#: Errors of the system that no other argument would mend: a full disk, a broken device.
+_NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turn every error of ours and of the system into one sentence on standard error, and an exit code."""
+    try:
+        yield
+    except SpadeworkError as error:
+        typer.echo(f"spadework: {error} {error.hint}".strip()[:400], err=True)
+        raise SystemExit(USAGE if isinstance(error, SettingsError) else FAILED) from None
+    except BudgetSpent as error:
+        typer.echo(f"spadework: {error}", err=True)
+        raise SystemExit(FAILED) from None
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader of our output went away, such as `| head`.
+            sys.stderr.close()
+            raise SystemExit(FAILED) from None
+        typer.echo(f"spadework: {_said(error)}"[:400], err=True)
+        raise SystemExit(FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE) from None
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _said(error: OSError | UnicodeError) -> str:
+    """What the system says, with the file it is about."""
+    if isinstance(error, OSError):
+        name = str(error.filename)[-100:] if error.filename else "a file"
+        return f"{name}: {error.strerror or error}."
+    return "An argument or a file is no valid text."
