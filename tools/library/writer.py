@@ -34,6 +34,9 @@ class StoreWriter:
         (folder / "index").mkdir(parents=True, exist_ok=True)
         self._db = open_to_write(folder)
         self._writer = open_index(folder / "index").writer(_HEAP_BYTES, 1)
+        # A writer numbers its operations from the last commit's own number, and a merge that starts before its first commit takes a removal
+        # of that very number for one that the commit has done already, and loses it. So the first one removes nothing: numbers begin at 1.
+        self._writer.delete_documents_by_term("document", 0)
         (self._indexed,) = self._db.execute("select indexed from state").fetchone()
         self._recover()
         self._begin()

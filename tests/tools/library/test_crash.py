@@ -107,6 +107,20 @@ def test_what_the_tables_hold_and_the_index_lost_is_indexed_again_without_readin
     assert searcher.search("numbered3", 5) == []
 
 
+def test_what_is_removed_first_stays_removed_where_a_merge_was_cut_off(tmp_path):
+    """The eighth commit starts a merge, and the kill ends it; the next writer begins with a removal, and merges before it commits."""
+    assert killed_while_writing(tmp_path, 0, 8, 0) == 8 * EACH
+    with sqlite3.connect(tmp_path / "documents.db") as db:  # as a later kill leaves it between the two commits
+        db.execute("insert into removed select id, 9 from documents where title = 'Note 199'")
+        db.execute("delete from documents where title = 'Note 199'")
+        db.execute("update documents set batch = 9 where title = 'Note 0'")
+    db.close()
+    StoreWriter(tmp_path).__exit__(None, None, None)
+    searcher = Searcher(tmp_path)
+    assert searcher.passages == searcher.store.count() == 8 * EACH - 66 - 1
+    assert searcher.search("numbered199", 5) == []
+
+
 async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp_path, monkeypatch):
     notes, home = tmp_path / "notes", tmp_path / "home"
     notes.mkdir()
