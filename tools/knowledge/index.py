@@ -14,7 +14,7 @@ from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry
 from spadework.tools.library.document import pieces
 from spadework.tools.library.query import Asked, Term, about, all_of, any_of
 from spadework.tools.library.ranking import Match
-from spadework.tools.library.schema import open_index, schema, spread, subject
+from spadework.tools.library.schema import open_index, open_writer, schema, spread, subject
 from spadework.tools.library.writer import indexed
 
 #: How many passages each query proposes: with any term, with all of them, about a subject that the question names.
@@ -48,8 +48,7 @@ class PassageIndex:
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
         """Index pages by their numbers, and drop those of `gone`. All of it is there when this returns, or nothing."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        index = open_index(self.folder)
-        writer = index.writer(_HEAP_BYTES, 1)
+        writer = open_writer(open_index(self.folder), _HEAP_BYTES)
         writer.delete_documents_by_query(tantivy.Query.term_set_query(schema(), "document", list(gone)))
         for number, entry in entries:
             for passage in _passages(number, entry):

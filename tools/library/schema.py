@@ -74,6 +74,17 @@ def open_index(folder: Path) -> tantivy.Index:
     return index
 
 
+def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
+    """The one writer of an index.
+
+    A writer numbers its operations from the last commit's own number, and a merge that starts before its first commit takes a removal of
+    that very number for one that the commit has done, and loses it (tantivy 0.27). So the first number goes to a removal of nothing.
+    """
+    writer = index.writer(heap_bytes, 1)
+    writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
+    return writer
+
+
 def spaced(text: str) -> str:
     """Text whose words the index can tell apart: spaces around every sign of a script without spaces."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)

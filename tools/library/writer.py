@@ -18,7 +18,7 @@ import tantivy
 from spadework.tools.library.document import Cut, Document, Piece, cut_document, packages_of
 from spadework.tools.library.places import places
 from spadework.tools.library.rows import COLUMNS, INSERT, document_of, row_of
-from spadework.tools.library.schema import open_index, signed, spaced, spread, subject
+from spadework.tools.library.schema import open_index, open_writer, signed, spaced, spread, subject
 from spadework.tools.library.tables import open_to_write
 from spadework.tools.library.uses import Census
 
@@ -33,10 +33,7 @@ class StoreWriter:
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
         self._db = open_to_write(folder)
-        self._writer = open_index(folder / "index").writer(_HEAP_BYTES, 1)
-        # A writer numbers its operations from the last commit's own number, and a merge that starts before its first commit takes a removal
-        # of that very number for one that the commit has done already, and loses it. So the first one removes nothing: numbers begin at 1.
-        self._writer.delete_documents_by_term("document", 0)
+        self._writer = open_writer(open_index(folder / "index"), _HEAP_BYTES)
         (self._indexed,) = self._db.execute("select indexed from state").fetchone()
         self._recover()
         self._begin()
