@@ -43,15 +43,14 @@ class Journal:
     @classmethod
     async def open(cls, path: Path, budget: Budget) -> Self:
         """Open or make the journal at `path` and set `budget` to what earlier processes of this session used."""
-        db = await aiosqlite.connect(path, timeout=BUSY_SECONDS)
+        db = await _connected(path)
         try:
             for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _SCHEMA):
                 await db.execute_fetchall(statement)
             journal = cls(db, budget)
             await journal._restore()
         except BaseException:
-            # The thread of a connection that nobody closes would keep the process from ending.
-            db.stop()
+            await _stopped(db)
             raise
         return journal
 
@@ -70,7 +69,7 @@ class Journal:
             await self._db.rollback()
             await self._db.close()
         except BaseException:
-            self._db.stop()
+            await _stopped(self._db)
             raise
 
     async def once(self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]) -> T:
@@ -127,3 +126,26 @@ class Journal:
         if rows:
             used, elapsed = rows[0]
             self._budget.start(self._budget.started - float(elapsed), Usage.model_validate_json(used))
+
+
+async def _connected(path: Path) -> aiosqlite.Connection:
+    """A connection. Who is cancelled meanwhile waits for it and closes it: its thread answers to an event loop that must still be there."""
+
+    async def connect() -> aiosqlite.Connection:
+        return await aiosqlite.connect(path, timeout=BUSY_SECONDS)
+
+    connecting = asyncio.create_task(connect())
+    try:
+        return await asyncio.shield(connecting)
+    except asyncio.CancelledError:
+        await asyncio.wait({connecting})
+        if not connecting.cancelled() and not connecting.exception():
+            await _stopped(connecting.result())
+        raise
+
+
+async def _stopped(db: aiosqlite.Connection) -> None:
+    """End the thread of a connection, which would keep the process from ending, whatever it is doing."""
+    ended = db.stop()
+    if ended is not None:
+        await asyncio.wait({ended}, timeout=BUSY_SECONDS)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -178,13 +180,13 @@ def test_a_killed_run_resumes_and_pays_nothing_twice(terminal: Terminal, world: 
     searx.script("lighthouse", [world.url("encyclopedia", "/wiki/Port_Aldermere"), world.url("news", "/")])
     with terminal.start("ask", QUESTION) as process:
         _wait_until(lambda: bool(world.asked("news")) and any(r.status == 200 for r in world.asked("encyclopedia", "/wiki/Port_Aldermere")))
-        time.sleep(0.5)  # the answer that came is being written down
+        [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
+        _wait_until(lambda: _in_the_journal(folder, "Port_Aldermere"))
         process.kill()
         process.communicate()
     before = (len(searx.queries), len(world.asked("encyclopedia", "/wiki/Port_Aldermere")), len(model.requests))
     assert before == (2, 1, 1)
     world.hanging = set()
-    [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
     code, out, err = terminal.run("resume", folder.name, "--json")
     assert code == 0, err
     result = Result.model_validate_json(out)
@@ -216,6 +218,11 @@ def test_it_starts_fast(arguments: list[str]) -> None:
         subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
         took.append(time.perf_counter() - began)
     assert min(took) < 0.5
+
+
+def _in_the_journal(folder: Path, subject: str) -> bool:
+    with closing(sqlite3.connect(f"file:{folder / 'session.sqlite'}?mode=ro", uri=True)) as db:
+        return bool(db.execute("select 1 from journal where kind = 'page' and instr(subject, ?)", (subject,)).fetchone())
 
 
 def _wait_until(condition: object, seconds: float = 20) -> None:

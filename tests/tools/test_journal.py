@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,3 +128,29 @@ async def test_a_write_that_comes_while_the_file_is_closed_leaves_no_lock(tmp_pa
 
 async def _answer() -> str:
     return "an answer"
+
+
+def test_who_is_struck_while_it_opens_leaves_no_thread_behind_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect, failed = sqlite3.connect, list[threading.ExceptHookArgs]()
+
+    def slow(*given: Any, **named: Any) -> sqlite3.Connection:
+        time.sleep(0.02)  # as on a busy disk
+        return connect(*given, **named)
+
+    monkeypatch.setattr(sqlite3, "connect", slow)
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+
+    async def struck(turns: int) -> None:
+        opening = asyncio.create_task(Journal.open(tmp_path / "session.sqlite", Budget()))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+
+    before = set(threading.enumerate())
+    for turns in range(1, 6):
+        asyncio.run(struck(turns))
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+    assert failed == []

@@ -84,13 +84,13 @@ async def test_a_cancelled_search_leaves_no_process(proxy: Proxy):
 
 async def test_a_process_whose_parent_was_killed_ends_by_itself(proxy: Proxy):
     code = "import asyncio; from spadework.tools.search.duckduckgo import DuckDuckGo; from spadework.values import Query\n"
-    code += "asyncio.run(DuckDuckGo().search(Query(text='x'), limit=5, seconds=2))"
+    code += "asyncio.run(DuckDuckGo().search(Query(text='x'), limit=5, seconds=8))"
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
     await eventually(lambda: proxy.taken)
     (child,) = searches()
     os.kill(parent.pid, signal.SIGKILL)
     await parent.wait()
-    await eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+    await eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, 30)
 
 
 def test_news_have_dates():
