@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from spadework.tools.chromium import installed_chromium
+from tests.apps.process import Terminal
 from tests.tools.extract.files import docx, png, rtf, zipped
 from tests.world.paper import pdf
 from tests.world.sites import World
@@ -26,19 +24,6 @@ FACTS = {
 }
 
 
-class Terminal:
-    """Runs `spadework read` in a process."""
-
-    def __init__(self, folder: Path, env: dict[str, str]) -> None:
-        self.folder = folder
-        self._env = {**os.environ, "SPADEWORK_HOME": str(folder / "home"), **env}
-
-    def read(self, *arguments: str) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "spadework", "read", *arguments]
-        done = subprocess.run(command, env=self._env, cwd=self.folder, capture_output=True, timeout=60)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
 @pytest.fixture
 def terminal(tmp_path: Path) -> Terminal:
     (tmp_path / "page.html").write_text(PAGE)
@@ -50,12 +35,12 @@ def terminal(tmp_path: Path) -> Terminal:
     (tmp_path / "noise.bin").write_bytes(b"\x7fELF\0\1\2")
     (tmp_path / "all.zip").write_bytes(zipped({"a.txt": "A text."}))
     (tmp_path / "latin.txt").write_bytes("Das Café schließt früh.".encode("cp1252"))
-    return Terminal(tmp_path, {})
+    return Terminal({}, tmp_path)
 
 
 @pytest.fixture
 def online(tmp_path: Path, world: World) -> Terminal:
-    return Terminal(tmp_path, dict(world.env))
+    return Terminal(dict(world.env), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +56,13 @@ def online(tmp_path: Path, world: World) -> Terminal:
     ],
 )
 def test_a_file_of_any_format_is_read(terminal: Terminal, name: str, found: str) -> None:
-    code, out, err = terminal.read(name)
+    code, out, err = terminal.run("read", name)
     assert (code, err) == (0, "")
     assert found in out
 
 
 def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
-    code, out, _ = terminal.read("--html", "page.html", "--url", "https://example.org/a", "--json")
+    code, out, _ = terminal.run("read", "--html", "page.html", "--url", "https://example.org/a", "--json")
     told = json.loads(out)
     assert code == 0
     assert set(told) == FACTS
@@ -114,7 +99,7 @@ def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_that_names_it(terminal: Terminal, arguments: list[str], code: int, named: str) -> None:
-    got, out, err = terminal.read(*arguments)
+    got, out, err = terminal.run("read", *arguments)
     assert (got, out) == (code, "")
     assert named in err
     assert "Traceback" not in err
@@ -122,13 +107,13 @@ def test_what_cannot_be_read_is_one_sentence_that_names_it(terminal: Terminal, a
 
 
 def test_raw_is_the_source_and_nothing_more(terminal: Terminal) -> None:
-    assert terminal.read("page.html", "--raw") == (0, PAGE, "")
-    assert terminal.read("latin.txt", "--raw") == (0, "Das Café schließt früh.", "")
+    assert terminal.run("read", "page.html", "--raw") == (0, PAGE, "")
+    assert terminal.run("read", "latin.txt", "--raw") == (0, "Das Café schließt früh.", "")
 
 
 def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(online: Terminal, world: World) -> None:
     url = f"{world.bases['encyclopedia']}/wiki/Port_Aldermere"
-    code, out, err = online.read(url, "--json")
+    code, out, err = online.run("read", url, "--json")
     told = json.loads(out)
     assert (code, err) == (0, "")
     assert set(told) == FACTS
@@ -136,9 +121,9 @@ def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(online: Terminal
     assert told["seconds"] > 0
     assert told["bytes"] > 0
     assert "Port Aldermere" in told["markdown"]
-    _, raw, _ = online.read(url, "--raw")
+    _, raw, _ = online.run("read", url, "--raw")
     assert raw.lstrip().lower().startswith("<!doctype html")
-    assert json.loads(online.read(url, "--json", "--level", "1")[1])["level"] == 1
+    assert json.loads(online.run("read", url, "--json", "--level", "1")[1])["level"] == 1
 
 
 @pytest.mark.full
@@ -146,15 +131,15 @@ def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(online: Terminal
 @pytest.mark.skipif(not installed_chromium(), reason="no Chromium is installed here")
 def test_reading_can_begin_in_the_browser(online: Terminal, world: World) -> None:
     url = f"{world.bases['encyclopedia']}/wiki/Port_Aldermere"
-    code, out, err = online.read(url, "--json", "--level", "2")
+    code, out, err = online.run("read", url, "--json", "--level", "2")
     assert (code, err) == (0, "")
     assert json.loads(out)["level"] == 2
-    assert "</html>" in online.read(url, "--raw", "--level", "2")[1]
+    assert "</html>" in online.run("read", url, "--raw", "--level", "2")[1]
 
 
 def test_why_a_page_of_the_web_could_not_be_read_is_said(online: Terminal, world: World) -> None:
     url = f"{world.bases['encyclopedia']}/no-such-page"
-    code, out, err = online.read(url)
+    code, out, err = online.run("read", url)
     assert (code, out) == (1, "")
     assert "no-such-page" in err
     assert "404" in err

@@ -131,7 +131,7 @@ def test_a_terminal_and_no_input_at_all_hold_no_material(pipe: Pipe, monkeypatch
 
 def test_notes_that_are_piped_in_are_read_first_and_kept_with_the_session(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
-    code, out, err = terminal.run("What is the Zembla lock?", "--json", piped=NOTES)
+    code, out, err = terminal.piped(NOTES, "What is the Zembla lock?", "--json")
     assert code == 0, err
     result = json.loads(out)
     assert any(source["url"] == "library://attached/1-stdin.txt" for source in result["sources"])
@@ -153,7 +153,7 @@ def test_an_open_pipe_holds_nobody_up(notes: Path, tmp_path: Path) -> None:
 
 def test_too_much_is_one_sentence_before_anything_is_searched(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library", "SPADEWORK_PAGE_BYTES": "2000"}, tmp_path)
-    code, out, err = terminal.run("What is the Quillon?", piped="x" * 100_000)
+    code, out, err = terminal.piped("x" * 100_000, "What is the Quillon?")
     assert (code, out) == (2, "")
     assert "more than 2000 bytes" in err
     assert not (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").exists()
