@@ -11,6 +11,7 @@ from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
 from spadework.prompts import render
+from spadework.tools.rank import STOP_WORDS
 from spadework.values import Complexity, Freshness, Hit, Plan, Problem, Query, QueryKind, Question, QuestionType, Topic
 
 #: Topics of a plan at most, by complexity (S3).
@@ -59,7 +60,7 @@ async def plan(model: Model | None, question: Question, hits: Sequence[Hit], *, 
 
 
 def _plan(question: str, answer: PlanAnswer) -> Plan:
-    topics = tuple({t.name.strip(): _topic(t) for t in answer.topics if t.name.strip()}.values())
+    topics = tuple({topic.name: topic for topic in map(_topic, answer.topics) if topic.name}.values())
     if not topics:
         raise BadReply("The plan has no topics.")
     kept = answer.model_dump(include={"question_type", "complexity", "freshness", "language"})
@@ -67,7 +68,13 @@ def _plan(question: str, answer: PlanAnswer) -> Plan:
 
 
 def _topic(answer: TopicAnswer) -> Topic:
-    name = answer.name.strip()
+    name = _heading(answer.name.strip())
     texts = {q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind) for q in answer.queries if q.text.strip()}
     queries = tuple(texts.values())[:MOST_QUERIES] or (Query(text=answer.question or name),)
     return Topic(name=name, question=answer.question or name, must_cover=tuple(answer.must_cover), queries=queries)
+
+
+def _heading(name: str) -> str:
+    """The name of a topic as a heading: a small model begins it with a small letter. What is no plain word may be a name written so."""
+    first = name.partition(" ")[0]
+    return name[:1].upper() + name[1:] if first in STOP_WORDS else name

@@ -19,6 +19,7 @@ from spadework.agents.model import Model
 from spadework.prompts import render
 from spadework.tools.facts import months, names, negated, numbers, spelled, stems
 from spadework.tools.quotes import plain
+from spadework.tools.sentences import sentences
 from spadework.tools.urls import addresses
 from spadework.values import Evidence, Problem, Section, Sentence, Verdict
 
@@ -32,6 +33,8 @@ BATCH = 20
 SAME_THING = 0.6
 #: A topic with fewer sentences of its own than this says again, up to so many, what stands in other sections.
 LEAST_SAID = 4
+#: Sentences of a quote that stand in for one that did not hold.
+MOST_QUOTED = 2
 
 
 #: What a model found of the sentences that code could not decide.
@@ -163,12 +166,12 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str], j
             found = judged[sentence]
         if found == "supported" and not checked.code and all(ledger[id_].kind == "code" for id_ in cited):
             # Code that was written as prose.
-            checked = quoted(ledger[cited[0]])
+            checked = quoted(ledger[cited[0]], sentence.text)
         if found != "supported":
             problems.append(_problem(section, sentence, found, cited))
             if not cited:
                 continue
-            checked = quoted(ledger[cited[0]])
+            checked = quoted(ledger[cited[0]], sentence.text)
         held.append(checked)
     kept = _once(held, said)
     said.update(sentence.text for sentence in held)
@@ -183,11 +186,16 @@ def _once(sentences: Sequence[Sentence], said: set[str]) -> list[Sentence]:
     return [sentence for sentence in dict.fromkeys(sentences) if sentence in own or sentence in again]
 
 
-def quoted(evidence: Evidence) -> Sentence:
-    """The sentence that is the quote itself."""
+def quoted(evidence: Evidence, instead_of: str = "") -> Sentence:
+    """The sentence that is the quote itself; of one of many sentences those nearest to what it stands for, or the first ones."""
     if evidence.kind == "code":
         return Sentence(text=evidence.quote, evidence_ids=(evidence.id,), code=True, language=evidence.language)
-    return Sentence(text=" ".join(evidence.quote.split()), evidence_ids=(evidence.id,))
+    said = [evidence.quote[start:end] for start, end in sentences(evidence.quote)]
+    if len(said) > MOST_QUOTED:
+        wanted = stems(plain(instead_of))
+        nearest = sorted(range(len(said)), key=lambda n: -len(wanted & stems(plain(said[n]))))[:MOST_QUOTED]
+        said = [said[n] for n in sorted(nearest)]
+    return Sentence(text=" ".join(" ".join(said or [evidence.quote]).split()), evidence_ids=(evidence.id,))
 
 
 def _problem(section: Section, sentence: Sentence, found: Verdict, cited: Sequence[str]) -> Problem:

@@ -62,6 +62,13 @@ def test_a_failed_sentence_is_replaced_by_its_quote_and_kept_in_the_problems() -
     assert "7 inhabitants" in found.problems[0].reason
 
 
+def test_of_a_long_quote_the_sentences_nearest_to_what_failed_stand_in_for_it_without_the_marks_of_their_list() -> None:
+    quote = "- One file. A town is one file.\n- Many lamps. Any number of lamps may burn at once.\n- No bridge. The bridge fell in 1911."
+    section = Section(heading="Town", sentences=(Sentence(text="Up to 900 lamps burn at once in the town.", evidence_ids=("E1",)),))
+    found = verify([section], {"E1": evidence(quote, quote)}, {"h": quote})
+    assert [s.text for s in found.sections[0].sentences] == ["A town is one file. Any number of lamps may burn at once."]
+
+
 def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
     section = Section(heading="Town", sentences=(Sentence(text=QUOTE, evidence_ids=("E1",)),))
     found = verify([section], {"E1": evidence(QUOTE, QUOTE)}, {"h": "Another text."})
