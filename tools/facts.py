@@ -39,6 +39,8 @@ OTHER_WORDS = {
     "die": ("death",),
     "death": ("die",),
     "invent": ("develop", "design"),
+    "wrote": ("written", "author", "creat", "develop"),
+    "creat": ("written", "wrote", "author", "develop", "design", "invent"),
     "start": ("found", "began"),
 }
 _STEMMER = snowballstemmer.stemmer("english")

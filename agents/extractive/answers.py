@@ -21,7 +21,10 @@ _PATTERNS = (
     ),
 )
 _WHO = re.compile(r"(?:who|whom|by whom)\b", re.IGNORECASE)
-_BY = re.compile(r"\bby\b|'s\b|’s\b")
+#: Whose something is: "by Ada Brant", "Ada Brant's".
+_WHOSE = re.compile(r"\bby (?:the )?([A-ZÀ-Þ][\w.-]*)|[A-ZÀ-Þ][\w.-]* ([A-ZÀ-Þ][\w.-]*)['’]s\b")
+#: Names in code are no people.
+_CODE = re.compile(r"`[^`]*`|\b[a-z_]+\([^)]*\)|\b[A-Z][a-z]+[A-Z]\w*")
 #: A name at the start of a sentence: two words with capitals, the first of them no article.
 _OPENS = re.compile(r"(?!(?:The|An?|This|That|In|On|At|For|It|As)\s)([A-ZÀ-Þ][\w'’.-]+(?:\s+[A-ZÀ-Þ][\w'’.-]*)+)")
 
@@ -39,9 +42,13 @@ def answer_to(question: str, subject: set[str]) -> Holds | None:
     return lambda text: _tells_who(text, done, known)
 
 
-def _tells_who(text: str, done: set[str], known: set[str]) -> bool:
+def _tells_who(source: str, done: set[str], known: set[str]) -> bool:
     """Whether a text names somebody beside what the question names, as who did what was asked, or by whom it was done."""
+    text = _CODE.sub("", source)
     opens = _OPENS.match(text)
     named = names(text) | ({word.casefold() for word in opens.group(1).split()} if opens else set())
     fresh = {name for name in named if name not in known and not stems(name) <= known}
-    return bool(fresh) and (not done or bool(done & stems(text)) or _BY.search(text) is not None)
+    owners = {(by or own).casefold() for by, own in _WHOSE.findall(text)}
+    first, _, rest = text.partition(" ")
+    told = stems(text if first.endswith(":") else rest)  # who begins with a verb tells the reader what to do
+    return bool(fresh) and (not done or bool(done & told) or bool(owners & fresh))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -135,6 +136,8 @@ def _stands_alone(source: str, kind: Kind) -> bool:
     if not least <= len(text) <= most or len(text.split()) < LEAST_WORDS or text.endswith((":", "?", "...", "…", ",")):
         return False
     if _PARAMETER.match(source) or _PARAMETER.match(text) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
+        return False
+    if kind == "text" and unicodedata.category(text[0]) == "So":  # a slogan behind a picture
         return False
     letters = sum(c.isalpha() or c.isspace() for c in text)
     whole = kind == "item" or not text[0].islower() or text[-1] in ".!" or _SUMMED_UP.match(text) is not None
