@@ -10,7 +10,7 @@ def foretold(forecast: Forecast) -> str:
     money = "of unknown price" if forecast.money is None else f"for {_range(forecast.money, '$')}" if forecast.money.high else ""
     model = f"; {_range(forecast.calls)} model calls, {_range(forecast.tokens)} tokens {money}" if forecast.calls.high else ""
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
-    return f"{_range(forecast.seconds)} s, {_range(forecast.rounds)} rounds, {forecast.workers} at once; {work}{model}".rstrip()
+    return f"{_range(forecast.seconds)} s, {_range(forecast.rounds)} rounds, {forecast.workers} topics at once; {work}{model}".rstrip()
 
 
 def _range(span: Span, unit: str = "") -> str:

@@ -48,13 +48,13 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] 
         process.stdin.write(json.dumps(asdict(plan), default=str).encode())
         process.stdin.close()
         error = ""
-        told = 0.0
+        told = -1.0
         async for line in process.stdout:
             said = json.loads(line)
             error = said.get("error", error)
             if progress and said.get("waits"):
                 progress(f"Waiting for another process that is building the index of {_subject(plan)}.")
-            share = said.get("done", 0) / max(1, said.get("of", 1))
+            share = said["done"] / max(1, said["of"]) if "done" in said else told
             if progress and (share - told >= _STEP or share == 1 > told):
                 told = share
                 progress(f"Building the index of {_subject(plan)}: {said['done']} of {said['of']} done.")
