@@ -16,11 +16,12 @@ from spadework.tools.sentences import sentences
 Span = tuple[int, int]
 Kind = Literal["text", "item", "list", "code"]
 
-#: Lengths of a sentence that can stand alone in a report, in characters and words; an item of a list may be shorter.
+#: Lengths of a sentence that can stand alone in a report, in characters and words; an item of a list may be shorter, those of a whole
+#: list on average.
 SENTENCE_CHARS = (30, 420)
 LEAST_WORDS, LEAST_ITEM_WORDS, LEAST_LEAD_WORDS = 5, 3, 3
 #: Items of a list that is quoted as a whole, and characters of all together.
-LIST_ITEMS, LIST_CHARS = (2, 9), 1_200
+LIST_ITEMS, LIST_CHARS = (2, 14), 1_200
 #: Lines of a code block that can stand in a report.
 MOST_CODE_LINES = 60
 
@@ -33,12 +34,16 @@ _LEANS = re.compile(
 )
 _LABEL = re.compile(r"(?:note|important|examples?|warning|tip|hint|caution|info)s?\s*:\s*", re.IGNORECASE)
 #: An entry of a list of parameters, such as "`name` (str): …" or "name - (optional) …".
-_PARAMETER = re.compile(r"`[^`]+`\s*(?:\([^)]*\))?\s*[:—–-]|\*{0,2}[\w.]+\*{0,2} (?:- )?\([^)]*\)(?:\s*:| )")
+_PARAMETER = re.compile(
+    r"(?:Returns?|Args|Arguments|Raises|Yields|Parameters?|Attributes?)\s*:|"
+    r"`[^`]+`\s*(?:\([^)]*\))?\s*[:—–-]|\*{0,2}[\w.]+\*{0,2} (?:- )?\([^)]*\)(?:\s*:| )"
+)
 #: The line in which a manual says what its command is for: "git-merge - Join two histories".
 _SUMMED_UP = re.compile(r"[\w.+-]+ [-–—] [A-Z]")
 #: Sentences about the page or its makers rather than about its matter.
 _CHATTER = re.compile(
-    r"\b(?:click|subscribe|sign up|newsletter|cookies?|all rights reserved|copyright|sponsor\w*|star us|"
+    r"\b(?:click|subscribe|sign up|newsletter|(?:our|accept|site uses|we use) cookies|cookie (?:policy|settings|consent|preferences)|"
+    r"all rights reserved|copyright|sponsor\w*|star us|"
     r"pull requests?|contribut(?:ing|ors?|ions?|e to)|open[- ]source project|"
     r"licen[cs]ed? under|(?:released|published) under|changelog|issue tracker|"
     r"bug reports?|github\.com|see (?:the|also|below|above|our)|read more|learn more|visit|check out|join (?:us|our)|"
@@ -157,7 +162,7 @@ def _items(text: str, block: Block) -> tuple[Span, ...]:
     words = [len(plain(text[slice(*span)]).split()) for span in spans]
     if (
         not fit
-        or min(words) < LEAST_ITEM_WORDS
+        or sum(words) < LEAST_ITEM_WORDS * len(words)
         or any(_PARAMETER.match(plain(text[slice(*span)])) or _PARAMETER.match(text[slice(*span)]) for span in spans)
     ):
         return ()

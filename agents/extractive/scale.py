@@ -206,9 +206,17 @@ class Scale:
             return 0.0 if INSTALLS.search(candidate.text) else float(self._opens(candidate)) or _defines(candidate.text, self.subject)
         if self.facet.key == "differences" and self.sides.only_one_has(candidate):
             return 1.0
-        if candidate.kind == "list" and self.facet.lists and (candidate.introduced or self._named_above(candidate)):
+        if self._named_above(candidate) and self.about[candidate.shown.page.url] == self.most_about:
             return 1.0
-        return 1.0 if self.facet.cue.search(candidate.text) else 0.0
+        if self.facet.lists and candidate.kind == "list":
+            return 1.0 if candidate.introduced and self._leads(candidate) else 0.0
+        alone = self.facet.lists and candidate.kind == "item"  # torn from its list, it must say itself what it is of
+        return 1.0 if self.facet.cue.search(candidate.text) and not (alone and not self.subject & stems(candidate.text)) else 0.0
+
+    def _leads(self, candidate: Candidate) -> bool:
+        """Whether the sentence that introduces a list speaks of the subject, or of what the facet asks for."""
+        lead = candidate.text.partition(":")[0]
+        return bool(self.subject & stems(lead)) or self.facet.cue.search(lead) is not None
 
     def _code(self, code: str) -> float:
         """1 for a command that installs the subject, or for a program of some lines that imports what most pages import of it."""

@@ -29,7 +29,8 @@ def summary(plan: Plan, ledger: Sequence[Evidence]) -> Section:
     telling = [topic for topic in plan.topics if facets[topic.name] in _TELLING]
     topics = sorted(telling, key=lambda topic: _TELLING.index(facets[topic.name]))
     first = [next((e for e in ledger if e.topic == topic.name and _sums_up(e)), None) for topic in topics]
-    return Section(heading="Summary", kind="summary", sentences=tuple(quoted(e) for e in first if e)[:SUMMARY_SENTENCES])
+    said = {e.quote: e for e in reversed(first) if e}  # what two topics begin with is said once
+    return Section(heading="Summary", kind="summary", sentences=tuple(quoted(e) for e in reversed(said.values()))[:SUMMARY_SENTENCES])
 
 
 def _sums_up(evidence: Evidence) -> bool:

@@ -18,7 +18,12 @@ from spadework.values import Page
         ("Who invented the Quillon?", "Quillon", "The Quillon was invented by Ada Brant in 1911.", "The Quillon was invented long ago."),
         ("Who invented the Quillon?", "Quillon", "Ada Brant invented it.", "The Quillon is sold in Port Aldermere."),
         ("Who leads Ferrol Works?", "Ferrol Works", "Since May, Ferrol Works is led by Hugo Lind.", "Ferrol Works is led well."),
-        ("Who wrote Starlette?", "Starlette", "Starlette was created by Tom Lind.", "As Starlette's `FileResponse` does, headers match GET."),
+        (
+            "Who wrote Starlette?",
+            "Starlette",
+            "Starlette was created by Tom Lind.",
+            "As Starlette's `FileResponse` does, headers match GET.",
+        ),
         ("Who wrote Starlette?", "Starlette", "It is Tom Lind's work.", "Like Starlette's JSONResponse, it takes Python's None."),
         ("Who wrote Starlette?", "Starlette", "Author: Tom Lind", "Create Telemetry spans for requests."),
         ("How many cranes has the port?", "port", "The port has twelve cranes.", "The port has many cranes."),

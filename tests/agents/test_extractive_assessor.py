@@ -134,3 +134,17 @@ def test_when_to_use_something_shows_a_cue() -> None:
     found = quotes(compared("When to use"))
     assert "Choose ferrolite when you need a spring that lasts." in found
     assert "Springs that never rust" not in found
+
+
+def test_features_are_a_list_that_is_said_to_be_the_subjects_and_no_table_of_values() -> None:
+    text = (
+        "# ferrolite\n\nFerrolite is a library that winds springs. It is sound, and gives you the following:\n\n"
+        + "".join(f"* Spring number {n} for sessions and cookies.\n" for n in range(12))
+        + "* Dials.\n\n## mode\n\nThe type of the crank:\n\n- `True` enables the crank of this dial.\n- `False` lets it rest for ever.\n"
+    )
+    made = plan(Question(text="What is ferrolite?"), [])
+    topic = next(topic for topic in made.topics if topic.name.startswith("Key concepts"))
+    found = quotes(assess(made, topic, [page("ferrolite", text, 0.03)], []))
+    assert found.startswith("It is sound, and gives you the following:\nSpring number 0")
+    assert found.count("Spring number") == 12
+    assert "crank" not in found
