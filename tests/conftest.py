@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from tests.world.background import Background
+from tests.world.embedding import Embeddings
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -80,6 +81,18 @@ def model(_model: Model) -> Iterator[Model]:
     _model.reset()
     if errors:
         raise ExceptionGroup("a scripted answer failed", errors)
+
+
+@pytest.fixture(scope="session")
+def _embeddings(background: Background) -> Embeddings:
+    return Embeddings(background)
+
+
+@pytest.fixture
+def embeddings(_embeddings: Embeddings) -> Embeddings:
+    """The server of embeddings, with an empty log and no fault."""
+    _embeddings.reset()
+    return _embeddings
 
 
 @pytest.fixture(scope="session")

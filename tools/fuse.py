@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import fsum
+from typing import TypeVar
 
 from spadework.tools.urls import canonical_url
 from spadework.values import Hit
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def rank_scores(lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None) -> dict[Key, float]:
+    """Σ weight / (k + rank) of every key over the lists it stands in; see `reciprocal_rank_fusion`."""
+    parts: dict[Key, list[float]] = {}
+    for ranked, weight in zip(lists, [1.0] * len(lists) if weights is None else weights, strict=True):
+        seen: set[Key] = set()
+        for rank, key in enumerate(ranked, 1):
+            if key not in seen:
+                parts.setdefault(key, []).append(weight / (k + rank))
+            seen.add(key)
+    return {key: fsum(found) for key, found in parts.items()}
 
 
 def reciprocal_rank_fusion(lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None) -> list[Hit]:
@@ -17,17 +32,14 @@ def reciprocal_rank_fusion(lists: Sequence[Iterable[Hit | str]], k: int = 60, we
     list (ValueError otherwise), by default 1.
     """
     copies: dict[str, list[Hit]] = {}
-    parts: dict[str, list[float]] = {}
-    for ranked, weight in zip(lists, [1.0] * len(lists) if weights is None else weights, strict=True):
-        seen: set[str] = set()
-        for rank, item in enumerate(ranked, 1):
-            hit = Hit(url=item) if isinstance(item, str) else item
-            key = canonical_url(hit.url)
+    keys: list[list[str]] = []
+    for ranked in lists:
+        hits = [Hit(url=item) if isinstance(item, str) else item for item in ranked]
+        keys.append([canonical_url(hit.url) for hit in hits])
+        for key, hit in zip(keys[-1], hits, strict=True):
             copies.setdefault(key, []).append(hit)
-            if key not in seen:
-                parts.setdefault(key, []).append(weight / (k + rank))
-            seen.add(key)
-    fused = [_merged(found, fsum(parts[key])) for key, found in copies.items()]
+    scores = rank_scores(keys, k, weights)
+    fused = [_merged(found, scores[key]) for key, found in copies.items()]
     return sorted(fused, key=lambda hit: -hit.rrf)
 
 

@@ -1,0 +1,79 @@
+"""Questions as vectors, for the time of a run. The first fault ends it: full text alone goes on, and the fault is told."""
+
+from __future__ import annotations
+
+import asyncio
+
+from spadework.errors import ModelError
+from spadework.settings import Settings
+from spadework.tools.embed import EndpointEmbedder, embedder
+from spadework.values import Problem
+
+#: A question's vector is not waited for longer.
+QUESTION_SECONDS = 2.0
+#: Questions that are asked within this time go in one request.
+TOGETHER_SECONDS = 0.01
+
+
+class Meaning:
+    """The model for embeddings of a run. `problems` are what was lost by it."""
+
+    def __init__(self, embeds: EndpointEmbedder, seconds: float = QUESTION_SECONDS) -> None:
+        self.embeds = embeds
+        self.broken = False
+        self._seconds = seconds
+        self._problems: dict[str, Problem] = {}
+        self._asked: dict[str, asyncio.Task[dict[str, list[float]]]] = {}
+        self._next: list[str] = []
+        self._task: asyncio.Task[dict[str, list[float]]]
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What was lost, each once."""
+        return list(self._problems.values())
+
+    async def of(self, question: str) -> list[float] | None:
+        """The vector of a question, None where it cannot be had. The same question costs nothing twice."""
+        if self.broken:
+            return None
+        if question not in self._asked:
+            if not self._next:
+                self._next = []
+                self._task = asyncio.create_task(self._ask(self._next))
+            self._next.append(question)
+            self._asked[question] = self._task
+        return (await asyncio.shield(self._asked[question])).get(question)
+
+    def fail(self, error: ModelError | TimeoutError, effect: str = "What had yet to be searched was searched by words alone.") -> None:
+        """Ask no more in this run."""
+        self.broken = True
+        reason = f"{error} {getattr(error, 'hint', '')}".strip() or f"No vector came within {self._seconds:g} s."
+        self.tell(reason, effect)
+
+    def tell(self, reason: str, effect: str) -> None:
+        """Note what was lost."""
+        problem = Problem(stage="embeddings", subject=self.embeds.name, reason=reason, effect=effect)
+        self._problems.setdefault(reason, problem)
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        for task in self._asked.values():
+            task.cancel()
+        await asyncio.gather(*self._asked.values(), return_exceptions=True)
+        await self.embeds.close()
+
+    async def _ask(self, questions: list[str]) -> dict[str, list[float]]:
+        await asyncio.sleep(TOGETHER_SECONDS)
+        self._next = []
+        try:
+            async with asyncio.timeout(self._seconds):
+                return dict(zip(questions, await self.embeds.embed(questions), strict=True))
+        except (ModelError, TimeoutError) as error:
+            self.fail(error)
+        return {}
+
+
+def meaning_of(settings: Settings) -> Meaning | None:
+    """The model for embeddings of the settings, None where they name none. Raises SettingsError where its key is missing."""
+    embeds = embedder(settings)
+    return Meaning(embeds) if embeds else None

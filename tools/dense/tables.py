@@ -1,0 +1,80 @@
+"""The file of vectors: its tables, and who opens it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from spadework.errors import ModelError
+
+#: How long a statement waits for another process's write.
+BUSY_SECONDS = 10.0
+_SCHEMA = """
+CREATE TABLE vectors (id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL);
+CREATE TABLE places (
+    mark TEXT, model TEXT, number INTEGER, start INTEGER, stop INTEGER NOT NULL, checksum INTEGER NOT NULL, vector INTEGER NOT NULL,
+    PRIMARY KEY (mark, model, number, start)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """The file opened, None where there is none. Raises ModelError where it cannot be used."""
+    if not path.exists():
+        yield None
+        return
+    with writing(path) as db:
+        yield db
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file opened, made where there is none; every statement is a commit of its own. Raises ModelError where it cannot be used."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
+            _make(db, path)
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")  # a vector tells of its text
+            yield db
+    except (sqlite3.Error, OSError) as error:
+        said = (error.strerror or "") if isinstance(error, OSError) else str(error)
+        if type(error) is sqlite3.DatabaseError:  # no database, or a damaged one: there is nothing to be saved
+            for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+                path.with_name(name).unlink(missing_ok=True)
+            said = f"{said}; they are made anew"
+        raise ModelError(f"The vectors in {path} cannot be used: {said}.") from None
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All statements within, or none."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def sweep(db: sqlite3.Connection) -> None:
+    """Remove the vectors that no place has, and give their room back."""
+    db.execute("DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM places)")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _make(db: sqlite3.Connection, path: Path) -> None:
+    if db.execute("PRAGMA user_version").fetchone() != (0,):
+        return
+    with FileLock(path.with_name(f".{path.stem}.making")):
+        if db.execute("PRAGMA user_version").fetchone() == (0,):
+            db.execute("PRAGMA auto_vacuum = FULL")  # must be said before there is a table
+            db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")

@@ -1,0 +1,171 @@
+"""Vectors of passages in one SQLite file, which several processes share: each text is paid for once for every model.
+
+A vector is found by a digest of the model's name and the text, so that all who have the same passage share it. A place is a passage of one
+index (`mark`), with the checksum of its words: what stands there may have changed since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import sqlite3
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from spadework.errors import ModelError
+from spadework.tools.dense.tables import reading, sweep, transaction, writing
+
+#: Of more passages only those that words have found are compared with a question: to look at all of them takes too long.
+MOST_PLACES = 200_000
+#: Vectors in memory at once.
+_BLOCK = 2_048
+
+_Row = tuple[int, int, int, int, bytes]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage `start:end` of document `number`. `body` is what stands there, `text` that with the headings above it."""
+
+    number: int
+    start: int
+    end: int
+    text: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Near:
+    """A passage `start:end` of document `number`, and its cosine to a question."""
+
+    number: int
+    start: int
+    end: int
+    checksum: int
+    cosine: float
+
+    def stands_in(self, text: str) -> bool:
+        """Whether it is still a passage of this text of its document."""
+        return _checksum(text[self.start : self.end]) == self.checksum
+
+
+class Vectors:
+    """The vectors by `model` of the index `mark`, in the file at `path`; safe in several threads.
+
+    Every method raises ModelError for a file that cannot be used.
+    """
+
+    def __init__(self, path: Path, mark: str, model: str) -> None:
+        self.path = path
+        self.model = model
+        self._key = (mark, model)
+
+    def count(self, most: int) -> int:
+        """How many passages have vectors; they are counted up to `most`."""
+        query = "SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE mark = ? AND model = ? LIMIT ?)"
+        with reading(self.path) as db:
+            return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
+
+    def numbers(self) -> set[int]:
+        """The documents whose passages have vectors."""
+        query = "SELECT DISTINCT number FROM places WHERE mark = ? AND model = ?"
+        with reading(self.path) as db:
+            return {number for (number,) in db.execute(query, self._key)} if db else set()
+
+    def missing(self, texts: Iterable[str]) -> list[str]:
+        """Those of the texts that have no vector yet, each once."""
+        with reading(self.path) as db:
+            return [text for text in dict.fromkeys(texts) if db is None or self._id(db, text) is None]
+
+    def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
+        """Keep vectors by their texts, and where passages stand that have them; all of it or nothing.
+
+        Raises ModelError for vectors of another size than those that are kept.
+        """
+        import numpy as np
+
+        with writing(self.path) as db, transaction(db):
+            size = self._size(db)
+            for text, vector in made.items():
+                if size and len(vector) != size:
+                    raise self._misfit(len(vector), size)
+                packed = np.asarray(vector, np.float16).tobytes()
+                db.execute("INSERT OR IGNORE INTO vectors (digest, vector) VALUES (?, ?)", (self._digest(text), packed))
+            for one in passages:
+                place = (*self._key, one.number, one.start, one.end, _checksum(one.body), self._id(db, one.text))
+                db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?, ?)", place)
+
+    def nearest(
+        self, vector: Sequence[float], most: int, among: Iterable[tuple[int, int]] | None = None, within: Collection[int] | None = None
+    ) -> list[Near]:
+        """At most `most` passages, nearest first: only those `among` (document, start) and of the documents `within`, where they are given.
+
+        Raises ModelError where the question's vector has another size than theirs.
+        """
+        import numpy as np
+
+        asked, best = np.asarray(vector, np.float32), list[tuple[float, int, int, int, int]]()
+        with reading(self.path) as db:
+            size = self._size(db) if db else 0
+            if db is None or not size:
+                return []
+            if size != len(vector):
+                raise self._misfit(len(vector), size)
+            rows = self._rows(db, among)
+            kept = rows if within is None else (row for row in rows if row[0] in within)
+            while block := list(islice(kept, _BLOCK)):
+                packed = np.frombuffer(b"".join(row[4] for row in block), np.float16)
+                cosines = packed.reshape(len(block), size).astype(np.float32) @ asked
+                top = np.argsort(-cosines, kind="stable")[:most]
+                best = heapq.nlargest(most, [*best, *((float(cosines[n]), *block[n][:4]) for n in top)])
+        return [Near(number, start, end, checksum, cosine) for cosine, number, start, end, checksum in best]
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        """Forget documents, by every model, and the vectors that nobody else has."""
+        gone = [(self._key[0], number) for number in numbers]
+        with reading(self.path) as db:
+            if db and gone:
+                with transaction(db):
+                    db.executemany("DELETE FROM places WHERE mark = ? AND number = ?", gone)
+                sweep(db)
+
+    def forget_others(self, marks: Collection[str]) -> None:
+        """Forget every index that is not among `marks`."""
+        with reading(self.path) as db:
+            gone = [mark for (mark,) in db.execute("SELECT DISTINCT mark FROM places") if mark not in marks] if db else []
+            if db and gone:
+                db.executemany("DELETE FROM places WHERE mark = ?", ((mark,) for mark in gone))
+                sweep(db)
+
+    def _rows(self, db: sqlite3.Connection, among: Iterable[tuple[int, int]] | None) -> Iterator[_Row]:
+        query = "SELECT number, start, stop, checksum, vectors.vector FROM places JOIN vectors ON id = places.vector"
+        query = f"{query} WHERE mark = ? AND model = ?"
+        if among is None:
+            yield from db.execute(query, self._key)
+            return
+        for place in dict.fromkeys(among):
+            yield from db.execute(f"{query} AND number = ? AND start = ?", (*self._key, *place))
+
+    def _size(self, db: sqlite3.Connection) -> int:
+        """How many dimensions the vectors have, 0 where there is none."""
+        query = "SELECT length(vectors.vector) / 2 FROM places JOIN vectors ON id = places.vector WHERE mark = ? AND model = ? LIMIT 1"
+        found = db.execute(query, self._key).fetchone()
+        return int(found[0]) if found else 0
+
+    def _id(self, db: sqlite3.Connection, text: str) -> int | None:
+        found = db.execute("SELECT id FROM vectors WHERE digest = ?", (self._digest(text),)).fetchone()
+        return int(found[0]) if found else None
+
+    def _digest(self, text: str) -> bytes:
+        return hashlib.blake2b(f"{self.model}\n{text}".encode(errors="replace"), digest_size=16).digest()
+
+    def _misfit(self, found: int, size: int) -> ModelError:
+        hint = f"Another model answers to that name: give it another, or delete {self.path}."
+        return ModelError(f"The vectors of {self.model} have {found} dimensions now, those that are kept {size}.", hint=hint)
+
+
+def _checksum(body: str) -> int:
+    return zlib.crc32(body.encode(errors="replace"))
