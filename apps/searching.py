@@ -12,6 +12,7 @@ import typer
 
 from spadework.graph.searching import fused_hits, ranked_hits
 from spadework.settings import Settings
+from spadework.tools.dense.meaning import meaning_of
 from spadework.tools.library import Library
 from spadework.tools.rank import query_terms, relevance_parts
 from spadework.tools.search.choose import choose
@@ -51,10 +52,13 @@ def search_once(query: str, as_json: bool, settings: Settings) -> None:
 
 async def _search(query: Query, settings: Settings) -> Searched:
     async with AsyncExitStack() as opened:
+        meaning = meaning_of(settings)
 
         async def open_library() -> Library:
-            library = await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(text, err=True))
+            library = await Library.open(settings.library, home=settings.home, progress=_tell, meaning=meaning)
             opened.callback(library.close)
+            if meaning:
+                opened.push_async_callback(meaning.close)
             return library
 
         choice = await choose(settings, open_library)
@@ -63,8 +67,8 @@ async def _search(query: Query, settings: Settings) -> Searched:
         search = choice.search(settings)
         opened.push_async_callback(search.close)
         found = await search.search(query, limit=settings.search_results, seconds=settings.search_seconds)
-        for waited in search.waits.sentences():
-            typer.echo(waited, err=True)
+        for said in [*search.waits.sentences(), *(f"{one.reason} {one.effect}" for one in (meaning.problems if meaning else []))]:
+            typer.echo(said, err=True)
     hits = fused_hits([ranked_hits(hits, query) for _, hits in found if isinstance(hits, list)], settings)
     selection = select(hits, preset=settings.preset, pages_per_domain=settings.pages_per_domain)
     return Searched(hits, selection, [f"{name}: {hits}" for name, hits in found if not isinstance(hits, list)], len(found))
@@ -90,13 +94,23 @@ def _places(found_by: tuple[Found, ...]) -> str:
 
 
 def index_paths(settings: Settings) -> None:
-    """Build or bring up to date the index of the library of the settings."""
+    """Build or bring up to date the index of the library of the settings, and the vectors of its passages where a model is named."""
+    asyncio.run(_index(settings))
 
-    async def build() -> Library:
-        return await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(text, err=True))
 
-    library = asyncio.run(build())
-    typer.echo(f"Indexed {library.describe}.")
-    for skipped in library.skipped:
-        typer.echo(f"Not read: {skipped}", err=True)
-    library.close()
+async def _index(settings: Settings) -> None:
+    async with AsyncExitStack() as opened:
+        if meaning := meaning_of(settings):
+            opened.push_async_callback(meaning.close)
+        library = await Library.open(settings.library, home=settings.home, progress=_tell, meaning=meaning)
+        opened.callback(library.close)
+        typer.echo(f"Indexed {library.describe}.")
+        for skipped in library.skipped:
+            typer.echo(f"Not read: {skipped}", err=True)
+        if meaning:
+            asked = await library.embed(lambda done: _tell(f"Embedding with {meaning.embeds.name}: {done} documents done."))
+            typer.echo(f"Embedded with {meaning.embeds.name}: {asked} new texts, {meaning.embeds.tokens} tokens.")
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.errors import NotAllowed, Unreadable
+from spadework.tools.dense.filling import fill
+from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.library.builder import build
 from spadework.tools.library.document import Document
+from spadework.tools.library.near import Dense, nothing, passages
 from spadework.tools.library.plan import Plan, plan
 from spadework.tools.library.search import Searcher
+from spadework.tools.operators import without_operators
 from spadework.values import Hit
 
 SCHEME = "library://"
@@ -33,31 +38,38 @@ class Skipped:
 class Library:
     """An opened library. Its index never changes while it is open; open it again to see changed files."""
 
-    def __init__(self, searcher: Searcher, words: str) -> None:
+    def __init__(self, searcher: Searcher, words: str, dense: Dense | None = None) -> None:
         self._searcher = searcher
+        self._dense = dense
         self.documents = searcher.store.count()
         self.describe = words % self.documents if "%d" in words else words
         self.skipped = tuple(Skipped(url, reason) for url, reason in searcher.store.skipped())
 
     @classmethod
-    async def open(cls, paths: Sequence[Path], *, home: Path, progress: Callable[[str], None] | None = None) -> Library:
+    async def open(
+        cls, paths: Sequence[Path], *, home: Path, progress: Callable[[str], None] | None = None, meaning: Meaning | None = None
+    ) -> Library:
         """The library of files and folders, or of the installed documentation when `paths` is empty; its index is made where needed.
 
-        `progress` is told in a sentence what is going on. Raises SettingsError for a path that is missing or must not be read, or when
+        With `meaning` its documents are found by that, too, if they have vectors (`embed`). `progress` is told in a sentence what is going
+        on. Raises SettingsError for a path that is missing or must not be read, or when
         the index cannot be written.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):
             await build(wanted, progress)
-        return await asyncio.to_thread(cls._opened, wanted)
+        return await asyncio.to_thread(cls._opened, wanted, meaning)
 
     @classmethod
-    def _opened(cls, wanted: Plan) -> Library:
-        return cls(Searcher(wanted.folder, frozenset() if wanted.paths else _UNDERSTOOD), wanted.words)
+    def _opened(cls, wanted: Plan, meaning: Meaning | None) -> Library:
+        searcher = Searcher(wanted.folder, frozenset() if wanted.paths else _UNDERSTOOD)
+        vectors = Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name) if meaning else None
+        return cls(searcher, wanted.words, Dense(vectors, meaning, "run `spadework index`.") if meaning and vectors else None)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
         """At most `limit` documents for a question in plain words, best first, one hit each; `relevance` is 0..1."""
-        found = await asyncio.to_thread(self._searcher.search, text, limit)
+        nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
+        found = await asyncio.to_thread(self._searcher.search, text, limit, nearest)
         return [
             Hit(
                 url=each.document.url,
@@ -71,6 +83,25 @@ class Library:
             )
             for position, each in enumerate(found, start=1)
         ]
+
+    async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
+        """Give every passage its vector, those of changed documents too; `progress` is told how many documents are done.
+
+        Returns how many texts the model was asked for. Raises ModelError; what was paid for by then stays.
+        """
+        if self._dense is None:
+            return 0
+        vectors, store = self._dense.vectors, self._searcher.store
+        there, known = set(await asyncio.to_thread(store.numbers)), await asyncio.to_thread(vectors.numbers)
+        asked = await fill(vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress)
+        await asyncio.to_thread(vectors.forget, known - there)
+        families = {path.name.rpartition("-")[0] for path in vectors.path.parent.iterdir()}
+        await asyncio.to_thread(vectors.forget_others, families)
+        return asked
+
+    def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
+        for number in numbers:
+            yield passages(number, self._searcher.store.by_numbers([number])[number].document)
 
     async def document(self, url: str) -> Document:
         """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when it is not in this library."""

@@ -12,6 +12,7 @@ import tantivy
 from spadework.tools.library.copies import without_copies
 from spadework.tools.library.document import Document
 from spadework.tools.library.limits import Limits, kept_to
+from spadework.tools.library.near import Nearest, blended, nothing, with_near
 from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked, telling, within
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.schema import open_index
@@ -47,8 +48,8 @@ class Searcher:
         """How many passages the index holds."""
         return int(self._searcher.num_docs)
 
-    def search(self, text: str, limit: int) -> list[Found]:
-        """At most `limit` documents, best first, none a copy of one above it; [] when none has any word of the question.
+    def search(self, text: str, limit: int, nearest: Nearest = nothing) -> list[Found]:
+        """At most `limit` documents, best first, none a copy of one above it; [] when none has any word of the question nor is near it.
 
         Its operators (see `Only`) keep it to some documents. Raises SearchError for one that cannot be.
         """
@@ -58,9 +59,10 @@ class Searcher:
         weights = {term.text: self._weight(term) for term in question.terms}
         question = telling(question, weights)
         matches = list(self._matches(question, within))
-        stored = self.store.by_numbers(sorted({match.number for match in matches}))
+        near = nearest(matches, self._documents(within) if within and nearest is not nothing else None)
+        stored = self.store.by_numbers(sorted({match.number for match in matches} | {one.number for one in near}))
         documents = {number: each.document for number, each in stored.items()}
-        ranked = rank(matches, documents, question, weights)
+        ranked = blended(rank(with_near(matches, near, documents), documents, question, weights), near, documents)
         return _shown(without_copies(ranked, lambda each: stored[each.best.number].sketch, limit), question)
 
     def _matches(self, question: Asked, kept: Limits) -> Iterator[Match]:
@@ -78,6 +80,12 @@ class Searcher:
         places = [self._searcher.fast_field_values(name, [address for _, address in hits]) for name in ("document", "start", "end")]
         for (score, _), number, start, end in zip(hits, *places, strict=True):
             yield Match(number, start, end, score)
+
+    def _documents(self, kept: Limits) -> set[int]:
+        """The documents that a search is kept to."""
+        wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.all_query()), *kept])
+        hits = self._searcher.search(wanted, max(1, self.passages), count=False).hits
+        return {int(number) for number in self._searcher.fast_field_values("document", [address for _, address in hits]) if number}
 
     def _weight(self, term: Term) -> float:
         """How rare a term is (the inverse document frequency of BM25)."""

@@ -46,6 +46,10 @@ class StoreReader:
         rows = self._rows(f"select id, sketch, {COLUMNS} from documents where id in ({marks})", *numbers)
         return {number: Stored(document_of(row), sketch) for number, sketch, *row in rows}
 
+    def numbers(self) -> list[int]:
+        """The numbers of all documents."""
+        return [number for (number,) in self._rows("select id from documents")]
+
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
         """The numbers of the documents of some packages that the code of others uses most."""
         marks = ",".join("?" * len(packages))
