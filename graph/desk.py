@@ -23,6 +23,7 @@ from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
+from spadework.tools.dense.meaning import meaning_of
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
@@ -112,15 +113,18 @@ class Desk:
         folder = settings.home / "sessions" / checked_session_id(session_id)
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         library: list[Library] = []
+        meaning = meaning_of(settings)
 
         async def open_library() -> Library:
-            library.append(await Library.open(settings.library, home=settings.home, progress=progress))
+            library.append(await Library.open(settings.library, home=settings.home, progress=progress, meaning=meaning))
             return library[0]
 
         await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
         async with AsyncExitStack() as opened:
             journal = await Journal.open(folder / "session.sqlite", budget)
             opened.push_async_callback(journal.close)
+            if meaning:
+                opened.push_async_callback(meaning.close)
             try:
                 model = await unless_stopped(stop, _model(settings, budget, journal), seconds=budget.until_closing())
                 choice = await unless_stopped(stop, choose(settings, open_library, providers), seconds=budget.until_closing())
@@ -143,7 +147,7 @@ class Desk:
             browser=browser,
             library=library[0] if library else None,
             model=model,
-            knowing=Knowing(knowledge_of(settings), settings),
+            knowing=Knowing(knowledge_of(settings, meaning), settings, meaning),
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
             stop=stop,

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from spadework.errors import KnowledgeError
 from spadework.settings import Settings
+from spadework.tools.dense.meaning import Meaning
 from spadework.tools.knowledge import Entry, Knowledge, Recalled
 from spadework.tools.knowledge.entry import worth_keeping
 from spadework.tools.urls import host_of
@@ -23,18 +24,22 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class Knowing:
-    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be written."""
+    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be written.
 
-    def __init__(self, store: Knowledge | None, settings: Settings) -> None:
+    `meaning` is the model by which it and the library are searched, too; it is closed with the store.
+    """
+
+    def __init__(self, store: Knowledge | None, settings: Settings, meaning: Meaning | None = None) -> None:
         self.problem: Problem | None = None
         self._store = store
+        self._meaning = meaning
         self._owned = {host.lower() for host in settings.allow_hosts}
         self._adding: asyncio.Task[None] | None = None
 
     @property
     def problems(self) -> list[Problem]:
-        """What is wrong with the store by now."""
-        return [self.problem] if self.problem else []
+        """What is wrong with the store and with the model for embeddings by now."""
+        return [*([self.problem] if self.problem else []), *(self._meaning.problems if self._meaning else [])]
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
         """Pages fetched since then that fit a question; [] where the store cannot answer."""
@@ -69,6 +74,8 @@ class Knowing:
             self._adding.cancel()
         if self._store:
             await self._store.close()
+        if self._meaning:
+            await self._meaning.close()
         if self._adding and self._adding.done():
             self._adding.result()  # a fault of ours is not passed over
 

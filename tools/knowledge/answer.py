@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from spadework.tools.dense.vectors import Near
 from spadework.tools.knowledge.entry import Entry, Recalled, merged
 from spadework.tools.library.document import Document
+from spadework.tools.library.near import blended, with_near
 from spadework.tools.library.query import Asked
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.snippet import snippet
@@ -17,16 +19,21 @@ def document(entry: Entry) -> Document:
 
 
 def answer(
-    matches: Sequence[Match], known: Mapping[int, Entry], question: Asked, weights: Mapping[str, float], limit: int
+    matches: Sequence[Match],
+    known: Mapping[int, Entry],
+    question: Asked,
+    weights: Mapping[str, float],
+    limit: int,
+    near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """At most `limit` pages of those `known` by number that have a match. `weights` says how rare each term is."""
-    there = [match for match in matches if match.number in known]
+    """At most `limit` pages of those `known` by number that have a match or are near. `weights` says how rare each term is."""
     documents = {number: document(entry) for number, entry in known.items()}
+    there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}
     for match in there:
         spans.setdefault(match.number, []).append((match.start, match.end))
     words = {word for term in question.terms for word in term.words}
-    best = rank(there, documents, question, weights)[:limit]
+    best = blended(rank(there, documents, question, weights), near, documents)[:limit]
     return [_recalled(known[one.best.number], one, words, spans[one.best.number]) for one in best]
 
 

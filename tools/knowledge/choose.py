@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
+from spadework.tools.dense.meaning import Meaning
 from spadework.tools.embed import embedder
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.knowledge.embedded import EmbeddedKnowledge
@@ -15,15 +16,18 @@ from spadework.tools.knowledge.store import Knowledge
 SERVER_SECONDS = 2.0
 
 
-def knowledge_of(settings: Settings) -> Knowledge | None:
+def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
     """The store of the settings, None where they want none. Opens nothing yet. Raises SettingsError as `store_of` does."""
-    return store_of(settings) if settings.knowledge else None
+    return store_of(settings, meaning) if settings.knowledge else None
 
 
-def store_of(settings: Settings) -> Knowledge:
-    """The store itself, whether runs use it or not. Raises SettingsError for a server that cannot be meant, or without its client."""
+def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
+    """The store itself, whether runs use it or not; the embedded one finds pages by their `meaning`, too, where it is given.
+
+    Raises SettingsError for a server that cannot be meant, or without its client.
+    """
     if not settings.qdrant_url:
-        return EmbeddedKnowledge(settings.home / "knowledge", settings.knowledge_mb * 1_000_000)
+        return EmbeddedKnowledge(settings.home / "knowledge", settings.knowledge_mb * 1_000_000, meaning=meaning)
     if not is_http_url(settings.qdrant_url):
         raise SettingsError("QDRANT_URL must be an address such as http://localhost:6333.")
     if find_spec("qdrant_client") is None:

@@ -12,16 +12,21 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
 
-from spadework.errors import KnowledgeError
-from spadework.tools.knowledge.answer import answer
+from spadework.errors import KnowledgeError, ModelError
+from spadework.tools.dense.filling import fill
+from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.vectors import Passage, Vectors
+from spadework.tools.knowledge.answer import answer, document
 from spadework.tools.knowledge.catalogue import Catalogue, entries, transaction
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.index import PassageIndex, proposed, rarity
+from spadework.tools.library.near import Dense, Nearest, nothing, passages
 from spadework.tools.library.query import Asked, asked
 from spadework.tools.urls import canonical_url
 from spadework.values import Page
@@ -37,12 +42,14 @@ _BATCH = 50
 
 
 class EmbeddedKnowledge:
-    """The store in `folder`. `clock` is the time of day in seconds."""
+    """The store in `folder`. `clock` is the time of day in seconds. Its pages are found by their `meaning`, too, where it is given."""
 
-    def __init__(self, folder: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Path, most_bytes: int, clock: Callable[[], float] = time.time, meaning: Meaning | None = None) -> None:
         self.folder = folder
         self._catalogue = Catalogue(folder / "pages.sqlite", most_bytes, clock)
         self._index: PassageIndex | None = None
+        self._vectors = Vectors(folder / "vectors.sqlite", "knowledge", meaning.embeds.name if meaning else "")
+        self._dense = Dense(self._vectors, meaning) if meaning else None
 
     @property
     def describes(self) -> str:
@@ -51,7 +58,8 @@ class EmbeddedKnowledge:
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
         """See `Knowledge.search`."""
-        return await asyncio.to_thread(self._at, lambda db: self._found(db, asked(text), limit, since.timestamp()), [])
+        nearest = await self._dense.nearest(text) if self._dense else nothing
+        return await asyncio.to_thread(self._at, lambda db: self._found(db, asked(text), limit, since.timestamp(), nearest), [])
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """See `Knowledge.known`."""
@@ -60,7 +68,10 @@ class EmbeddedKnowledge:
 
     async def add(self, entries: Sequence[Entry]) -> int:
         """See `Knowledge.add`."""
-        return await asyncio.to_thread(self._written, lambda db: self._catalogue.put(db, entries)) if entries else 0
+        done = await asyncio.to_thread(self._written, lambda db: self._catalogue.put(db, entries)) if entries else 0
+        if self._dense and not self._dense.meaning.broken:
+            await self._embed(self._dense.meaning)
+        return done
 
     async def forget(self, which: Which) -> int:
         """See `Knowledge.forget`. The index is made anew, so that no word is left in it."""
@@ -91,13 +102,31 @@ class EmbeddedKnowledge:
         except (sqlite3.Error, OSError, ValueError) as error:
             raise self._unusable(error) from None
 
-    def _found(self, db: sqlite3.Connection, question: Asked, limit: int, since: float) -> list[Recalled]:
+    async def _embed(self, meaning: Meaning) -> None:
+        """Give vectors to the pages that have none, the newest first. Whatever ends it, the next time goes on."""
+        try:
+            numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
+            await fill(self._vectors, meaning.embeds, self._passages(numbers))
+        except ModelError as error:
+            meaning.fail(error, "Pages were kept without vectors; the next run that keeps pages goes on.")
+
+    def _without_vectors(self, db: sqlite3.Connection) -> list[int]:
+        known = self._vectors.numbers()
+        return [number for (number,) in db.execute("SELECT id FROM pages ORDER BY id DESC") if number not in known]
+
+    def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
+        for n in range(0, len(numbers), _BATCH):
+            some = self._at(partial(entries, numbers=numbers[n : n + _BATCH]), dict[int, Entry]())
+            yield from (passages(number, document(entry)) for number, entry in some.items())
+
+    def _found(self, db: sqlite3.Connection, question: Asked, limit: int, since: float, nearest: Nearest) -> list[Recalled]:
         searcher = self._shelf(db).searcher()
         if searcher is None or not question.terms or limit < 1:
             return []
         matches = list(proposed(searcher, question))
-        known = entries(db, sorted({match.number for match in matches}), since)
-        return answer(matches, known, question, {term.text: rarity(searcher, term) for term in question.terms}, limit)
+        near = nearest(matches, _fresh(db, since)) if nearest is not nothing else []
+        known = entries(db, sorted({match.number for match in matches} | {one.number for one in near}), since)
+        return answer(matches, known, question, {term.text: rarity(searcher, term) for term in question.terms}, limit, near)
 
     def _shelf(self, db: sqlite3.Connection) -> PassageIndex:
         """The index that counts now."""
@@ -118,12 +147,13 @@ class EmbeddedKnowledge:
                 return done
         except Timeout:
             return done
-        except (sqlite3.Error, OSError, ValueError) as error:
+        except (sqlite3.Error, OSError, ValueError, ModelError) as error:
             raise self._unusable(error) from None
 
     def _catch_up(self, db: sqlite3.Connection, *, anew: bool) -> None:
         fresh = [number for (number,) in db.execute("SELECT id FROM pages WHERE indexed = 0")]
         gone = [number for (number,) in db.execute("SELECT id FROM gone")]
+        self._vectors.forget(gone)
         (removed,) = db.execute("SELECT removed FROM shelf").fetchone()
         index = self._shelf(db)
         lost = len(fresh) < _count(db) and not index.intact
@@ -173,6 +203,10 @@ class EmbeddedKnowledge:
 def _in_batches(db: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[tuple[int, Entry]]:
     for n in range(0, len(numbers), _BATCH):
         yield from entries(db, numbers[n : n + _BATCH]).items()
+
+
+def _fresh(db: sqlite3.Connection, since: float) -> set[int]:
+    return {number for (number,) in db.execute("SELECT id FROM pages WHERE fetched_at >= ?", (since,))}
 
 
 def _count(db: sqlite3.Connection) -> int:
