@@ -21,14 +21,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import tantivy
 
 from spadework.settings import Settings
+from spadework.tools.dense.filling import fill
+from spadework.tools.dense.vectors import Vectors
 from spadework.tools.embed import embedder
 from spadework.tools.fuse import reciprocal_rank_fusion
+from spadework.tools.library import near
 from spadework.tools.library.document import Document
 from spadework.tools.library.folders import files
+from spadework.tools.library.near import passages
 from spadework.tools.library.query import any_of, asked
 from spadework.tools.library.reading import cut_file
 from spadework.tools.library.schema import open_index, schema, stems, word_analyzer
@@ -102,7 +107,7 @@ class Words:
         return list(dict.fromkeys(_key(self._documents[number].url) for number in numbers))
 
 
-class Vectors:
+class Nearest:
     """The nearest abstracts by the vectors of a model."""
 
     def __init__(self, name: str, documents: Sequence[Document]) -> None:
@@ -116,6 +121,27 @@ class Vectors:
         """The documents, nearest first."""
         near = self._all @ self._embed([query], True)[0]
         return [self._names[n] for n in near.argsort()[::-1][:DEPTH]]
+
+
+class Hybrid:
+    """The library with the vectors of a model, its ranking and theirs fused as in a run; `weight` is that of the vectors."""
+
+    def __init__(self, name: str, folder: Path, searcher: Searcher, documents: Sequence[Document], weight: float) -> None:
+        self._embed, self.name = _model(name), name
+        self._searcher, self._weight = searcher, weight
+        self._vectors = Vectors(folder / "vectors.sqlite", "papers", name)
+        asyncio.run(fill(self._vectors, self, [passages(number, document) for number, document in enumerate(documents, 1)]))
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Vectors of passages."""
+        return [list(map(float, vector)) for vector in self._embed(list(texts), False)] if texts else []
+
+    def __call__(self, query: str) -> Ranked:
+        """The documents, best first."""
+        vector = self._embed([query], True)[0].tolist()
+        with mock.patch.object(near, "WEIGHT", self._weight):
+            found = self._searcher.search(query, 100, lambda matches, within: self._vectors.nearest(vector, near.PROPOSED))
+        return [_key(each.document.url) for each in found]
 
 
 def _model(name: str) -> Callable[[list[str], bool], Any]:
@@ -190,9 +216,11 @@ def main() -> None:
             feedback = Words(folder, documents, results, words, weight).with_feedback
             rankers[f"BM25, feedback of {results} results, {words} words, weight {weight}"] = feedback
         for name in options.dense:
-            vectors = Vectors(name, documents)
+            vectors = Nearest(name, documents)
             print(f"{name}: {vectors.per_second:.0f} abstracts a second")
             rankers[name] = vectors
+            for weight in (1.0, 0.7, 0.5, 0.25):
+                rankers[f"library 1, {name} {weight:g}, passage by passage"] = Hybrid(name, folder, searcher, documents, weight)
             for weight in (1.0, 0.5, 0.25):
                 rankers[f"RRF, BM25 1, {name} {weight:g}"] = fused([1, weight], rankers["BM25 alone"], vectors)
         print(f"{len(wanted)} queries, {len(documents)} abstracts\n\n| | nDCG@10 | recall@100 | ms |\n|---|---|---|---|")

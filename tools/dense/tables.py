@@ -75,6 +75,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         return
     with FileLock(path.with_name(f".{path.stem}.making")):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            db.execute("PRAGMA auto_vacuum = FULL")  # must be said before there is a table
+            db.execute("PRAGMA page_size = 16384")  # both must be said before there is a table
+            db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")

@@ -15,7 +15,7 @@ from spadework.tools.library.document import PASSAGE_CHARS, Document, pieces
 from spadework.tools.library.ranking import Match, Ranked
 
 #: How many passages are proposed, and how much their order weighs in the fusion; that of the words weighs 1.
-PROPOSED, WEIGHT = 120, 0.5
+PROPOSED, WEIGHT = 120, 0.7
 
 #: The nearest passages to a question, given what its words have found and the documents it is kept to, None for all.
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]

@@ -114,7 +114,7 @@ async def test_what_a_broken_run_has_paid_for_is_not_paid_for_again(tmp_path, em
 
 
 async def test_questions_of_one_moment_are_one_request_and_each_is_asked_once(embeddings: Embeddings):
-    meaning = Meaning(EndpointEmbedder("m", embeddings.url))
+    meaning = Meaning(EndpointEmbedder("m", embeddings.url), seconds=20)
     found = await asyncio.gather(*(meaning.of(text) for text in ("car", "ferry", "car")))
     assert found[0] == found[2] != found[1]
     assert await meaning.of("ferry") == found[1]
@@ -127,7 +127,7 @@ async def test_questions_of_one_moment_are_one_request_and_each_is_asked_once(em
 @pytest.mark.parametrize(("fault", "said"), [("error", "500"), ("limited", "429"), ("hang", "within 0.3 s")])
 async def test_a_fault_is_told_once_and_nothing_more_is_asked(embeddings: Embeddings, fault: Fault, said: str):
     embeddings.fault = fault
-    meaning = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.3)
+    meaning = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.3 if fault == "hang" else 20)
     assert await meaning.of("car") is None
     asked = len(embeddings.requests)
     assert await meaning.of("ferry") is None

@@ -19,7 +19,7 @@ from tests.world.embedding import Embeddings, Fault
 
 @pytest.fixture
 async def meaning(embeddings: Embeddings) -> AsyncIterator[Meaning]:
-    made = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.5)
+    made = Meaning(EndpointEmbedder("m", embeddings.url), seconds=20)
     yield made
     await made.close()
 
@@ -86,7 +86,7 @@ async def test_pages_are_kept_where_the_endpoint_fails_and_get_their_vectors_the
     [problem] = meaning.problems
     assert problem.effect == "Pages were kept without vectors; the next run that keeps pages goes on."
     embeddings.fault = ""
-    again = Meaning(EndpointEmbedder("m", embeddings.url))
+    again = Meaning(EndpointEmbedder("m", embeddings.url), seconds=20)
     assert await store_in(tmp_path, again).add([FERRY]) == 0
     assert (await found(store_in(tmp_path, again), "a vessel"))[0] == "The ferry"
     await again.close()
@@ -94,8 +94,9 @@ async def test_pages_are_kept_where_the_endpoint_fails_and_get_their_vectors_the
 
 @pytest.mark.parametrize("fault", ["error", "hang", "short"])
 async def test_words_go_on_where_a_question_gets_no_vector(tmp_path, meaning, embeddings, fault: Fault):
-    store = store_in(tmp_path, meaning)
-    await store.add(ALL)
+    await store_in(tmp_path, meaning).add(ALL)
     embeddings.fault = fault
-    assert await found(store, "passengers of the ferry") == ["The ferry"]
-    assert len(meaning.problems) == 1
+    hurried = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.2 if fault == "hang" else 20)
+    assert await found(store_in(tmp_path, hurried), "passengers of the ferry") == ["The ferry"]
+    assert len(hurried.problems) == 1
+    await hurried.close()

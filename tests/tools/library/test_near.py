@@ -33,7 +33,7 @@ def notes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def meaning(embeddings: Embeddings) -> AsyncIterator[Meaning]:
-    made = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.5)
+    made = Meaning(EndpointEmbedder("m", embeddings.url), seconds=20)
     yield made
     await made.close()
 
@@ -97,17 +97,18 @@ async def test_a_library_without_vectors_says_so_and_is_searched_by_words(notes,
 
 @pytest.mark.parametrize("fault", ["error", "limited", "hang", "short"])
 async def test_words_go_on_where_the_endpoint_does_not(notes, meaning, embeddings, fault: Fault):
-    library = await opened(notes, meaning)
-    await library.embed()
-    embeddings.fault, embeddings.spared = fault, 0
-    assert await names(library, "the old pier") == ["ferry.md", "doctor.md"]
-    [problem] = meaning.problems
+    await (await opened(notes, meaning)).embed()
+    embeddings.fault = fault
+    hurried = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.2 if fault == "hang" else 20)
+    assert await names(await opened(notes, hurried), "the old pier") == ["ferry.md", "doctor.md"]
+    [problem] = hurried.problems
+    await hurried.close()
     assert problem.effect == "What had yet to be searched was searched by words alone."
 
 
 async def test_what_another_model_made_is_not_compared(notes, meaning, embeddings):
     await (await opened(notes, meaning)).embed()
-    other = Meaning(EndpointEmbedder("n", embeddings.url))
+    other = Meaning(EndpointEmbedder("n", embeddings.url), seconds=20)
     library = await opened(notes, other)
     assert await names(library, "automobile vehicle") == []
     assert await library.embed() == 3
