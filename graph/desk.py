@@ -124,6 +124,7 @@ class Desk:
             journal = await Journal.open(folder / "session.sqlite", budget)
             opened.push_async_callback(journal.close)
             if meaning:
+                meaning.embeds.spend = lambda calls, tokens: budget.add(embedding_calls=calls, embedding_tokens=tokens)
                 opened.push_async_callback(meaning.close)
             try:
                 model = await unless_stopped(stop, _model(settings, budget, journal), seconds=budget.until_closing())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import httpx
@@ -67,12 +67,16 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and what that cost so far."""
+    """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and what that cost so far.
+
+    `spend` is told of every request (1, 0) and of the tokens that an answer cost (0, tokens).
+    """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
         self.name = name
         self.requests = 0
         self.tokens = 0
+        self.spend: Callable[[int, int], None] = lambda requests, tokens: None
         self._seconds = seconds
         address = url or _OPENAI
         headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -103,7 +107,7 @@ class EndpointEmbedder:
         return _vectors(self.name, answer, len(texts))
 
     async def _ask(self, texts: Sequence[str]) -> Answer:
-        self.requests += 1
+        self._spent(1, 0)
         body = {"model": self.name, "input": [text[:MAX_CHARS] or " " for text in texts], "encoding_format": "float"}
         try:
             async with asyncio.timeout(self._seconds):
@@ -118,8 +122,13 @@ class EndpointEmbedder:
             answer = Answer.model_validate_json(reply.content)
         except ValidationError:
             raise ModelError(f"The endpoint of {self.name} did not answer with embeddings.") from None
-        self.tokens += answer.usage.total_tokens if answer.usage else 0
+        self._spent(0, answer.usage.total_tokens if answer.usage else 0)
         return answer
+
+    def _spent(self, requests: int, tokens: int) -> None:
+        self.requests += requests
+        self.tokens += tokens
+        self.spend(requests, tokens)
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:

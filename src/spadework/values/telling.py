@@ -75,7 +75,7 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """What a run has used. Money is in US dollars; None where a price is not known."""
+    """What a run has used. Money is in US dollars for model calls; None where a price is not known. Embeddings stand apart."""
 
     model_calls: int = 0
     tokens_in: int = 0
@@ -86,6 +86,8 @@ class Usage(Value):
     pages: int = 0
     bytes: int = 0
     cache_hits: int = 0
+    embedding_calls: int = 0
+    embedding_tokens: int = 0
 
 
 class CoveredTopic(Value):
