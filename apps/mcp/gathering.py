@@ -56,7 +56,7 @@ async def intelligent_research_with_advanced_scraping(
     teller = Teller(call.report_progress, settings.minutes * 60)
     await teller.say(f"Searching for “{query}”")
     async with shelf(settings) as books:
-        looked = await look(query, settings, books.library)
+        looked = await look(query, settings, books)
         await teller.say(f"{len(looked.hits)} hits; reading up to {max_pages} pages")
         pages, unread = await _read(looked, max_pages, settings, books, teller)
     return await asyncio.to_thread(_answer, query, looked, (pages, unread), door.form_tokens)

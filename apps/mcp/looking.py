@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from spadework.errors import SearchError
 from spadework.settings import Settings
+from spadework.tools.dense.meaning import Meaning, meaning_of
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.inline import one_line
@@ -38,17 +39,26 @@ class Shelf:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._library: Library | None = None
+        self._meaning: Meaning | None = None
+
+    @property
+    def lost(self) -> list[str]:
+        """What was not found by its meaning, each as a sentence or two."""
+        return [f"{one.reason} {one.effect}" for one in self._meaning.problems] if self._meaning else []
 
     async def library(self) -> Library:
         """The library of the settings."""
         if self._library is None:
-            self._library = await Library.open(self._settings.library, home=self._settings.home)
+            self._meaning = meaning_of(self._settings)
+            self._library = await Library.open(self._settings.library, home=self._settings.home, meaning=self._meaning)
         return self._library
 
-    def close(self) -> None:
-        """Give back the files of the library, if it was opened."""
+    async def close(self) -> None:
+        """Give back the files of the library, if it was opened, and the connections of the model for embeddings."""
         if self._library is not None:
             self._library.close()
+        if self._meaning is not None:
+            await self._meaning.close()
 
 
 @asynccontextmanager
@@ -58,12 +68,12 @@ async def shelf(settings: Settings) -> AsyncIterator[Shelf]:
     try:
         yield made
     finally:
-        made.close()
+        await made.close()
 
 
-async def look(query: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Looked:
+async def look(query: str, settings: Settings, books: Shelf) -> Looked:
     """Ask all providers of the settings once. Raises SearchError when every one of them failed, SettingsError for an unknown one."""
-    choice = await choose(settings, open_library)
+    choice = await choose(settings, books.library)
     asked = Query(text=" ".join(query.split()))
     search = choice.search(settings)
     try:
@@ -75,7 +85,7 @@ async def look(query: str, settings: Settings, open_library: Callable[[], Awaita
         raise SearchError(f"No search was answered. {' '.join(failed)}")
     terms = query_terms(asked.text)
     lists = [[_ranked(hit, asked, terms) for hit in hits if _readable(hit.url)] for _, hits in found if not isinstance(hits, SearchError)]
-    return Looked(reciprocal_rank_fusion(lists, k=settings.rrf_k), _described(choice), failed, choice.notices)
+    return Looked(reciprocal_rank_fusion(lists, k=settings.rrf_k), _described(choice), failed, (*choice.notices, *books.lost))
 
 
 def _ranked(hit: Hit, query: Query, terms: Sequence[str]) -> Hit:

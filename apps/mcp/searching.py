@@ -43,7 +43,7 @@ async def serp_search(
     settings = settings.with_(search=provider or None, search_results=max(max_results, settings.search_results))
     await Teller(call.report_progress, settings.search_seconds).say(f"Searching for “{query}”")
     async with shelf(settings) as books:
-        looked = await look(query, settings, books.library)
+        looked = await look(query, settings, books)
     return await asyncio.to_thread(_answer, query, looked, max_results, door_of(call).form_tokens)
 
 
