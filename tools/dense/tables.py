@@ -19,6 +19,7 @@ CREATE TABLE places (
     mark TEXT, model TEXT, number INTEGER, start INTEGER, stop INTEGER NOT NULL, checksum INTEGER NOT NULL, vector INTEGER NOT NULL,
     PRIMARY KEY (mark, model, number, start)
 ) WITHOUT ROWID;
+CREATE INDEX places_of_vector ON places (vector);
 PRAGMA user_version = 1;
 """
 
@@ -62,12 +63,6 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
-
-
-def sweep(db: sqlite3.Connection) -> None:
-    """Remove the vectors that no place has, and give their room back."""
-    db.execute("DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM places)")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _make(db: sqlite3.Connection, path: Path) -> None:

@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import json
 import math
 import sqlite3
-import struct
+import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spadework.errors import ModelError
-from spadework.tools.dense.tables import reading, sweep, transaction, writing
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from spadework.tools.dense.packing import cosines, packed
+from spadework.tools.dense.tables import reading, transaction, writing
 
 #: Of more passages only those that words have found are compared with a question: to look at all of them takes too long.
 MOST_PLACES = 100_000
+#: The vectors are not looked through for longer: what words have found must not come too late for it.
+SCAN_SECONDS = 2.0
 #: Vectors that are looked at at once: they fit the cache of a processor.
 _BLOCK = 256
 _Row = tuple[int, int, int, int, bytes]
@@ -106,12 +105,12 @@ class Vectors:
     ) -> list[Near]:
         """At most `most` passages, nearest first: only those `among` (document, start) and of the documents `within`, where they are given.
 
-        Raises ModelError where the question's vector has another size than theirs.
+        Raises ModelError where the question's vector has another size than theirs, and where they cannot be compared in time.
         """
         import numpy as np
 
         asked, best = np.asarray(vector, np.float32), list[tuple[float, int, int, int, int]]()
-        least = -math.inf
+        least, until = -math.inf, time.monotonic() + SCAN_SECONDS
         with reading(self.path) as db:
             size = self._size(db) if db else 0
             if db is None or not size:
@@ -121,6 +120,8 @@ class Vectors:
             rows = self._rows(db, among)
             kept = rows if within is None else (row for row in rows if row[0] in within)
             while block := list(islice(kept, _BLOCK)):
+                if time.monotonic() > until:
+                    raise ModelError(f"The vectors could not be compared within {SCAN_SECONDS:g} s.")
                 found = cosines([row[4] for row in block], asked)
                 better = np.flatnonzero(found > least)
                 best = heapq.nlargest(most, [*best, *((float(found[n]), *block[n][:4]) for n in better)]) if len(better) else best
@@ -129,20 +130,23 @@ class Vectors:
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Forget documents, by every model, and the vectors that nobody else has."""
-        gone = [(self._key[0], number) for number in numbers]
-        with reading(self.path) as db:
-            if db and gone:
-                with transaction(db):
-                    db.executemany("DELETE FROM places WHERE mark = ? AND number = ?", gone)
-                sweep(db)
+        if gone := list(numbers):
+            self._forget("mark = ? AND number IN (SELECT value FROM json_each(?))", (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
         """Forget every index that is not among `marks`."""
+        self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
+
+    def _forget(self, which: str, values: tuple[str, ...]) -> None:
         with reading(self.path) as db:
-            gone = [mark for (mark,) in db.execute("SELECT DISTINCT mark FROM places") if mark not in marks] if db else []
-            if db and gone:
-                db.executemany("DELETE FROM places WHERE mark = ?", ((mark,) for mark in gone))
-                sweep(db)
+            if db is None:
+                return
+            with transaction(db):
+                gone = db.execute(f"SELECT DISTINCT vector FROM places WHERE {which}", values).fetchall()
+                db.execute(f"DELETE FROM places WHERE {which}", values)
+                alone = "id = ? AND NOT EXISTS (SELECT 1 FROM places WHERE places.vector = vectors.id)"
+                db.executemany(f"DELETE FROM vectors WHERE {alone}", gone)
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _rows(self, db: sqlite3.Connection, among: Iterable[tuple[int, int]] | None) -> Iterator[_Row]:
         query = "SELECT number, start, stop, checksum, vectors.vector FROM places JOIN vectors ON id = places.vector"
@@ -169,27 +173,6 @@ class Vectors:
     def _misfit(self, found: int, size: int) -> ModelError:
         hint = f"Another model answers to that name: give it another, or delete {self.path}."
         return ModelError(f"The vectors of {self.model} have {found} dimensions now, those that are kept {size}.", hint=hint)
-
-
-def packed(vector: Sequence[float]) -> bytes:
-    """A vector as it is kept: a factor (float32), and what it is to be multiplied by, a byte a number.
-
-    Rounding moves a number by 1/254 of the greatest one at most. Bytes are read several times as fast as float16.
-    """
-    import numpy as np
-
-    numbers = np.asarray(vector, np.float32)
-    factor = float(np.abs(numbers).max(initial=0.0)) / 127 or 1.0
-    return struct.pack("<f", factor) + bytes(np.rint(numbers / factor).astype(np.int8))
-
-
-def cosines(vectors: Sequence[bytes], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine of every vector to a question's."""
-    import numpy as np
-
-    rows = np.frombuffer(b"".join(vectors), np.dtype([("factor", "<f4"), ("numbers", "i1", question.shape)]))
-    found: NDArray[np.float32] = (rows["numbers"].astype(np.float32) @ question) * rows["factor"]
-    return found
 
 
 def _checksum(body: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -100,3 +101,11 @@ async def test_words_go_on_where_a_question_gets_no_vector(tmp_path, meaning, em
     assert await found(store_in(tmp_path, hurried), "passengers of the ferry") == ["The ferry"]
     assert len(hurried.problems) == 1
     await hurried.close()
+
+
+async def test_several_who_keep_pages_at_once_lose_no_vector(tmp_path, meaning):
+    pages = [entry(f"https://s{n}.example/", f"# Ship {n}\n\nFerry number{n} was launched.", title=f"Ship {n}") for n in range(5)]
+    await asyncio.gather(*(store_in(tmp_path, meaning).add([page]) for page in pages))
+    assert vectors(tmp_path) == 5
+    assert len(await found(store_in(tmp_path, meaning), "a vessel")) == 5
+    assert meaning.problems == []

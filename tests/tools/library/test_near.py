@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spadework.errors import ModelError
+from spadework.tools.dense import vectors
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.embed import EndpointEmbedder
 from spadework.tools.library import Library, near
@@ -130,6 +131,14 @@ async def test_a_damaged_file_of_vectors_loses_nothing_else(notes, meaning):
     (notes.parent / "home" / "library" / "vectors.sqlite").write_bytes(b"no database" * 1_000)
     assert await names(library, "the old pier") == ["ferry.md", "doctor.md"]
     assert "made anew" in meaning.problems[0].reason
+
+
+async def test_words_go_on_where_the_vectors_cannot_be_compared_in_time(notes, meaning, monkeypatch):
+    library = await opened(notes, meaning)
+    await library.embed()
+    monkeypatch.setattr(vectors, "SCAN_SECONDS", -1.0)
+    assert await names(library, "the old pier") == ["ferry.md", "doctor.md"]
+    assert "could not be compared" in meaning.problems[0].reason
 
 
 async def test_of_too_many_passages_only_those_are_near_that_words_have_found(notes, meaning, monkeypatch):
