@@ -15,7 +15,7 @@ from spadework.tools.rank import STOP_WORDS
 from spadework.values import Complexity, Freshness, Hit, Plan, Problem, Query, QueryKind, Question, QuestionType, Topic
 
 #: Topics of a plan at most, by complexity (S3).
-MOST_TOPICS: dict[Complexity, int] = {"simple": 3, "moderate": 6, "complex": 12}
+MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
 #: Queries of a topic at most.
 MOST_QUERIES = 4
 #: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to name at most.
@@ -63,8 +63,10 @@ def _plan(question: str, answer: PlanAnswer) -> Plan:
     topics = tuple({topic.name: topic for topic in map(_topic, answer.topics) if topic.name}.values())
     if not topics:
         raise BadReply("The plan has no topics.")
-    kept = answer.model_dump(include={"question_type", "complexity", "freshness", "language"})
-    return Plan(question=question, **kept, subjects=tuple(answer.subjects), topics=topics[: MOST_TOPICS[answer.complexity]])
+    # What takes several topics is not simple, whatever it is called: none of them is left out for that.
+    complexity: Complexity = "moderate" if answer.complexity == "simple" and len(topics) > MOST_TOPICS["simple"] else answer.complexity
+    kept = answer.model_dump(include={"question_type", "freshness", "language"}) | {"complexity": complexity}
+    return Plan(question=question, **kept, subjects=tuple(answer.subjects), topics=topics[: MOST_TOPICS[complexity]])
 
 
 def _topic(answer: TopicAnswer) -> Topic:

@@ -40,6 +40,8 @@ def _row(name: str, field: FieldInfo) -> str:
     variable = OWN_VARIABLES.get(name, f"SPADEWORK_{name.upper()}")
     if name == "home":
         default = "the user data directory"
+    elif field.default_factory_takes_validated_data:
+        default = "by effort"
     elif field.default is not PydanticUndefined and field.default_factory is None:
         default = f"`{field.default}`" if field.default not in ("", None, ()) else ""
     else:

@@ -11,7 +11,7 @@ from spadework.graph.emit import Emit
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import WorkerState
-from spadework.tools.select import select
+from spadework.tools.select import ENOUGH, select
 from spadework.tools.urls import canonical_url
 from spadework.values import Hit, Page, Problem
 
@@ -22,7 +22,7 @@ REFINED_PAGES = 4
 
 
 async def judged(desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit) -> tuple[list[Hit], list[Problem]]:
-    """The hits, those that are not worth reading with a relevance and a fused score of 0, so that they are read only where others fail."""
+    """The hits that are worth reading. Where these are too few the others stay, with relevance and fused score 0, so they come last."""
     if not desk.deep or desk.model is None or not hits:
         return hits, []
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
@@ -30,6 +30,9 @@ async def judged(desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit) ->
     opinions, problems = await check_hits(desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search"))
     against = {hit.url: opinions[hit.url] for hit in ranked if hit.url in opinions and not opinions[hit.url].relevant}
     emit(Checked(topic=topic.name, hits=len(opinions), against={url: opinion.reason for url, opinion in against.items()}))
+    kept = [hit for hit in ranked if hit.url not in against]
+    if len(kept) >= ENOUGH:
+        return kept, problems
     last = {"relevance": 0.0, "rrf": 0.0}
     return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
 

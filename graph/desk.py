@@ -22,6 +22,7 @@ from spadework.errors import SettingsError
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
 from spadework.graph.waiting import Stopped, unless_stopped
+from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import meaning_of
 from spadework.tools.fetch.browser.handle import Browser
@@ -34,7 +35,7 @@ from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
 from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
-from spadework.values import Mode
+from spadework.values import Mode, Plan
 
 #: Seconds past its deadline for which a desk that no session owns is kept.
 KEPT_SECONDS = 60.0
@@ -94,6 +95,10 @@ class Desk:
     def deep(self) -> bool:
         """Whether a model checks more than it must."""
         return self.model is not None and self.settings.effort == "deep"
+
+    def workload(self, plan: Plan) -> Workload:
+        """What the workers of a plan may ask and read."""
+        return workload(plan.complexity, self.settings, model=self.model is not None)
 
     @classmethod
     async def open(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.graph.routes import GAP_PAGES, MOST_GAP_QUERIES
+from spadework.graph.workload import workload
 from spadework.settings import Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
@@ -24,7 +24,8 @@ def forecast(plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers
     """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an unknown price leaves the money None."""
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * providers
-    gap_searches = more * count * MOST_GAP_QUERIES * providers
+    load = workload(plan.complexity, settings, model=model)
+    gap_searches = more * count * load.gap_queries * providers
     pages = sum(task.pages for task in tasks)
     low, high = (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
     calls = _calls(count, settings) if model else 0
@@ -34,7 +35,7 @@ def forecast(plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers
         workers=len(tasks),
         rounds=Span(low=1, high=settings.iterations),
         searches=_span(searches, searches + gap_searches, settings.searches),
-        pages=_span(min(2 * count, pages), pages + more * count * GAP_PAGES, settings.pages),
+        pages=_span(min(2 * count, pages), pages + more * count * load.gap_pages, settings.pages),
         calls=_span(calls, calls + more * count if model else 0, settings.calls),
         tokens=_span(_sum(low), _sum(high), settings.tokens),
         seconds=_span(ROUND_SECONDS[0] + waves[0] * WAVE_SECONDS[0], longest, settings.minutes * 60),

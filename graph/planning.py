@@ -38,7 +38,7 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
 
 def foreseen(desk: Desk, plan: Plan) -> Forecast:
     """What the run of a plan will take."""
-    tasks = first_tasks(plan, desk.budget, desk.settings)
+    tasks = first_tasks(plan, desk.budget, desk.workload(plan))
     return forecast(plan, tasks, desk.settings, providers=len(desk.search.providers), model=desk.model is not None)
 
 

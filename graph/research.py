@@ -89,7 +89,7 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if made != state["plan"]:
         emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made)))
     known = bool(state.get("follows") and state.get("attached"))
-    return {"plan": made, "tasks": routes.known_tasks(made) if known else routes.first_tasks(made, desk.budget, desk.settings)}
+    return {"plan": made, "tasks": routes.known_tasks(made) if known else routes.first_tasks(made, desk.budget, desk.workload(made))}
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
@@ -119,7 +119,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     )
     emit(Wrote(markdown=draft(known)))
     why = "stop" if desk.stop.is_set() else routes.stopped_by(known, desk.budget, desk.settings)
-    tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.settings)
+    tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.workload(state["plan"]))
     return {**judged.channels(), "tasks": tasks, "stopped_by": why or ("" if tasks else "nothing left to ask")}
 
 

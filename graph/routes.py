@@ -11,18 +11,15 @@ from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.budget import ACCELERATE, WRITE_NOW, Budget
 from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
+from spadework.graph.workload import Workload
 from spadework.settings import Settings
-from spadework.tools.select import LOCAL, PRESETS
+from spadework.tools.select import LOCAL
 from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Status, Task, Topic
 
-#: Queries of one gap task at most.
-MOST_GAP_QUERIES = 3
 #: Share of the pages that the first round may read, so that gaps find some left.
 FIRST_ROUND_PAGES = 0.7
-#: Pages that a gap task reads at most.
-GAP_PAGES = 5
-
-
+#: Pages that a topic reads in the first round, however many topics share them.
+LEAST_PAGES = 2
 #: The round in which nothing is searched: what a followed-up session has read is judged first.
 KNOWN = 0
 
@@ -37,34 +34,35 @@ def known_tasks(plan: Plan) -> list[Task]:
     return [Task(topic=topic, queries=(), round=KNOWN, pages=0) for topic in plan.topics]
 
 
-def first_tasks(plan: Plan, budget: Budget, settings: Settings) -> list[Task]:
-    """One task a topic, all its queries."""
+def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
+    """One task a topic, with as many of its queries and pages as the question is worth."""
     share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
-    pages = max(2, min(PRESETS[settings.preset][1], share))
-    broad = plan.question_type == "list"
-    return [Task(topic=topic, queries=dated(topic.queries, plan.freshness), round=1, pages=pages, broad=broad) for topic in plan.topics]
+    pages = max(LEAST_PAGES, min(load.pages, share))
+    broad = load.broad or plan.question_type == "list"
+    asked = [(topic, dated(topic.queries[: load.queries], plan.freshness)) for topic in plan.topics]
+    return [Task(topic=topic, queries=queries, round=1, pages=pages, broad=broad) for topic, queries in asked]
 
 
-def gap_tasks(state: ResearchState, budget: Budget, settings: Settings) -> list[Task]:
+def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
     """Tasks for the uncovered topics only: their own queries first, then those that were recommended and not yet asked."""
     asked, coverage = state["tasks"], state["coverage"]
     number = max(task.round for task in asked) + 1
     open_topics = [topic for topic in state["plan"].topics if topic.name not in coverage or not coverage[topic.name].covered]
     if number == KNOWN + 1:
         left = state["plan"].model_copy(update={"topics": tuple(open_topics)})
-        first = first_tasks(left, budget, settings) if open_topics else []
-        return [task.model_copy(update={"queries": (*task.queries, *_led_to(task, state))}) for task in first]
+        first = first_tasks(left, budget, load) if open_topics else []
+        return [task.model_copy(update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}) for task in first]
     before = {(query.text.lower(), query.exclude_domains) for task in asked for query in task.queries}
-    pages = min(GAP_PAGES, PRESETS[settings.preset][1])
     wanted = {topic.name: _recommended(topic, coverage.get(topic.name), state.get("shortfalls", [])) for topic in open_topics}
-    made = [(topic, (*_unasked(topic, state), *_gap_queries(wanted[topic.name], before, state["plan"]))) for topic in open_topics]
+    gaps = {name: _gap_queries(of, before, state["plan"])[: load.gap_queries] for name, of in wanted.items()}
+    made = [(topic, (*_unasked(topic, state), *gaps[topic.name])) for topic in open_topics]
     going = [(topic, queries) for topic, queries in made if queries]
     if going:
         # What the evidence as a whole lacks rides along with the first topic: by itself it is no reason to go on.
         topic, queries = going[0]
         whole = _gap_queries([s.recommendation for s in state.get("shortfalls", []) if not s.topic], before, state["plan"])
-        going[0] = (topic, (*queries, *whole[: max(0, MOST_GAP_QUERIES - len(queries))]))
-    return [Task(topic=topic, queries=queries, round=number, pages=pages) for topic, queries in going]
+        going[0] = (topic, (*queries, *whole[: max(0, load.gap_queries - len(queries))]))
+    return [Task(topic=topic, queries=queries, round=number, pages=load.gap_pages) for topic, queries in going]
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
@@ -90,7 +88,7 @@ def _recommended(topic: Topic, found: Coverage | None, lacking: Sequence[Shortfa
 def _gap_queries(recommended: Sequence[Recommendation], before: set[tuple[str, tuple[str, ...]]], plan: Plan) -> tuple[Query, ...]:
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
     wanted = {r.query: r for r in reversed(fresh)}  # of two with the same words, the first
-    return tuple(gap_query(wanted[text], plan) for text in list(dict.fromkeys(r.query for r in fresh))[:MOST_GAP_QUERIES])
+    return tuple(gap_query(wanted[text], plan) for text in dict.fromkeys(r.query for r in fresh))
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:

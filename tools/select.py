@@ -47,13 +47,13 @@ class Selection:
 def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None) -> Selection:
     """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while other domains wait.
 
-    `limit` lowers the number of pages of the preset. Hits under the threshold come last in the reserve. Raises SettingsError for an unknown
-    preset.
+    `limit` is the number of pages to read, if not that of the preset. Hits under the threshold come last in the reserve. Raises
+    SettingsError for an unknown preset.
     """
     if preset not in PRESETS:
         raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
     asked, most = PRESETS[preset]
-    most = most if limit is None else max(0, min(most, limit))
+    most = most if limit is None else max(0, limit)
     ranked, named = _named_first(sorted(hits, key=lambda hit: -hit.rrf))
     least = _threshold(ranked, asked, min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]

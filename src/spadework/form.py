@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -25,6 +26,11 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
     shown = {name: given[_key(model, name)] for name in model.model_fields if name not in OWNERS and not name.endswith(_SERVER)}
     shown = {name: entry for name, entry in shown.items() if "password" not in str(entry)}
     schema["properties"] = {name: entry | {"title": titled(name)} for name, entry in shown.items()}
+
+
+def by_effort(normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
+    """The value of a field that is not set: it follows the effort, a field that stands before it."""
+    return lambda given: deep if given.get("effort") == "deep" else normal
 
 
 def titled(name: str) -> str:

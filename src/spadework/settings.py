@@ -24,7 +24,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
-from spadework.form import as_form, sentence
+from spadework.form import as_form, by_effort, sentence
 
 Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
 Cleaning = Literal["default", "fast", "quality", "technical", "off"]
@@ -79,19 +79,18 @@ class Settings(BaseSettings):
     )
 
     # Budgets
+    effort: Literal["normal", "deep"] = Field(
+        "normal", description="deep reads more, and has a model look before it plans, judge hits, search again, and review the report."
+    )
     minutes: float = Field(10, gt=0, le=1_440, description="Minutes for the whole run, from the start of the process.")
     iterations: int = Field(3, ge=1, le=12, description="Most rounds of searching.")
     completeness: float = Field(0.8, ge=0, le=1, description="Coverage score at which a topic counts as covered.")
     calls: int = Field(110, ge=0, le=100_000, description="Most model calls.")
     searches: int = Field(120, ge=0, le=100_000, description="Most searches.")
-    pages: int = Field(60, ge=0, le=10_000, description="Most pages read.")
+    pages: int = Field(default_factory=by_effort(60, 400), ge=0, le=10_000, description="Most pages read. Unset: 60, deep 400.")
     tokens: int = Field(1_000_000, ge=0, description="Most tokens in and out, all model calls together.")
     money: float = Field(5.0, ge=0, description="Most US dollars for model calls, where the price is known.")
     marginal_utility: float = Field(0.1, ge=0, le=1, description="A round that adds a smaller share of new evidence is the last.")
-    effort: Literal["normal", "deep"] = Field(
-        "normal", description="deep has a model look before it plans, judge hits, search once more a topic, and review the report."
-    )
-
     plan_days: float = Field(7, ge=0, le=365, description="How many days the plan of a question is used again. 0: it is always made anew.")
 
     # Search
@@ -139,7 +138,7 @@ class Settings(BaseSettings):
         15, ge=0, le=1_440, description="Minutes for which results are kept of a search about now, or an empty one."
     )
     search_cache_mb: int = Field(50, ge=0, le=100_000, description="Most megabytes of results kept on disk for all sessions. 0: none.")
-    search_results: int = Field(15, ge=1, le=100, description="Results asked for each query.")
+    search_results: int = Field(default_factory=by_effort(15, 30), ge=1, le=100, description="Results of a query. Unset: 15, deep 30.")
     search_seconds: float = Field(30, gt=0, le=600, description="Longest wait for one search, in seconds.")
     probe_seconds: float = Field(2.0, gt=0, le=30, description="Longest wait to find out whether the web can be reached, in seconds.")
 

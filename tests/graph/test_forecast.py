@@ -12,6 +12,7 @@ from spadework.budget import Budget
 from spadework.events import Asked, Event, Notice, Planned
 from spadework.graph.forecast import forecast
 from spadework.graph.routes import first_tasks
+from spadework.graph.workload import workload
 from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -39,7 +40,8 @@ def foreseen(count: int, *, model: bool = True, **changes: Any) -> Forecast:
     settings = Settings.load(model="openai:m", openai_base_url="http://127.0.0.1:9/v1", prices={"m": (1.0, 10.0)}, **changes)
     topics = tuple(Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"), Query(text=f"r{n}"))) for n in range(count))
     plan = Plan(question="?", topics=topics)
-    return forecast(plan, first_tasks(plan, Budget.of(settings), settings), settings, model=model)
+    load = workload(plan.complexity, settings, model=model)
+    return forecast(plan, first_tasks(plan, Budget.of(settings), load), settings, model=model)
 
 
 def test_more_topics_and_deeper_effort_take_more() -> None:
