@@ -1,10 +1,12 @@
 """The cleaner: takes what is not the page's own matter out of a dirty page. A model names the blocks to keep, and code cuts.
 
 So nothing can be rewritten. Only a page that code finds dirty is judged by a model, and only one that it finds dirty, too, is cleaned.
+Both are asked at once: few pages are dirty, and those that are cost one wave of calls.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -68,11 +70,20 @@ async def clean(model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 
     async def ask(model: Model) -> str:
         judge = render("judge", title=page.title, text=page.text[:JUDGED_CHARS])
-        if (await model.ask("judge", judge, JudgeAnswer, seconds=seconds)).score >= least:
-            return page.text
         shown = [page.text[b.start : b.end][:BLOCK_CHARS] for b in blocks(page.text)[:MOST_BLOCKS]]
-        asked = render("cleaner", question=page.question, title=page.title, blocks=shown, technical=cleaning == "technical")
-        return kept(page.text, (await model.ask("cleaner", asked, CleanAnswer, seconds=seconds)).keep)
+        cleaner = render("cleaner", question=page.question, title=page.title, blocks=shown, technical=cleaning == "technical")
+        judged, named = await asyncio.gather(
+            model.ask("judge", judge, JudgeAnswer, seconds=seconds),
+            model.ask("cleaner", cleaner, CleanAnswer, seconds=seconds),
+            return_exceptions=True,
+        )
+        if isinstance(judged, BaseException):
+            raise judged
+        if judged.score >= least:
+            return page.text
+        if isinstance(named, BaseException):
+            raise named
+        return kept(page.text, named.keep)
 
     return await first_of(model, "cleaner", page.title or "a page", ask, lambda: page.text)
 

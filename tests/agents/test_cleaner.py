@@ -19,6 +19,7 @@ from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
+from tests.world.timing import depth
 
 MATTER = (
     "The lighthouse of Port Aldermere was first lit in 1887, and its lamp is seen from far away.",
@@ -98,10 +99,24 @@ async def test_a_dirty_page_is_judged_and_cleaned_once_and_its_quotes_stand_in_t
     assert not any("Offer 3" in prompt for prompt in shown)
 
 
-async def test_what_the_judge_finds_clean_is_not_cleaned(model: Model, settings: Settings) -> None:
+@pytest.mark.parametrize("answer", [{"keep": [1, 2, 3, 4]}, Fault("refusal")])
+async def test_what_the_judge_finds_clean_stays_as_it_is_whatever_the_cleaner_says(
+    model: Model, settings: Settings, answer: dict[str, object] | Fault
+) -> None:
     model.script("JudgeAnswer", {"score": 0.9})
+    model.script("CleanAnswer", answer)
+    result = await research("What is known about the lighthouse of Port Aldermere?", settings)
+    assert any("Offer 3" in r.prompt for r in model.requests if r.schema_name == "AssessmentAnswer")
+    assert not any(p.stage == "cleaner" for p in result.problems)
+
+
+async def test_a_dirty_page_adds_one_wave_of_calls(model: Model, settings: Settings) -> None:
+    model.delay = 0.2
+    model.script("JudgeAnswer", {"score": 0.1})
+    model.script("CleanAnswer", {"keep": [1, 2, 3, 4]})
     await research("What is known about the lighthouse of Port Aldermere?", settings)
-    assert (asked(model, "JudgeAnswer"), asked(model, "CleanAnswer")) == (1, 0)
+    assert (asked(model, "JudgeAnswer"), asked(model, "CleanAnswer")) == (1, 1)
+    assert depth(model.requests) <= 5
 
 
 @pytest.mark.parametrize("role", ["JudgeAnswer", "CleanAnswer"])
