@@ -52,6 +52,14 @@ SHOWN: dict[str, dict[str, Any]] = {
     },
     "hits": {"question": QUESTION.text, "topic": TOPIC, "hits": [{"title": "Spades", "domain": "a.example", "snippet": "Digging tools."}]},
     "reflect": {"question": QUESTION.text, "topic": TOPIC, "passages": PASSAGES},
+    "verifier": {
+        "items": [
+            {"sentence": "A spade is a tool for digging.", "quotes": "A spade is a tool for digging.\n\nIt has a blade."},
+            {"sentence": "It has no handle.", "quotes": "Lean on the handle."},
+        ],
+    },
+    "judge": {"title": "Spades", "text": "A spade is a tool for digging.\n\nSubscribe"},
+    "cleaner": {"question": QUESTION.text, "title": "Spades", "blocks": ["# Spades", "It has a blade.", "Subscribe"], "technical": True},
     "editor": {
         "question": QUESTION.text,
         "topics": [{"name": "Definition", "covered": True, "gaps": ()}, {"name": "Uses", "covered": False, "gaps": ("Which soil?",)}],
@@ -81,9 +89,8 @@ def test_a_prompt_is_rendered_as_it_was(role: str) -> None:
     assert rendered == golden.read_text(encoding="utf-8")
 
 
-def test_every_prompt_of_this_kind_has_its_golden_file() -> None:
-    others = {path.stem for path in PROMPTS.glob("*.md")} - SHOWN.keys()
-    assert others <= {"verifier", "judge", "cleaner"}, "a new prompt needs a golden file"
+def test_every_prompt_has_its_golden_file() -> None:
+    assert {path.stem for path in PROMPTS.glob("*.md")} == SHOWN.keys(), "a new prompt needs a golden file"
 
 
 @pytest.mark.parametrize("role", sorted(SHOWN))
@@ -111,6 +118,9 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "writer": SHOWN["writer"] | {"evidence": [item]},
         "hits": SHOWN["hits"] | {"hits": [{"title": text, "domain": "a.example", "snippet": text}]},
         "reflect": SHOWN["reflect"] | {"passages": [passage]},
+        "verifier": {"items": [{"sentence": text, "quotes": text}]},
+        "judge": {"title": text or "x", "text": text},
+        "cleaner": SHOWN["cleaner"] | {"title": text or "x", "blocks": [text, text]},
         "editor": SHOWN["editor"] | {"report": text},
     }
 
