@@ -19,6 +19,7 @@ from spadework.tools.sentences import sentences
 REPORTS = 4
 #: A sentence of so many words, of which fewer than this share differ, is stuffed with them.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
+_ADDRESS = re.compile(r"https?://\S+")
 
 _KIND = r"(?:ai|a\.i\.|llm|gpt|artificial intelligence|language model|automated|machine|chat ?bot|autonomous|research)"
 _BODY = r"(?:models?|assistants?|agents?|systems?|readers?|crawlers?|bots?|scrapers?|summari[sz]ers?|tools?|parsers?)"
@@ -103,8 +104,9 @@ def is_order(text: str) -> bool:
 
 
 def is_stuffed(text: str) -> bool:
-    """Whether a sentence only strings together a few words again and again, with none of those that make it one."""
-    words = re.findall(r"[^\W\d_]+", text.lower())
+    """Whether a sentence only strings together a few words again and again, with none of those that make it one. What is read counts, not
+    the addresses of its links."""
+    words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
     return len(words) >= STUFFED_WORDS and len(set(words)) < STUFFED_SHARE * len(words) and not STOP_WORDS.intersection(words)
 
 

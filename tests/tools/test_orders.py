@@ -147,3 +147,10 @@ def test_what_is_left_stands_in_order_and_has_no_orders(text: str) -> None:
     edges = [edge for span in spans for edge in span]
     assert edges == sorted(set(edges))
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)
+
+
+def test_words_strung_together_are_left_out_and_links_are_not_for_their_addresses() -> None:
+    strung = "cheap shoes cheap boots shoes boots cheap shoes buy shoes cheap boots"
+    tags = " ".join(f"[{tag} topic](https://shop.example/topics/shop/topics/{tag})" for tag in ("python", "audio", "linux", "games"))
+    assert told(strung) == []
+    assert told(tags) == [(0, len(tags))]
