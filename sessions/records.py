@@ -23,6 +23,7 @@ from spadework.sessions.lock import held
 from spadework.sessions.log import log_event
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically
+from spadework.tools.plans import PlanStore
 from spadework.values import Evidence, Result
 
 METADATA = "session_metadata.json"
@@ -164,9 +165,14 @@ def session_folder(home: Path, session_id: str) -> Path:
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session with all its files. Raises SessionNotFound, and SessionBusy while somebody works on it."""
+    """Delete a session with all its files, and the plan that is kept of its question.
+
+    Raises SessionNotFound, and SessionBusy while somebody works on it.
+    """
     folder = session_folder(home, session_id)
     with held(folder):
+        with suppress(SessionNotFound):  # a session that broke off before its question was written down
+            PlanStore(home / "plans", 0).forget(read_metadata(folder)["query"])
         shutil.rmtree(folder)
 
 

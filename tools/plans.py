@@ -46,6 +46,17 @@ class PlanStore:
             if self._is_old(path):
                 path.unlink(missing_ok=True)
 
+    def forget(self, question: str) -> None:
+        """Delete the plans of a question, also of one that an answer to a question of ours was added to. Raises OSError."""
+        asked = normalised(question)
+        for path in self._folder.glob("*.json"):
+            try:
+                kept = normalised(Plan.model_validate_json(path.read_bytes()).question)
+            except (FileNotFoundError, ValidationError):
+                continue
+            if kept.startswith(asked):
+                path.unlink(missing_ok=True)
+
     def _is_old(self, path: Path) -> bool:
         return time.time() - path.stat().st_mtime > self._seconds
 

@@ -13,6 +13,7 @@ from spadework.events import Asked, Event, Notice, Planned
 from spadework.graph.forecast import forecast
 from spadework.graph.routes import first_tasks
 from spadework.graph.workload import workload
+from spadework.sessions.records import delete_session
 from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -114,6 +115,14 @@ async def test_another_question_model_or_effort_is_planned_anew(
     await research(QUESTION, settings)
     await research(second, settings.with_(**changes))
     assert [r.schema_name for r in model.requests].count("PlanAnswer") == 2
+
+
+async def test_a_session_that_is_deleted_takes_the_plan_of_its_question_along(model: Model, settings: Settings) -> None:
+    await research("Who lives there?", settings)
+    result = await research(QUESTION, settings)
+    delete_session(settings.home, result.session_id)
+    kept = [Plan.model_validate_json(path.read_bytes()).question for path in (settings.home / "plans").glob("*.json")]
+    assert kept == ["Who lives there?"]
 
 
 async def test_the_plan_of_the_extractive_lead_is_not_kept(model: Model, settings: Settings) -> None:
