@@ -95,6 +95,7 @@ def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
             "domain": domain_of(s.page.url),
             "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
             "text": s.text,
+            "columns": s.columns,
         }
         for s in shown
     ]

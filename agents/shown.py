@@ -10,12 +10,16 @@ from spadework.values import Page, Quality, Recommendation
 
 @dataclass(frozen=True)
 class Shown:
-    """A passage `text` = the page's text[start : start + len(text)]; `heading` is the path of headings above it, `score` its rank."""
+    """A passage `text` = the page's text[start : start + len(text)]; `heading` is the path of headings above it, `score` its rank.
+
+    `columns` is the row with the names of the columns, of a passage that is a piece of a long table.
+    """
 
     page: Page
     start: int
     text: str
     heading: str = ""
+    columns: str = ""
     score: float = 0.0
 
 

@@ -9,7 +9,7 @@ What fails is replaced by its quote or removed; its text is kept in the problems
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from spadework.prompts import render
 from spadework.tools.facts import months, names, negated, numbers, spelled, stems
 from spadework.tools.quotes import plain
 from spadework.tools.sentences import sentences
+from spadework.tools.tables import told
 from spadework.tools.urls import addresses
 from spadework.values import Evidence, Problem, Section, Sentence, Verdict
 
@@ -159,7 +160,7 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str], j
     held: list[Sentence] = []
     problems: list[Problem] = []
     for sentence in section.sentences:
-        cited = tuple(id_ for id_ in sentence.evidence_ids if id_ in ledger)
+        cited = _with_columns([id_ for id_ in sentence.evidence_ids if id_ in ledger], ledger)
         checked = sentence.model_copy(update={"evidence_ids": cited})
         found = verdict(checked, _quotes(checked, ledger))
         if found == "supported" and judged.get(sentence) in ("contradicted", "unsupported"):
@@ -171,11 +172,18 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str], j
             problems.append(_problem(section, sentence, found, cited))
             if not cited:
                 continue
-            checked = quoted(ledger[cited[0]], sentence.text)
+            checked = quoted(ledger[cited[0]], sentence.text, columns_of(ledger[cited[0]], ledger.values()))
         held.append(checked)
     kept = _once(held, said)
     said.update(sentence.text for sentence in held)
     return section.model_copy(update={"sentences": tuple(kept)}), problems
+
+
+def _with_columns(cited: Sequence[str], ledger: Mapping[str, Evidence]) -> tuple[str, ...]:
+    """What is cited, rows first, each with the names of its columns: they say what its cells are."""
+    found = [columns_of(ledger[id_], ledger.values()) for id_ in cited]
+    ordered = sorted(cited, key=lambda id_: ledger[id_].kind == "columns")
+    return tuple(dict.fromkeys([*ordered, *(e.id for e in found if e)]))
 
 
 def _once(sentences: Sequence[Sentence], said: set[str]) -> list[Sentence]:
@@ -186,8 +194,20 @@ def _once(sentences: Sequence[Sentence], said: set[str]) -> list[Sentence]:
     return [sentence for sentence in dict.fromkeys(sentences) if sentence in own or sentence in again]
 
 
-def quoted(evidence: Evidence, instead_of: str = "") -> Sentence:
-    """The sentence that is the quote itself; of one of many sentences those nearest to what it stands for, or the first ones."""
+def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
+    """The entry with the names of the columns of a row: the last before it on its page."""
+    above = [e for e in ledger if e.kind == "columns" and e.content_hash == row.content_hash and e.end <= row.start]
+    return max(above, key=lambda e: e.start, default=None) if row.kind == "row" else None
+
+
+def quoted(evidence: Evidence, instead_of: str = "", columns: Evidence | None = None) -> Sentence:
+    """The sentence that is the quote itself; of one of many sentences those nearest to what it stands for, or the first ones.
+
+    A row of a table is told with the names of its `columns`.
+    """
+    if evidence.kind in ("row", "cells"):
+        ids = (evidence.id, columns.id) if columns else (evidence.id,)
+        return Sentence(text=" ".join(told(columns.quote if columns else "", evidence.quote).split()), evidence_ids=ids)
     if evidence.kind == "code":
         return Sentence(text=evidence.quote, evidence_ids=(evidence.id,), code=True, language=evidence.language)
     said = [evidence.quote[start:end] for start, end in sentences(evidence.quote)]

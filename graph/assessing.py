@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from spadework.agents.assessor import assess
 from spadework.agents.shortfalls import Standard, shortfalls
@@ -15,7 +15,8 @@ from spadework.graph.desk import Desk
 from spadework.graph.distilling import shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block, blocks
-from spadework.values import Coverage, Evidence, Page, Problem, Round, Shortfall, Topic
+from spadework.tools.tables import header_of
+from spadework.values import Coverage, Evidence, EvidenceKind, Page, Problem, Round, Shortfall, Topic
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,10 @@ async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Ju
         for start, end, block in _pieces(text, spot.start, spot.end):
             if any(h == spot.page.content_hash and start < e and s < end for h, s, e in taken):
                 continue
-            taken.append((spot.page.content_hash, start, end))
-            made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot.page, text[start:end], (start, block)))
+            for first, last, kind in _parts(text, block, (start, end)):
+                if not any(h == spot.page.content_hash and first < e and s < last for h, s, e in taken):
+                    taken.append((spot.page.content_hash, first, last))
+                    made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot.page, text[first:last], (first, block, kind)))
     return made
 
 
@@ -133,9 +136,18 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
     return pieces
 
 
-def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Block]) -> Evidence:
-    start, block = place
-    kind: Literal["text", "item", "code"] = "code" if block.kind == "code" else "item" if block.kind == "list" else "text"
+def _parts(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
+    """A quote as entries of the ledger: a row of a table after the names of its columns, without which it tells little; else one."""
+    if block.kind != "table" or "\n" in text[slice(*span)]:
+        return [(*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")]
+    header = header_of(text, block)
+    if header is None:
+        return [(*span, "cells")]
+    return [(*header, "columns"), (*span, "row")] if header[1] < span[0] else [(*span, "columns")]
+
+
+def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Block, EvidenceKind]) -> Evidence:
+    start, block, kind = place
     return Evidence(
         id=id_,
         topic=topic.name,

@@ -1,18 +1,23 @@
-"""Distilling: which passages of the pages are worth judging for a topic."""
+"""Distilling: which passages of the pages are worth judging for a topic, by what it asks for: text, a figure, or rows of a table."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from spadework.agents.extractive.needs import need_of
 from spadework.agents.shown import Shown
 from spadework.graph.desk import Desk
 from spadework.graph.state import Find
-from spadework.tools.passages import cut, heading_at, headings
+from spadework.tools.orders import is_order
+from spadework.tools.passages import Block, blocks, cut, heading_at, headings
 from spadework.tools.retrieve import Bm25
-from spadework.values import Page, Passage, Topic
+from spadework.tools.tables import header_of, rows_of
+from spadework.values import Need, Page, Passage, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are repeated this often.
 HEADING_WEIGHT = 2
@@ -22,6 +27,18 @@ PAGE_PRIOR = 0.5
 EXTRACTIVE_CHARS = 60_000
 #: Passages of one page at most, so that one long page does not crowd out the others.
 PER_PAGE = 12
+#: A table with more characters than this is judged in runs of rows: as one passage it would leave no room for others, or find none.
+MOST_TABLE_CHARS = 4_000
+#: How much a passage with what the topic needs, a figure or a table, is preferred.
+NEEDED = 1.5
+
+
+#: What a passage holds that gives what is needed: any figure, the line of a table, nothing that counts.
+_HOLDS: dict[Need, re.Pattern[str]] = {
+    "count": re.compile(r"\d"),
+    "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
+    "text": re.compile(r"(?!)"),
+}
 
 
 class Cut(NamedTuple):
@@ -95,8 +112,9 @@ def most_chars(desk: Desk) -> int:
 
 def shown(page: Page, text: str, passage: Passage) -> Shown:
     """A passage with its text and the headings above it."""
-    above = heading_at(_headings(text), passage.start)
-    return Shown(page=page, start=passage.start, text=text[passage.start : passage.end], heading=above, score=passage.score)
+    above, columns = heading_at(_headings(text), passage.start), columns_at(text, passage.start)
+    heard = "" if is_order(columns) else columns
+    return Shown(page, passage.start, text[passage.start : passage.end], above, heard, passage.score)
 
 
 @lru_cache(maxsize=256)
@@ -107,22 +125,58 @@ def _headings(text: str) -> list[tuple[int, int, str]]:
 
 def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
     found = _headings(text)
+    pieces = [piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)]
     return [
-        Cut(page.content_hash, start, end, text[start:end], f"{page.title} {heading_at(found, start)}", rank)
-        for start, end in cut(text, passage_chars)
+        Cut(page.content_hash, start, end, text[start:end], f"{page.title} {heading_at(found, start)} {columns_at(text, start)}", rank)
+        for start, end in pieces
     ]
+
+
+def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
+    """A passage, or where a long table makes it too long, what stands around the table and runs of its rows."""
+    start, end = span
+    if end - start <= max(MOST_TABLE_CHARS, most):
+        return [span]
+    made: list[tuple[int, int]] = []
+    for block in _blocks(text):
+        if block.end <= start or block.start >= end:
+            continue
+        parts = rows_of(text, block) if block.kind == "table" else [(block.start, block.end)]
+        for first, last in parts:
+            if made and block.kind == "table" and made[-1][0] >= block.start and last - made[-1][0] <= most:
+                made[-1] = (made[-1][0], last)
+            else:
+                made.append((max(first, start), min(last, end)))
+    return made
+
+
+def columns_at(text: str, start: int) -> str:
+    """The row with the names of the columns, where a passage begins among the rows below it; else ""."""
+    found = _blocks(text)
+    nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
+    header = header_of(text, nearest) if nearest.kind == "table" and nearest.start < start < nearest.end else None
+    return text[slice(*header)] if header and header[1] <= start else ""
+
+
+@lru_cache(maxsize=256)
+def _blocks(text: str) -> list[Block]:
+    """The blocks of a text, found once."""
+    return blocks(text)
 
 
 def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
     query = " ".join([topic.question, *topic.must_cover, *(q.text for q in topic.queries)])
+    holds = _HOLDS[need_of(topic)]
     made = [
-        Passage(
-            content_hash=c.content_hash, start=c.start, end=c.end, topic=topic.name, score=round(s * (1 + PAGE_PRIOR / (1 + c.rank)), 4)
-        )
+        Passage(content_hash=c.content_hash, start=c.start, end=c.end, topic=topic.name, score=_score(s, c, holds))
         for s, c in zip(index.scores(query), cuts, strict=True)
         if s > 0
     ]
     return sorted(made, key=lambda p: -p.score)
+
+
+def _score(score: float, one: Cut, holds: re.Pattern[str]) -> float:
+    return round(score * (1 + PAGE_PRIOR / (1 + one.rank)) * (NEEDED if holds.search(one.text) else 1.0), 4)
 
 
 def _within(passages: Sequence[Passage], most: int) -> list[Passage]:

@@ -7,7 +7,9 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from spadework.agents.extractive.needs import need_of
 from spadework.budget import BEST_ONLY
+from spadework.events import Distilled
 from spadework.graph.cleaning import cleaned
 from spadework.graph.deepening import judged, looked_again
 from spadework.graph.desk import desk_of
@@ -69,10 +71,11 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Cut the pages into passages and keep those that fit the topic best."""
+    """Cut the pages into passages and keep those that fit best what the topic asks: text, a figure, or rows of a table."""
     desk = await desk_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
     passages = await distilled(desk, task.topic, pages)
+    emitter(runtime)(Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages)))
     return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages))]}
 
 

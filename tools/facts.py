@@ -33,6 +33,8 @@ _NEGATION = re.compile(r"\b(?:not|never|no|none|nor|neither|cannot|without|nobod
 OTHER_WORDS = {
     "peopl": ("inhabit", "popul", "resid"),
     "live": ("inhabit", "popul", "resid"),
+    "inhabit": ("popul", "resid"),
+    "popul": ("inhabit", "resid"),
     "cost": ("price",),
     "born": ("birth",),
     "birth": ("born",),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from spadework.agents.extractive.bridges import Bridge, asks_for_a_relation, bridges, reached
 from spadework.agents.extractive.candidates import Candidate, candidates
+from spadework.agents.extractive.needs import need_of
 from spadework.agents.extractive.scale import Scale
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.tools.disagreement import disagreement
@@ -38,7 +39,7 @@ class Scored:
 
 def assess(plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evidence]) -> Judgement:
     """The judgement of a topic: the best quotes that do not repeat each other or what is known, and whether they answer it."""
-    found = candidates(shown)
+    found = candidates(shown, rows=need_of(topic) != "text")
     leads = asks_for_a_relation(plan.question)
     scale = Scale(plan, topic, found, also=reached(shown, known) if leads else ())
     wants_code = scale.facet.code

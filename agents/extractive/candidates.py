@@ -12,9 +12,10 @@ from spadework.agents.shown import Shown
 from spadework.tools.blocks import Block, blocks
 from spadework.tools.inline import plain, units
 from spadework.tools.sentences import sentences
+from spadework.tools.tables import cells, header_of, rows_of, told
 
 Span = tuple[int, int]
-Kind = Literal["text", "item", "list", "code"]
+Kind = Literal["text", "item", "list", "code", "row"]
 
 #: Lengths of a sentence that can stand alone in a report, in characters and words; an item of a list may be shorter, those of a whole
 #: list on average.
@@ -24,6 +25,8 @@ LEAST_WORDS, LEAST_ITEM_WORDS, LEAST_LEAD_WORDS = 5, 3, 3
 LIST_ITEMS, LIST_CHARS = (2, 14), 1_200
 #: Lines of a code block that can stand in a report.
 MOST_CODE_LINES = 60
+#: Columns of a table whose rows can be told.
+ROW_COLUMNS = (2, 12)
 
 #: Openings that lean on the sentence before: it is quoted along with them.
 _LEANS = re.compile(
@@ -84,9 +87,9 @@ def source(candidate: Candidate) -> str:
     return " ".join(candidate.shown.text[a - start : b - start] for a, b in candidate.spans)
 
 
-def candidates(shown: Sequence[Shown]) -> list[Candidate]:
-    """All candidates of the passages, in their order."""
-    return [found for passage in shown for found in _of(passage)]
+def candidates(shown: Sequence[Shown], *, rows: bool = False) -> list[Candidate]:
+    """All candidates of the passages, in their order; with the `rows` of their tables, if these are wanted."""
+    return [found for passage in shown for found in (*_of(passage), *(_rows(passage) if rows else ()))]
 
 
 def _of(passage: Shown) -> Iterator[Candidate]:
@@ -107,6 +110,19 @@ def _of(passage: Shown) -> Iterator[Candidate]:
             yield _made(passage, "code", (lead, inner) if lead else (inner,), text[slice(*inner)])
         elif block.kind == "list" and (items := _items(text, block)):
             yield _made(passage, "list", (lead, *items) if lead else items)
+
+
+def _rows(passage: Shown) -> Iterator[Candidate]:
+    """The rows of the tables of a passage, told with the names of their columns."""
+    least, most = ROW_COLUMNS
+    for block in blocks(passage.text):
+        if block.kind == "table":
+            header = header_of(passage.text, block)
+            names = passage.text[slice(*header)] if header else passage.columns
+            for span in rows_of(passage.text, block):
+                row = passage.text[slice(*span)]
+                if least <= len(cells(row)) <= most and len(row) <= SENTENCE_CHARS[1]:
+                    yield _made(passage, "row", (span,), " ".join(plain(told(names, row)).split()))
 
 
 def _made(passage: Shown, kind: Kind, spans: tuple[Span, ...], text: str = "") -> Candidate:

@@ -94,7 +94,7 @@ class Scale:
         if self.answers and not self.answers(candidate.text):
             return False
         if self.facet.key == "differences" and len(self.subjects) > 1:
-            return candidate.kind in ("text", "item") and (self.names.names_another(candidate) or self.sides.only_one_has(candidate))
+            return candidate.kind in ("text", "item", "row") and (self.names.names_another(candidate) or self.sides.only_one_has(candidate))
         if self.facet.cued and not self._cued(candidate):
             return False
         if candidate.kind != "code":

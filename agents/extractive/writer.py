@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spadework.agents.extractive.facets import facet_of
-from spadework.agents.verifier import quoted
+from spadework.agents.verifier import columns_of, quoted
 from spadework.values import Evidence, Plan, Section
 
 #: Sentences of a summary at most, and the longest, in characters.
@@ -20,7 +20,8 @@ _TELLING = (
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
     """The quotes of a topic in the order of the ledger, which is that of their pages."""
-    return Section(heading=heading, sentences=tuple(quoted(e) for e in evidence))
+    told = tuple(quoted(e, columns=columns_of(e, evidence)) for e in evidence if e.kind != "columns")
+    return Section(heading=heading, sentences=told)
 
 
 def summary(plan: Plan, ledger: Sequence[Evidence]) -> Section:
@@ -30,9 +31,12 @@ def summary(plan: Plan, ledger: Sequence[Evidence]) -> Section:
     topics = sorted(telling, key=lambda topic: _TELLING.index(facets[topic.name]))
     first = [next((e for e in ledger if e.topic == topic.name and _sums_up(e)), None) for topic in topics]
     said = {e.quote: e for e in reversed(first) if e}  # what two topics begin with is said once
-    return Section(heading="Summary", kind="summary", sentences=tuple(quoted(e) for e in reversed(said.values()))[:SUMMARY_SENTENCES])
+    sentences = tuple(quoted(e, columns=columns_of(e, ledger)) for e in reversed(said.values()))
+    return Section(heading="Summary", kind="summary", sentences=sentences[:SUMMARY_SENTENCES])
 
 
 def _sums_up(evidence: Evidence) -> bool:
     """Whether a quote is a whole sentence, short enough for a summary; one that introduces code or a list is not."""
-    return evidence.kind == "text" and len(evidence.quote) <= SUMMARY_CHARS and evidence.quote.rstrip('*`)”"').endswith((".", "!"))
+    if evidence.kind != "text":
+        return evidence.kind in ("row", "cells")
+    return len(evidence.quote) <= SUMMARY_CHARS and evidence.quote.rstrip('*`)”"').endswith((".", "!"))

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from spadework.values import Coverage, Forecast, Plan, Problem, Result, Usage, Value
+from spadework.values import Coverage, Forecast, Need, Plan, Problem, Result, Usage, Value
 
 
 class Started(Value):
@@ -101,6 +101,15 @@ class Read(Value):
     known: bool = False
 
 
+class Distilled(Value):
+    """The pages of a topic were taken apart by what it needs of them: so many passages are judged."""
+
+    type: Literal["distilled"] = "distilled"
+    topic: str
+    need: Need
+    passages: int
+
+
 class Assessed(Value):
     """A round was judged on the ledger."""
 
@@ -142,7 +151,21 @@ class Ended(Value):
 
 
 Event = Annotated[
-    Started | Notice | Asked | Answered | Planned | Searched | Checked | Reading | Read | Assessed | Troubled | Wrote | Finished | Ended,
+    Started
+    | Notice
+    | Asked
+    | Answered
+    | Planned
+    | Searched
+    | Checked
+    | Reading
+    | Read
+    | Distilled
+    | Assessed
+    | Troubled
+    | Wrote
+    | Finished
+    | Ended,
     Field(discriminator="type"),
 ]
 

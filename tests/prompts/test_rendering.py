@@ -27,8 +27,14 @@ TOPIC = Topic(
 HITS = [Hit(url="https://a.example/1", title="Spades and shovels"), Hit(url="https://b.example/2", title="All about\nspades")]
 QUESTION = Question(text="What is a spade?", earlier=("What is a garden?",), domains=("a.example",))
 PASSAGES = [
-    {"title": "Spades", "domain": "a.example", "date": "2026-03-04", "text": "A spade is a tool for digging.\n\nIt has a blade."},
-    {"title": "", "domain": "b.example", "date": "", "text": "Lean on the handle."},
+    {
+        "title": "Spades",
+        "domain": "a.example",
+        "date": "2026-03-04",
+        "text": "A spade is a tool for digging.\n\nIt has a blade.",
+        "columns": "",
+    },
+    {"title": "", "domain": "b.example", "date": "", "text": "| Handle | 90 cm |", "columns": "| Part | Length |"},
 ]
 SHOWN: dict[str, dict[str, Any]] = {
     "lead": {"question": QUESTION, "hits": HITS},
@@ -108,7 +114,7 @@ def test_what_stands_in_a_page_never_opens_or_closes_the_block(text: str) -> Non
 
 
 def _hostile(text: str) -> dict[str, dict[str, Any]]:
-    passage = {"title": text or "x", "domain": "a.example", "date": "", "text": text}
+    passage = {"title": text or "x", "domain": "a.example", "date": "", "text": text, "columns": text or "x"}
     item = {"id": "E1", "quote": text, "domain": "a.example", "date": ""}
     hit = Hit(url="https://a.example/", title=text)
     return {

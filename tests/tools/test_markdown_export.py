@@ -41,6 +41,7 @@ def test_a_link_leads_to_the_quoted_words() -> None:
         fragment_link("https://x.org/p", quote)
         == "https://x.org/p#:~:text=one%20two%20three%20four%20five,seven%20eight%20nine%20ten%2C%20eleven"
     )
+    assert fragment_link("https://x.org/p", "| Port Aldermere | 48,212 | |") == "https://x.org/p#:~:text=Port%20Aldermere,48%2C212"
     assert fragment_link("library://notes/a.md", quote) == "library://notes/a.md"
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote as percent
 from urllib.parse import urlsplit
 
 from spadework.tools.inline import plain, scan
+from spadework.tools.tables import cells
 from spadework.values import Evidence, Report, Section, Sentence, Source
 
 #: Words of a quote that a text-fragment link begins and ends with.
@@ -64,12 +65,14 @@ def fragment_link(url: str, quote: str) -> str:
     """The URL of a web page with a text fragment that leads to the quote; the URL of a local document as it is."""
     if not url.startswith("http"):
         return url
-    words = _NOT_SHOWN.sub(" ", plain(quote)).split()
-    if not words:
+    # Words in two cells of a table do not stand side by side for a browser: such a link leads from the first cell to the last.
+    parts = cells(quote) if quote.startswith("|") else [quote]
+    shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
+    if not shown:
         return url
-    first, last = words[:FRAGMENT_WORDS], words[-FRAGMENT_WORDS:]
+    first, last = shown[0][:FRAGMENT_WORDS], shown[-1][-FRAGMENT_WORDS:]
     encode = [percent(" ".join(part), safe="").replace("-", "%2D") for part in (first, last)]
-    return f"{url}#:~:text={encode[0]}" + (f",{encode[1]}" if len(words) > 2 * FRAGMENT_WORDS else "")
+    return f"{url}#:~:text={encode[0]}" + (f",{encode[1]}" if len(shown) > 1 or len(shown[0]) > 2 * FRAGMENT_WORDS else "")
 
 
 def safe_url(url: str) -> str:

@@ -4,8 +4,8 @@ All are frozen and small: the text of a page lives in the page store under its c
 Offsets count code points in that text.
 """
 
-from spadework.values.asking import Complexity, Forecast, Freshness, Plan, Query, QueryKind, Question, QuestionType, Span, Task, Topic
-from spadework.values.finding import Evidence, Found, Hit, Page, Passage
+from spadework.values.asking import Complexity, Forecast, Freshness, Need, Plan, Query, QueryKind, Question, QuestionType, Span, Task, Topic
+from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, Passage
 from spadework.values.judging import Conflict, Coverage, Priority, Quality, Recommendation, Round, Shortfall, Side
 from spadework.values.telling import (
     Citation,
@@ -31,11 +31,13 @@ __all__ = [
     "Coverage",
     "CoveredTopic",
     "Evidence",
+    "EvidenceKind",
     "Forecast",
     "Found",
     "Freshness",
     "Hit",
     "Mode",
+    "Need",
     "Page",
     "Passage",
     "Plan",

@@ -12,6 +12,8 @@ QueryKind = Literal["original", "paraphrase", "broad", "specific", "gap"]
 QuestionType = Literal["what", "howto", "compare", "why", "fact", "latest", "list", "evaluate", "general"]
 Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
+#: How a page is taken apart for a topic.
+Need = Literal["text", "count", "table"]
 
 
 class Question(Value):

@@ -8,6 +8,8 @@ from typing import Literal
 from spadework.values.asking import QueryKind
 from spadework.values.value import Value
 
+EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
+
 
 class Found(Value):
     """Where a hit was found: by which query, at which provider, at which rank (from 1)."""
@@ -73,7 +75,8 @@ class Passage(Value):
 class Evidence(Value):
     """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page `content_hash`.
 
-    `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of code, as its page names it.
+    `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of code, as its page names it. A "row" of
+    a table is told with the names of its "columns", an entry of their own; "cells" are a row of a table that names none.
     """
 
     id: str
@@ -86,5 +89,5 @@ class Evidence(Value):
     fetched_at: datetime
     published_at: datetime | None = None
     origin: str
-    kind: Literal["text", "item", "code"] = "text"
+    kind: EvidenceKind = "text"
     language: str = ""

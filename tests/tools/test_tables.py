@@ -1,0 +1,55 @@
+"""Rows of Markdown tables: where they stand, and how they read as sentences."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+
+from spadework.tools.blocks import blocks
+from spadework.tools.tables import cells, header_of, rows_of, told
+from tests.tools.markdownish import markdown
+
+TOWNS = "| Town | Inhabitants | 2024 |\n|---|---|---|\n| Aldermere | 48,212 | up |\n| Kelling | 3,100 | |"
+
+
+def test_a_row_is_told_with_the_names_of_its_columns() -> None:
+    [table] = blocks(TOWNS)
+    header = header_of(TOWNS, table)
+    assert header
+    assert TOWNS[slice(*header)] == "| Town | Inhabitants | 2024 |"
+    rows = [TOWNS[slice(*span)] for span in rows_of(TOWNS, table)]
+    assert [told(TOWNS[slice(*header)], row) for row in rows] == [
+        "Town: Aldermere; Inhabitants: 48,212; 2024: up.",
+        "Town: Kelling; Inhabitants: 3,100.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("| | |\n|---|---|\n| Inhabitants | 48,212 |", ["Inhabitants: 48,212."]),
+        ("| Country | Norland |\n|---|---|\n| Inhabitants | 48,212 |", ["Country: Norland.", "Inhabitants: 48,212."]),
+        ("| Kelling | 3,100 | 1902 |\n|---|---|---|\n| Aldermere | 48,212 | 1887 |", ["Kelling: 3,100, 1902.", "Aldermere: 48,212, 1887."]),
+        ("| Inhabitants | 48,212 |\n| Area | 30 km² |", ["Inhabitants: 48,212.", "Area: 30 km²."]),
+        ("| only | | |\n| | | |", ["only."]),
+    ],
+)
+def test_a_table_that_does_not_name_its_columns_is_told_by_its_first_cells(text: str, said: list[str]) -> None:
+    [table] = blocks(text)
+    assert header_of(text, table) is None
+    assert [told("", text[slice(*span)]) for span in rows_of(text, table)] == said
+
+
+def test_a_pipe_that_is_escaped_parts_no_cells() -> None:
+    assert cells(r"| a \| b | c |") == [r"a \| b", "c"]
+
+
+@given(markdown)
+def test_rows_stand_in_their_table_one_after_the_other(text: str) -> None:
+    for block in blocks(text):
+        if block.kind == "table":
+            spans = [span for span in (header_of(text, block), *rows_of(text, block)) if span]
+            assert all(block.start <= start < end <= block.end and "\n" not in text[start:end] for start, end in spans)
+            assert all(before[1] < after[0] for before, after in pairwise(spans))

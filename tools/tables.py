@@ -1,0 +1,61 @@
+"""The rows of a Markdown table: where they stand, what is written above their cells, and how a row reads as a sentence."""
+
+from __future__ import annotations
+
+import re
+
+from spadework.tools.blocks import Block
+
+Span = tuple[int, int]
+
+_CELL = re.compile(r"(?<!\\)\|")
+#: Columns from which on a first row names them.
+LEAST_COLUMNS = 3
+#: A cell that begins with a figure other than a year.
+_FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
+_DELIMITER = re.compile(r"[\s|:-]*-[\s|:-]*")
+
+
+def header_of(text: str, table: Block) -> Span | None:
+    """Where the row with the names of the columns stands; None where the table has none.
+
+    Markdown cannot do without a first row: one with figures is a row like the others, and of two columns the first names the second.
+    """
+    lines = _lines(text, table)
+    if len(lines) < 2 or not _DELIMITER.fullmatch(text[slice(*lines[1])]):
+        return None
+    names = cells(text[slice(*lines[0])])
+    return lines[0] if len(names) >= LEAST_COLUMNS and any(names) and not any(map(_FIGURE.match, names)) else None
+
+
+def rows_of(text: str, table: Block) -> list[Span]:
+    """Where the rows stand that are not the names of the columns, in order."""
+    header = header_of(text, table)
+    rows = [span for span in _lines(text, table) if span != header and not _DELIMITER.fullmatch(text[slice(*span)])]
+    return [span for span in rows if any(cells(text[slice(*span)]))]
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row without the pipes between them."""
+    inner = row.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.strip() for cell in _CELL.split(inner)]
+
+
+def told(header: str, row: str) -> str:
+    """A row as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5." Without names of columns the first cell names the others."""
+    values, names = cells(row), cells(header) if header else []
+    if not any(names):
+        first, *others = [value for value in values if value] or [""]
+        return f"{first}: {', '.join(others)}." if others else f"{first}."
+    named = [f"{name}: {value}" if name else value for name, value in zip(names, values, strict=False) if value]
+    return "; ".join(named) + "."
+
+
+def _lines(text: str, table: Block) -> list[Span]:
+    spans, at = [], table.start
+    for line in text[table.start : table.end].split("\n"):
+        begin = at + len(line) - len(line.lstrip())
+        spans.append((begin, max(begin, at + len(line.rstrip()))))
+        at += len(line) + 1
+    return spans
