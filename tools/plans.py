@@ -54,7 +54,7 @@ class PlanStore:
                 kept = normalised(Plan.model_validate_json(path.read_bytes()).question)
             except (FileNotFoundError, ValidationError):
                 continue
-            if kept.startswith(asked):
+            if kept == asked or kept.startswith(f"{asked} ("):
                 path.unlink(missing_ok=True)
 
     def _is_old(self, path: Path) -> bool:
