@@ -26,7 +26,7 @@ class Bm25:
     def scores(self, query: str) -> list[float]:
         """The score of every text, in their order; 0 where no word is shared. A word that stands twice in the query counts once."""
         scores = [0.0] * len(self._documents)
-        for word in set(content_words(query)):
+        for word in dict.fromkeys(content_words(query)):  # in the query's order: sums of floats depend on theirs
             holding = self._holding[word]
             idf = math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
             for n, document in enumerate(self._documents):

@@ -140,12 +140,13 @@ class Scale:
 
     def _weight(self, words: set[str]) -> float:
         """What some words of the subject weigh together: the rarer the more, and the verb of "how to", its first word, double."""
-        return sum(self.rarity.get(word, self.rarest) * (2.0 if word == self.verb else 1.0) for word in words)
+        # Sets have no order that lasts, and plain sums of floats depend on one.
+        return math.fsum(self.rarity.get(word, self.rarest) * (2.0 if word == self.verb else 1.0) for word in words)
 
     def _shared(self, words: set[str]) -> float:
         """The share of the asked words that are there, rare ones counting more."""
-        total = sum(self.rarity.values())
-        return sum(weight for term, weight in self.rarity.items() if term in words) / total if total else 0.0
+        total = math.fsum(self.rarity.values())
+        return math.fsum(weight for term, weight in self.rarity.items() if term in words) / total if total else 0.0
 
     def _about(self, page: Page) -> float:
         """1 for a page whose collection or title is the subject, less for one whose title holds its words beside others.
