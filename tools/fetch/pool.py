@@ -130,20 +130,28 @@ class _Pool(Generic[C, R]):
         """Start the next candidates, as many as there is room for; a slow one leaves room for one more, as far as one is missing."""
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
-        most = min(self._limits.parallel, self._missing + min(slow, self._missing))
-        while len(self.running) < most and (candidate := self._next()) is not None:
+        wanted = self._missing + min(slow, self._missing)
+        most = min(self._limits.parallel, wanted)
+        while len(self.running) < most and (candidate := self._next(wanted - len(self.running), now)) is not None:
             task = asyncio.create_task(self._within_time(candidate))
             self.running[task] = candidate
             self._slow_at[task] = now + self._limits.slow_seconds
             yield candidate
 
-    def _next(self) -> C | None:
-        """The best candidate whose group has room."""
+    def _next(self, places: int, now: float) -> C | None:
+        """The best candidate whose group has room.
+
+        One that waits for its group keeps one of the free `places`, so that no worse one comes first, unless all of its group are slow.
+        """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
+        quick = {self._group(candidate) for task, candidate in self.running.items() if now < self._slow_at[task]}
         for place, candidate in enumerate(self._waiting):
             group = self._group(candidate)
             if not group or busy[group] < self._limits.per_group:
                 return self._waiting.pop(place)
+            places -= group in quick
+            if places <= 0:
+                return None
         return None
 
     async def _within_time(self, candidate: C) -> R:

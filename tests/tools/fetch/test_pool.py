@@ -124,6 +124,21 @@ async def test_a_host_has_few_at_once_and_the_others_do_not_wait_for_it():
     assert sorted(came(outcomes)) == list("ABCDxy")
 
 
+async def test_a_worse_page_does_not_take_the_place_of_one_that_waits_for_its_host():
+    pages = Pages()
+    assert came(await pages.all("ABCDxy", limits(4, per_group=1), group=lambda name: "host" if name.isupper() else "")) == "ABCD"
+    pages = Pages(fail="B")
+    outcomes = await pages.all("ABCDxy", limits(4, per_group=1), group=lambda name: "host" if name.isupper() else "")
+    assert sorted(came(outcomes)) == list("ACDx")
+
+
+async def test_a_host_that_is_slow_is_not_waited_for():
+    pages = Pages(shut="AB")
+    limited = limits(4, per_group=2, slow_seconds=0.05)
+    outcomes = await pages.all("ABCDwxyz", limited, group=lambda name: "host" if name.isupper() else "", opens={"y": "A"})
+    assert sorted(came(outcomes)) == list("Awxy")
+
+
 async def test_beside_a_slow_page_another_is_read_and_the_first_to_come_counts():
     pages = Pages(shut="a")
     outcomes = await pages.all("abc", limits(1, slow_seconds=0.05))
