@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spadework.agents.extractive.lead import names_in
+from spadework.agents.extractive.material import brings_material
 from spadework.agents.shown import Shown
 from spadework.tools.facts import stems
 from spadework.tools.sentences import sentences
@@ -46,8 +47,8 @@ _MONTH = re.compile(r"^(?:January|February|March|April|May|June|July|August|Sept
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Whether a question describes what it asks about by its relation to something named."""
-    return bool(names_in(question) and _RELATION.search(question))
+    """Whether a question describes what it asks about by its relation to something named; one with material of its own does not."""
+    return bool(names_in(question) and _RELATION.search(question)) and not brings_material(question)
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,20 @@ class Bridge:
 
 
 def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
-    """What to search next: for every page whose title stands in the question the best of its names, then its second best."""
-    asked = stems(question)
+    """What to search next: for every page whose title stands in the question the best of its names, then its second best.
+
+    Pages of what the question names come before those of its other words.
+    """
+    asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Bridge]] = {}
+    other: set[str] = set()
     for passage in shown:
         title = stems(_BRACKET.sub("", passage.page.title))
         if title and title <= asked:
             _collect(passage, _roles(asked - title), question, found.setdefault(passage.page.url, {}))
-    ranked = [sorted(names.values(), key=lambda bridge: -bridge.score)[:MOST_EACH] for names in found.values()]
+            other |= set() if title in named else {passage.page.url}
+    pages = sorted(found, key=lambda url: url in other)
+    ranked = [sorted(found[url].values(), key=lambda bridge: -bridge.score)[:MOST_EACH] for url in pages]
     turns = [best[n] for n in range(MOST_EACH) for best in ranked if n < len(best)]
     return list({bridge.name: bridge for bridge in reversed(turns)}.values())[::-1][:MOST_BRIDGES]
 

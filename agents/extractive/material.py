@@ -19,6 +19,14 @@ MOST_PARTS, MOST_QUERIES = 5, 4
 #: Words of a phrase that can name a topic, and the fewest characters of a sentence that is searched.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 
+#: Words of a request at most, how it begins, and the labels of parts of a text: what they say is not what the material is about.
+REQUEST_WORDS = 20
+_REQUEST = re.compile(
+    r"(?:please |(?:can|could|would) you (?:please )?|i (?:want|need|would like)(?: you)? to )?(?:survey|review|summari[sz]e|write|find|"
+    r"list|give|describe|discuss|outline|explain|compare|analy[sz]e|collect|suggest|identify|tell|help|search|look|draft|prepare)\b",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"(?:title|abstract|introduction|background|context|text|paper)\s*:\s*", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
 
 
@@ -29,15 +37,27 @@ def brings_material(question: str) -> bool:
 
 def topics_of(question: Question) -> list[Topic]:
     """One topic for the whole, and one for each group of sentences; every one is searched with the whole, too, which keeps it near."""
-    text = " ".join(question.text.split())
-    said = [text[start:end] for start, end in sentences(text) if end - start >= LEAST_CHARS]
-    head = said[0] if said else text
+    asked = " ".join(question.text.split())
+    said = _material([asked[start:end] for start, end in sentences(asked) if end - start >= LEAST_CHARS])
+    text = " ".join(said) or asked
+    head = said[0] if said else asked
     whole = Topic(name=_short(head), question=head, queries=(Query(text=text), Query(text=head, kind="broad")))
     phrases = _phrases(said)
     size = max(1, -(-len(said) // MOST_PARTS))
     groups = [said[n : n + size] for n in range(0, len(said), size)]
     made = {topic.name: topic for group in groups if (topic := _topic(group, text, phrases))}
     return [whole, *(topic for name, topic in made.items() if name != whole.name)]
+
+
+def _material(said: Sequence[str]) -> list[str]:
+    """The sentences that speak of something: not the request before or after them, nor where something is to be had."""
+    last = len(said) - 1
+    kept = [
+        _LABEL.sub("", sentence)
+        for n, sentence in enumerate(said)
+        if "://" not in sentence and not (n in (0, last) and _REQUEST.match(sentence) and len(sentence.split()) <= REQUEST_WORDS)
+    ]
+    return kept or list(said)
 
 
 def _topic(group: Sequence[str], whole: str, phrases: dict[str, float]) -> Topic | None:

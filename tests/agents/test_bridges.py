@@ -50,6 +50,12 @@ def test_the_name_beside_what_is_asked_for_comes_first_with_its_sentence() -> No
     assert not any(bridge.name.startswith("May") for bridge in found)
 
 
+def test_a_page_of_what_the_question_names_leads_on_first() -> None:
+    birth = shown("Birth", "Birth is the arrival of a child. The first book of births was kept by Olaf Kettleby for the town of Ringwood.")
+    found = bridges("What is the place of birth of the director of The Salt Road?", [birth, shown("The Salt Road", FILM)])
+    assert [bridge.name for bridge in found[:2]] == ["Tilda Marsh", "Olaf Kettleby"]
+
+
 def test_pages_about_something_else_lead_nowhere() -> None:
     assert bridges(QUESTION, [shown("The Pepper Road", FILM.replace("Salt", "Pepper"))]) == []
 
