@@ -23,7 +23,7 @@ LOCAL = "library://"
 #: A page that is titled as a query reads is what was asked for, if it is among the first so many.
 NAMED_RANK = 5
 #: What follows the name of a page in its title: the site's, or what kind of thing it is.
-_SITE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
+_BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
 #: What a hit beyond its domain's share counts of its fused score.
 CROWDED = 0.25
 #: Pages that are read also when time is short, and the characters of a snippet that tells all it can.
@@ -44,18 +44,18 @@ class Selection:
     crowded: frozenset[str] = field(default=frozenset(), compare=False)
 
 
-def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None) -> Selection:
+def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None, steps: int = 0) -> Selection:
     """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while other domains wait.
 
-    `limit` is the number of pages to read, if not that of the preset. Hits under the threshold come last in the reserve. Raises
-    SettingsError for an unknown preset.
+    `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold: what reached it in so many rounds has not
+    answered the topic. Hits under the threshold come last in the reserve. Raises SettingsError for an unknown preset.
     """
     if preset not in PRESETS:
         raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
     asked, most = PRESETS[preset]
     most = most if limit is None else max(0, limit)
     ranked, named = _named_first(sorted(hits, key=lambda hit: -hit.rrf))
-    least = _threshold(ranked, asked, min(ENOUGH, most))
+    least = _threshold(ranked, max(0.0, round(asked - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
     free = sum(1 for n in fit if n < named)  # what was asked for by name is not crowded out by its neighbours
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
@@ -82,12 +82,17 @@ def _named_first(ranked: Sequence[Hit]) -> tuple[list[Hit], int]:
     """The hits with those first whose title is what a query asks for, one a query; and how many they are."""
     found: dict[str, int] = {}
     for n, hit in enumerate(ranked):
-        title = query_terms(_SITE.sub("", hit.title))
+        title = query_terms(bare(hit.title))
         for at in hit.found_by:
             if hit.rrf and at.rank <= NAMED_RANK and title and title == query_terms(at.query):
                 found.setdefault(at.query, n)
     first = sorted(set(found.values()))
     return [*(ranked[n] for n in first), *(hit for n, hit in enumerate(ranked) if n not in set(first))], len(first)
+
+
+def bare(title: str) -> str:
+    """The title of a page without what follows its name: its site's name, or what kind of thing it is."""
+    return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:

@@ -10,6 +10,7 @@ from spadework.agents.extractive.asked import Asked, parts, with_subject
 from spadework.agents.extractive.facets import facets
 from spadework.agents.extractive.material import brings_material, topics_of
 from spadework.tools.rank import query_terms
+from spadework.tools.select import bare
 from spadework.values import Complexity, Freshness, Hit, Plan, Query, QueryKind, Question, QuestionType, Topic
 
 #: The facets that each type of question requires (S3).
@@ -98,18 +99,27 @@ def _topics(part: Asked, hits: Sequence[Hit]) -> list[Topic]:
         return [table[part.other].topic(part.subject)]
     if part.type == "howto" and (use := _TO_USE.fullmatch(part.subject)):
         return [table[key].topic(use.group(1)) for key in ("install", "use", "examples")]
-    topics = [_also_by_name(table[key].topic(part.subject), part) for key in REQUIRED[part.type]]
+    topics = [_also_by_name(table[key].topic(part.subject), part, hits) for key in REQUIRED[part.type]]
     if part.type == "howto":  # "examples of" does not go with a verb
         topics = [topic.model_copy(update={"name": topic.name.partition(" of ")[0]}) for topic in topics]
     return topics + (_from_phrases(part.subject, hits) if part.type == "general" else [])
 
 
-def _also_by_name(topic: Topic, part: Asked) -> Topic:
+def _also_by_name(topic: Topic, part: Asked, hits: Sequence[Hit]) -> Topic:
     """A topic that names somebody or something is searched by each name, too: that finds their own pages."""
     if part.type not in _BY_NAME:
         return topic
-    named = tuple(Query(text=name, kind="broad") for name in names_in(part.subject)[: MOST_QUERIES - 1])
+    names = [name for name in names_in(part.subject) if not _is_a_word(name, hits)]
+    named = tuple(Query(text=name, kind="broad") for name in names[: MOST_QUERIES - 1])
     return topic.model_copy(update={"queries": (*topic.queries[:1], *named, *topic.queries[1:])[:MOST_QUERIES]})
+
+
+def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
+    """Whether a name of one word is a word that only this question writes large: most of the hits write it small."""
+    if not (name.isalpha() and name[1:].islower()):
+        return False
+    said = [word for hit in hits for word in _WORD.findall(hit.snippet)]
+    return said.count(name.lower()) > said.count(name)
 
 
 def _with_original(topic: Topic, question: str) -> Topic:
@@ -130,7 +140,7 @@ def _from_phrases(subject: str, hits: Sequence[Hit]) -> list[Topic]:
     # The parts of one document bear one title, and are one voice.
     titles: dict[str, set[str]] = {}
     for hit in hits:
-        for phrase in _phrases(f"{hit.title}. {hit.snippet}", own):
+        for phrase in _phrases(f"{bare(hit.title)}. {hit.snippet}", own):
             titles.setdefault(phrase, set()).add(hit.title.casefold())
     shared = sorted((phrase for phrase, of in titles.items() if len(of) >= LEAST_TITLES), key=lambda phrase: (-len(titles[phrase]), phrase))
     phrases = shared[:MOST_PHRASES]

@@ -67,6 +67,20 @@ def test_the_parts_of_one_document_make_no_topic() -> None:
     assert len(plan(Question(text="the harbour of Aldermere"), hits).topics) == 1
 
 
+def test_the_name_of_a_site_makes_no_topic() -> None:
+    hits = [Hit(url=f"u{n}", title=f"Page {n} — Fathom Harbour Handbook", snippet="It swings.") for n in range(4)]
+    assert [topic.name for topic in plan(Question(text="the harbour of Aldermere"), hits).topics] == ["About the harbour of Aldermere"]
+
+
+def test_a_name_is_searched_by_itself_but_not_a_word_that_only_the_question_writes_large() -> None:
+    hits = [Hit(url=f"u{n}", title="Chains", snippet="This fast food chain of Aldermere sells fish in Aldermere.") for n in range(3)]
+    made = plan(Question(text="Does the chain Fast food operate in Aldermere?"), hits)
+    queries = [query.text for topic in made.topics for query in topic.queries]
+    assert "Aldermere" in queries
+    assert "Fast" not in queries
+    assert "Fast" in [query.text for query in plan(Question(text="Does the chain Fast food operate in Aldermere?"), []).topics[0].queries]
+
+
 def test_every_facet_is_recognised_by_its_own_topic() -> None:
     for key, facet in facets().items():
         if facet.named and key not in ("current", "positions"):

@@ -41,6 +41,14 @@ def test_a_preset_says_how_relevant(preset: str, least: float):
     assert made == Selection((found[0], found[2], found[4]), (found[1], found[3]))
 
 
+def test_a_topic_that_stays_open_lowers_the_threshold_by_a_step_a_round():
+    found = hits(*((f"site{n}.org", relevance) for n, relevance in enumerate([0.9, 0.8, 0.7, 0.25, 0.15, 0.05])))
+    made = [select(found, preset="default", pages_per_domain=3, steps=steps) for steps in range(5)]
+    assert [len(one.chosen) for one in made] == [3, 4, 5, 6, 6]
+    assert made[0].note == ""
+    assert made[1].note.endswith("from 0.3 to 0.2.")
+
+
 def test_rank_decides_and_not_the_order_given():
     found = many(5)
     assert choose(found[::-1]).chosen == tuple(found)
