@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from spadework.tools.rank import STOP_WORDS
 from spadework.values import QuestionType
 
 
@@ -72,6 +73,14 @@ _ONE_FACET = {
 _BIDDING = re.compile(
     r"^(?:please )?(?:briefly )?(?:give|provide|discuss|outline|state|narrate|summari[sz]e)(?: me| us)? (?=\w)", re.IGNORECASE
 )
+#: Something that is pointed to: "this novel". Times and ways are known without being named.
+_POINTS = re.compile(r"\b(?:this|these)\s+([\w'’-]+)", re.IGNORECASE)
+# fmt: off
+_KNOWN = frozenset((
+    "year", "month", "week", "weekend", "day", "days", "morning", "evening", "century", "decade", "season", "time", "times", "way", "kind",
+    "sort", "type", "case", "moment",
+))
+# fmt: on
 _PRONOUN = re.compile(r"\b(?:it|them|they|this|that|these|those)\b", re.IGNORECASE)
 #: The question word of a fact with its verb: "who invented", "when was", "how many people live in".
 _ASKS = re.compile(r"^(?:how (?:many|much) \w+ (?:\w+ (?:in|on|at) )?|\w+ \w+ )(?:is |are |was |were )?", re.IGNORECASE)
@@ -108,6 +117,16 @@ def _about(part: Asked) -> str:
         return part.subject
     about = _ASKS.sub("", part.subject)
     return _DONE.sub("", about) if _PASSIVE.match(part.subject) else about
+
+
+def left_open(question: str) -> str:
+    """What a question points to without having said which it is, such as "this novel"; "" where it is all said."""
+    low = question.lower()
+    for match in _POINTS.finditer(question):
+        what = match.group(1).lower()
+        if what not in STOP_WORDS and what not in _KNOWN and what not in low[: match.start()]:
+            return match.group()
+    return ""
 
 
 def with_subject(text: str, subject: str) -> str:

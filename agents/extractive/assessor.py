@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spadework.agents.extractive.asked import left_open
 from spadework.agents.extractive.bridges import Bridge, asks_for_a_relation, bridges, reached
 from spadework.agents.extractive.candidates import Candidate, candidates
+from spadework.agents.extractive.material import brings_material
 from spadework.agents.extractive.needs import need_of
 from spadework.agents.extractive.scale import Scale
 from spadework.agents.shown import Judgement, Shown, Spot
@@ -23,6 +25,8 @@ LEAST_SHARE = 0.75
 GOOD_SCORE = 0.6
 #: Quotes of one topic at most, of one page at most, and code blocks among them.
 MOST_QUOTES, MOST_PER_PAGE, MOST_CODE = 7, 4, 2
+#: How the addresses of files begin that came with the question: it may speak of what stands in them.
+ATTACHED = "library://attached/"
 #: New pages that a recommended search may bring.
 MOST_RESULTS = 10
 #: Two quotes that share more than this of the shorter one's words say the same.
@@ -48,7 +52,7 @@ def assess(plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evi
     has_code = any(s.candidate.kind == "code" for s in chosen) or any(e.kind == "code" for e in known)
     strength = _strength([s.score for s in chosen], len(known))
     missing = [word for word in topic.must_cover if not any(stems(word) <= stems(s.candidate.text) for s in chosen)]
-    gaps = _gaps(topic, chosen, wants_code and not has_code, strength, bool(known))
+    gaps = [*_gaps(topic, chosen, wants_code and not has_code, strength, bool(known)), *_unsaid(plan, topic, shown)]
     ahead = bridges(plan.question, shown) if leads and not known else []
     if ahead:
         gaps.append(f"It leads on to {' and '.join(bridge.name for bridge in ahead)}.")
@@ -107,6 +111,14 @@ def _gaps(topic: Topic, chosen: Sequence[Scored], lacks_code: bool, strength: fl
     if strength < 1.0 and not known:
         gaps.append(f"The quotes found answer “{topic.question}” only in part.")
     return gaps
+
+
+def _unsaid(plan: Plan, topic: Topic, shown: Sequence[Shown]) -> list[str]:
+    """That the question leaves open what it is about, and so no page can be known to answer it."""
+    thing = left_open(topic.question)
+    if not thing or brings_material(plan.question) or any(passage.page.url.startswith(ATTACHED) for passage in shown):
+        return []
+    return [f"The question speaks of “{thing} …” and does not say which it is: what is quoted may be about another one."]
 
 
 def _in_page_order(chosen: Sequence[Scored]) -> list[Scored]:

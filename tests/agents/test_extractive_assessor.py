@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
+from spadework.agents.extractive.asked import left_open
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.candidates import candidates
 from spadework.agents.extractive.lead import plan
@@ -148,3 +152,30 @@ def test_features_are_a_list_that_is_said_to_be_the_subjects_and_no_table_of_val
     assert found.startswith("It is sound, and gives you the following:\nSpring number 0")
     assert found.count("Spring number") == 12
     assert "crank" not in found
+
+
+OPEN = "Briefly narrate the story of this ferry."
+STORY = "# Ferry\n\nThe story of this ferry begins in 1901, when a smith of Port Aldermere built it of oak for his two daughters.\n"
+
+
+def test_a_question_that_does_not_say_what_it_points_to_is_not_answered_by_one_page() -> None:
+    made = plan(Question(text=OPEN), [])
+    judged = assess(made, made.topics[0], [page("ferry", STORY, 1.0)], [])
+    assert not judged.covered
+    assert "“this ferry …” and does not say which it is" in judged.gaps[-1]
+    assert judged.spots
+    assert judged.recommendations
+
+
+def test_a_file_that_came_with_it_says_what_it_points_to() -> None:
+    made = plan(Question(text=OPEN), [])
+    came = page("ferry", STORY, 1.0)
+    came = replace(came, page=came.page.model_copy(update={"url": "library://attached/1-ferry.md"}))
+    assert not any("does not say" in gap for gap in assess(made, made.topics[0], [came], []).gaps)
+
+
+@pytest.mark.parametrize(
+    "question", ["What happened this year?", "I have an old radio. How do I repair this radio?", "Is this it?", "What are these and those?"]
+)
+def test_times_and_what_was_named_before_are_known(question: str) -> None:
+    assert left_open(question) == ""
