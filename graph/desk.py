@@ -19,6 +19,7 @@ from typing import Any, Self
 from spadework.agents.model import Model
 from spadework.budget import Budget
 from spadework.errors import SettingsError
+from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
 from spadework.graph.waiting import Stopped, unless_stopped
@@ -82,6 +83,8 @@ class Desk:
     searching: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     stop: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Where pages are dealt out, by round.
+    tables: dict[int, Table] = field(default_factory=dict)
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None

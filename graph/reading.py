@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,19 +30,26 @@ LOCAL = -1
 SLOW_SHARE = 0.3
 
 
-async def read_pages(desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Sequence[Hit], emit: Emit) -> tuple[list[Page], list[Problem]]:
-    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is slow; what came by the deadline counts."""
+async def read_pages(
+    desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Sequence[Hit], emit: Emit, taken: AbstractSet[str] = frozenset()
+) -> tuple[list[Page], list[Problem]]:
+    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is slow; what came by the deadline counts.
+
+    Those at the canonical URLs `taken` are other workers': they are read along, and take no place of another.
+    """
     hits = [*chosen, *reserve]
     pages: dict[str, Page] = {}
     problems: list[Problem] = []
-    own: set[str] = set()
+    others: set[str] = set()
     since = fresh_since(task.queries, desk.settings)
 
     async def read(hit: Hit, seconds: float) -> Page:
-        return await read_page(desk, hit, seconds, own, since)
+        page = await read_page(desk, hit, seconds, since)
+        others.update([page.url] if canonical_url(hit.url) in taken else [])
+        return page
 
     def place(page: Page) -> str | None:
-        return page.url if not task.broad or page.url in own else None
+        return page.url if page.url not in others else None
 
     reading = read_many(hits, read, _limits(desk, len(chosen)), group=_host, key=place, stop=desk.stop)
     async with aclosing(reading) as outcomes:
@@ -71,8 +79,8 @@ def _host(hit: Hit) -> str:
     return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
 
 
-async def read_page(desk: Desk, hit: Hit, seconds: float, own: set[str], since: datetime | None = None) -> Page:
-    """The page of a hit, read once in the session, with what the hit knows of it; `own` takes its address if it is read now.
+async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None = None) -> Page:
+    """The page of a hit, read once in the session, with what the hit knows of it.
 
     One that an earlier run has fetched since then is taken from the knowledge store.
     """
@@ -81,9 +89,7 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, own: set[str], since: 
         desk.budget.charge("pages")
         local = hit.url.startswith(LIBRARY)
         known = None if local else await _known(desk, hit.url, since)
-        page = known or await (_from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds))
-        own.add(page.url)
-        return page
+        return known or await (_from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds))
 
     page = await desk.journal.once("page", {"url": canonical_url(hit.url)}, Page, work)
     own_title = "" if is_order(page.title) else page.title

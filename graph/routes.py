@@ -37,10 +37,10 @@ def known_tasks(plan: Plan) -> list[Task]:
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
     """One task a topic, with as many of its queries and pages as the question is worth."""
     share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
-    pages = max(LEAST_PAGES, min(load.pages, share))
-    broad = load.broad or plan.question_type == "list"
+    pages, broad = max(LEAST_PAGES, min(load.pages, share)), load.broad or plan.question_type == "list"
+    task = Task(topic=plan.topics[0], queries=(), pages=pages, broad=broad, own=broad or share < load.pages)
     asked = [(topic, dated(topic.queries[: load.queries], plan.freshness)) for topic in plan.topics]
-    return [Task(topic=topic, queries=queries, round=1, pages=pages, broad=broad) for topic, queries in asked]
+    return [task.model_copy(update={"topic": topic, "queries": queries}) for topic, queries in asked]
 
 
 def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
@@ -62,7 +62,29 @@ def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task
         topic, queries = going[0]
         whole = _gap_queries([s.recommendation for s in state.get("shortfalls", []) if not s.topic], before, state["plan"])
         going[0] = (topic, (*queries, *whole[: max(0, load.gap_queries - len(queries))]))
-    return [Task(topic=topic, queries=queries, round=number, pages=load.gap_pages) for topic, queries in going]
+    shares = _shares(len(going), budget, load)
+    own, broad = any(pages < load.gap_pages for pages in shares), state["plan"].question_type == "list"
+    # A question for a relation is led on by the evidence itself; any other looks also at what its first searches left unread.
+    again = broad or not asks_for_a_relation(state["plan"].question)
+    return [
+        Task(
+            topic=topic,
+            queries=queries,
+            again=dated(topic.queries, state["plan"].freshness) if again else (),
+            round=number,
+            pages=pages,
+            broad=broad,
+            own=own or broad,
+        )
+        for (topic, queries), pages in zip(going, shares, strict=True)
+        if pages
+    ]
+
+
+def _shares(tasks: int, budget: Budget, load: Workload) -> list[int]:
+    """The pages of each gap task. Were what is left not divided, it would go to the fastest, each time another."""
+    left = max(0, int(budget.limits.pages - budget.spent("pages")))
+    return [min(load.gap_pages, left // tasks + (n < left % tasks)) for n in range(tasks)]
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
@@ -129,9 +151,11 @@ def workers(state: ResearchState) -> list[Send] | str:
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """What a worker is told: its task, and what was read for its topic before."""
-    before = [page.url for find in state.get("finds", []) if find.topic == task.topic.name for page in find.pages]
+    """What a worker is told: its task, and what was read before, for its topic or, where it wants pages of its own, for any."""
+    before = [page.url for find in state.get("finds", []) if task.own or find.topic == task.topic.name for page in find.pages]
     first = min(other.round for other in state["tasks"])
     attached = state.get("attached", []) if task.round == first else []
     question = state["plan"].question
-    return {"session_id": state["session_id"], "question": question, "task": task, "read_before": before, "attached": attached}
+    among = [other.topic.name for other in state["tasks"] if other.round == task.round] if task.own else []
+    told = {"session_id": state["session_id"], "question": question, "task": task}
+    return {**told, "read_before": before, "attached": attached, "among": among}

@@ -111,6 +111,10 @@ class WorkerState(TypedDict, total=False):
     question: str
     task: Task
     read_before: list[str]
+    #: The topics of the workers among whom pages are dealt out; none where each may read what it likes.
+    among: list[str]
+    #: The canonical URLs of pages that other workers were dealt.
+    taken: list[str]
     attached: list[Page]
     hits: list[Hit]
     chosen: list[Hit]

@@ -11,20 +11,24 @@ from spadework.agents.extractive.needs import need_of
 from spadework.budget import BEST_ONLY
 from spadework.events import Distilled
 from spadework.graph.cleaning import cleaned
+from spadework.graph.dealing import Table
 from spadework.graph.deepening import judged, looked_again
-from spadework.graph.desk import desk_of
+from spadework.graph.desk import Desk, desk_of
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import emitter
 from spadework.graph.reading import read_pages
 from spadework.graph.recalling import recalled
-from spadework.graph.searching import fused_hits, search_all
+from spadework.graph.searching import found_before, fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.settings import Settings
 from spadework.tools.links import followed
-from spadework.tools.select import hurried
+from spadework.tools.select import Selection, hurried
 from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
 from spadework.values import Problem
+
+#: The round whose threshold is that of the preset; every further one of an open topic lowers it by a step.
+FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -34,7 +38,8 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     known = await recalled(desk, state["task"], emit, before)
     lists, problems = ([], []) if known.enough else await search_all(desk, state["task"], emit, before)
     links = {url: await desk.links.of(url) for url in state["read_before"]}
-    found = [*lists, *known.beside(lists), followed(links, state["task"].queries, before)]
+    left = await found_before(desk, state["task"], before)
+    found = [*lists, *left, *known.beside(lists), followed(links, state["task"].queries, before)]
     return {"hits": fused_hits(found, desk.settings), "problems": [*problems, *known.problems]}
 
 
@@ -45,17 +50,20 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings, emit = desk.settings, emitter(runtime)
     fresh, problems = await judged(desk, state, fresh, emit)
-    made = select_hits(fresh, preset=settings.preset, pages_per_domain=settings.pages_per_domain, limit=state["task"].pages)
+    task, share = state["task"], settings.pages_per_domain
+    made = select_hits(fresh, preset=settings.preset, pages_per_domain=share, limit=task.pages, steps=max(0, task.round - FIRST))
     if desk.budget.under(BEST_ONLY):
         made = hurried(made)
-    return {"chosen": list(made.chosen), "reserve": list(made.reserve), "problems": problems}
+    taken = await _dealt_to_others(desk, state, made)
+    return {"chosen": list(made.chosen), "reserve": list(made.reserve), "taken": sorted(taken), "problems": problems}
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft deadline."""
     desk = await desk_of(state["session_id"], runtime.context)
     emit = emitter(runtime)
-    drafts, problems = await read_pages(desk, state["task"], state["chosen"], state["reserve"], emit)
+    taken = frozenset(state["taken"])
+    drafts, problems = await read_pages(desk, state["task"], state["chosen"], state["reserve"], emit, taken)
     drafts, more = await looked_again(desk, state, drafts, emit)
     return {"drafts": drafts, "problems": [*problems, *more]}
 
@@ -77,6 +85,16 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     passages = await distilled(desk, task.topic, pages)
     emitter(runtime)(Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages)))
     return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages))]}
+
+
+async def _dealt_to_others(desk: Desk, state: WorkerState, made: Selection) -> frozenset[str]:
+    """The pages that other workers of the round are to read, so that each reads some of its own."""
+    task, among = state["task"], state["among"]
+    if len(among) < 2:
+        return frozenset()
+    table = desk.tables.setdefault(task.round, Table(among, joint=task.broad))
+    urls = [canonical_url(hit.url) for hit in (*made.chosen, *made.reserve)]
+    return await table.taken(task.topic.name, (urls, len(made.chosen)), desk.stop, seconds=desk.budget.phase("search"))
 
 
 def lost(topic: str, reason: str) -> Problem:

@@ -1,4 +1,4 @@
-"""Scores are the same in every process, though the order of a set is another one in each."""
+"""Texts are ranked the same in every process, though the order of a set is another one in each."""
 
 from __future__ import annotations
 

@@ -84,7 +84,8 @@ class Forecast(Value):
 class Task(Value):
     """What one worker is sent to find: a topic, the queries of this round (all first, then only the gaps'), and how many pages to read.
 
-    `broad` asks for that many pages which no other worker reads: a survey lives of their number.
+    `broad` is a part of a survey, which lives of many pages. `own` asks for that many pages which no other worker reads. `again` are
+    queries of an earlier round, whose hits may hold pages that are still unread.
     """
 
     topic: Topic
@@ -92,3 +93,5 @@ class Task(Value):
     round: int = 1
     pages: int = 10
     broad: bool = False
+    own: bool = False
+    again: tuple[Query, ...] = ()

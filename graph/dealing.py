@@ -1,0 +1,62 @@
+"""Dealing out pages among the workers of a round: the same hits lead to the same pages, whichever worker is first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from spadework.graph.waiting import Stopped, unless_stopped
+from spadework.tools.fuse import reciprocal_rank_fusion
+
+#: What a worker would read, best first (canonical URLs), and how many pages it is to have.
+Wish = tuple[Sequence[str], int]
+
+#: Longest wait for the hits of the other workers, in seconds: a slow search for one topic does not hold up all of them.
+DEAL_SECONDS = 5.0
+
+
+class Table:
+    """Where the workers of one round lay down what they would read. `among` are their topics; `joint`: see `dealt`."""
+
+    def __init__(self, among: Sequence[str], *, joint: bool = False) -> None:
+        self._among = among
+        self._joint = joint
+        self._wishes: dict[str, Wish] = {}
+        self._full = asyncio.Event()
+        self._dealt: dict[str, list[str]] | None = None
+
+    async def taken(self, topic: str, wish: Wish, stop: asyncio.Event, *, seconds: float) -> frozenset[str]:
+        """The pages that are dealt to other topics than this one, once all wishes are known or after `seconds`.
+
+        Who comes later finds them dealt.
+        """
+        self._wishes[topic] = wish
+        if self._wishes.keys() >= set(self._among):
+            self._full.set()
+        try:
+            await unless_stopped(stop, self._full.wait(), seconds=min(DEAL_SECONDS, seconds))
+        except (Stopped, TimeoutError):
+            self._full.set()
+        if self._dealt is None:
+            self._dealt = dealt({name: self._wishes[name] for name in self._among if name in self._wishes}, joint=self._joint)
+        return frozenset(url for name, urls in self._dealt.items() if name != topic for url in urls)
+
+
+def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> dict[str, list[str]]:
+    """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken yet, until it has as many as it wants.
+
+    The best is the first of its own wish or, `joint`, the one of them that all wishes together rank highest: where the topics are parts
+    of one matter, what several of them lead to is nearest to it.
+    """
+    if joint:
+        place = {hit.url: n for n, hit in enumerate(reciprocal_rank_fusion([urls for urls, _ in wishes.values()]))}
+        wishes = {topic: (sorted(urls, key=lambda url: place[url]), wanted) for topic, (urls, wanted) in wishes.items()}
+    mine: dict[str, list[str]] = {topic: [] for topic in wishes}
+    taken: set[str] = set()
+    for turn in range(max((wanted for _, wanted in wishes.values()), default=0)):
+        for topic, (urls, wanted) in wishes.items():
+            free = next((url for url in urls if url not in taken), None) if turn < wanted else None
+            if free is not None:
+                taken.add(free)
+                mine[topic].append(free)
+    return mine

@@ -1,0 +1,57 @@
+"""Pages of a survey are dealt out the same way whichever worker is first."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spadework.graph.dealing import Table, Wish, dealt
+
+WISHES: dict[str, Wish] = {"Roots": ("abcd", 2), "Leaves": ("abef", 2), "Bark": ("ba", 1)}
+OTHERS = {"Roots": {"b", "e"}, "Leaves": {"a", "c"}, "Bark": {"a", "b", "c", "e"}}
+
+
+def test_turn_by_turn_each_takes_the_best_that_is_left() -> None:
+    assert dealt(WISHES) == {"Roots": ["a", "c"], "Leaves": ["b", "e"], "Bark": []}
+
+
+def test_of_one_matter_what_several_topics_lead_to_comes_first() -> None:
+    wishes: dict[str, Wish] = {"Roots": ("axyz", 1), "Leaves": ("bxyw", 1), "Bark": ("cxyz", 1)}
+    assert dealt(wishes) == {"Roots": ["a"], "Leaves": ["b"], "Bark": ["c"]}
+    assert dealt(wishes, joint=True) == {"Roots": ["x"], "Leaves": ["y"], "Bark": ["z"]}
+
+
+@given(
+    st.dictionaries(st.sampled_from("XYZ"), st.tuples(st.lists(st.sampled_from("abcdefgh"), unique=True), st.integers(0, 5))), st.booleans()
+)
+def test_nobody_gets_a_page_twice_nor_more_than_wanted_and_none_that_is_wanted_is_left(wishes: dict[str, Wish], joint: bool) -> None:
+    made = dealt(wishes, joint=joint)
+    given_out = [url for urls in made.values() for url in urls]
+    assert len(given_out) == len(set(given_out))
+    for topic, (urls, wanted) in wishes.items():
+        assert len(made[topic]) <= wanted
+        assert set(made[topic]) <= set(urls)
+        assert len(made[topic]) == wanted or set(urls) <= set(given_out)
+
+
+@pytest.mark.parametrize("order", list(permutations(WISHES)))
+async def test_the_order_in_which_workers_come_changes_nothing(order: tuple[str, ...]) -> None:
+    table = Table(list(WISHES))
+    coming = [table.taken(topic, WISHES[topic], asyncio.Event(), seconds=5) for topic in order]
+    assert dict(zip(order, await asyncio.gather(*coming), strict=True)) == OTHERS
+
+
+async def test_who_comes_too_late_is_not_waited_for_and_finds_the_pages_dealt() -> None:
+    table = Table(list(WISHES))
+    assert await table.taken("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=0.01) == frozenset()
+    assert await table.taken("Roots", WISHES["Roots"], asyncio.Event(), seconds=5) == {"a", "b"}
+
+
+async def test_nobody_is_waited_for_when_the_user_wants_the_report() -> None:
+    stop = asyncio.Event()
+    stop.set()
+    assert await Table(list(WISHES)).taken("Roots", WISHES["Roots"], stop, seconds=600) == frozenset()

@@ -1,0 +1,65 @@
+"""What workers are told to do: how many pages each reads, and of which."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from spadework.budget import Budget
+from spadework.graph.routes import first_tasks, gap_tasks, payload
+from spadework.graph.state import Find
+from spadework.settings import Settings
+from spadework.values import Coverage, Page, Plan, Query, QuestionType, Recommendation, Topic
+
+
+def planned(count: int, question_type: QuestionType = "general") -> Plan:
+    topics = tuple(Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"),)) for n in range(count))
+    return Plan(question="?", question_type=question_type, topics=topics)
+
+
+def after(plan: Plan, budget: Budget) -> Any:
+    """The state after a first round that has covered nothing and read a page a topic."""
+    read = [Page(url=f"https://a.org/{n}", fetched_at=datetime.now(UTC), content_hash=str(n), chars=9) for n in range(len(plan.topics))]
+    return {
+        "session_id": "s",
+        "plan": plan,
+        "tasks": first_tasks(plan, budget, Settings.load()),
+        "finds": [Find(topic=topic.name, round=1, pages=(page,)) for topic, page in zip(plan.topics, read, strict=True)],
+        "coverage": {
+            topic.name: Coverage(topic=topic.name, covered=False, score=0.1, recommendations=(Recommendation(query=f"more {topic.name}"),))
+            for topic in plan.topics
+        },
+    }
+
+
+def test_where_there_are_pages_enough_every_topic_reads_what_it_likes() -> None:
+    tasks = first_tasks(planned(4), Budget(pages=60), Settings.load())
+    assert {(task.pages, task.own) for task in tasks} == {(10, False)}
+
+
+def test_where_pages_are_few_no_two_topics_spend_them_on_the_same() -> None:
+    tasks = first_tasks(planned(4), Budget(pages=20), Settings.load())
+    assert {(task.pages, task.own) for task in tasks} == {(3, True)}
+    assert payload({"session_id": "s", "plan": planned(4), "tasks": tasks}, tasks[0])["among"] == ["T0", "T1", "T2", "T3"]
+
+
+@pytest.mark.parametrize(("left", "shares"), [(60, [5, 5, 5]), (11, [4, 4, 3]), (2, [1, 1]), (0, [])])
+def test_what_is_left_is_divided_among_the_gaps(left: int, shares: list[int]) -> None:
+    budget = Budget(pages=100)
+    state = after(planned(3), budget)
+    budget.charge("pages", 100 - left)
+    assert [task.pages for task in gap_tasks(state, budget, Settings.load())] == shares
+
+
+def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_survey_at_no_page_of_another_topic() -> None:
+    budget = Budget(pages=100)
+    state = after(planned(2, "list"), budget)
+    [one, other] = gap_tasks(state, budget, Settings.load())
+    assert [[query.text for query in queries] for queries in (one.queries, one.again)] == [["more T0"], ["q0"]]
+    assert one.own
+    assert payload({**state, "tasks": [*state["tasks"], one, other]}, one)["read_before"] == ["https://a.org/0", "https://a.org/1"]
+    state = after(planned(2), budget)
+    [plain, _] = gap_tasks(state, budget, Settings.load())
+    assert payload({**state, "tasks": [*state["tasks"], plain]}, plain)["read_before"] == ["https://a.org/0"]
