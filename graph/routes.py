@@ -44,7 +44,10 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
-    """Tasks for the uncovered topics only: their own queries first, then those that were recommended and not yet asked."""
+    """Tasks for the uncovered topics only: their own queries first, then those that were recommended and not yet asked.
+
+    Those of a survey, and all that read on where the evidence itself does not lead them, look also at what was found and left unread.
+    """
     asked, coverage = state["tasks"], state["coverage"]
     number = max(task.round for task in asked) + 1
     open_topics = [topic for topic in state["plan"].topics if topic.name not in coverage or not coverage[topic.name].covered]
@@ -56,16 +59,17 @@ def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task
     wanted = {topic.name: _recommended(topic, coverage.get(topic.name), state.get("shortfalls", [])) for topic in open_topics}
     gaps = {name: _gap_queries(of, before, state["plan"])[: load.gap_queries] for name, of in wanted.items()}
     made = [(topic, (*_unasked(topic, state), *gaps[topic.name])) for topic in open_topics]
-    going = [(topic, queries) for topic, queries in made if queries]
+    broad = state["plan"].question_type == "list"
+    again = broad or (load.reads_on and not asks_for_a_relation(state["plan"].question))
+    unread = {find.topic for find in state.get("finds", []) if find.left and find.round == number - 1} if again else set()
+    going = [(topic, queries) for topic, queries in made if queries or topic.name in unread]
     if going:
         # What the evidence as a whole lacks rides along with the first topic: by itself it is no reason to go on.
         topic, queries = going[0]
         whole = _gap_queries([s.recommendation for s in state.get("shortfalls", []) if not s.topic], before, state["plan"])
         going[0] = (topic, (*queries, *whole[: max(0, load.gap_queries - len(queries))]))
     shares = _shares(len(going), budget, load)
-    own, broad = any(pages < load.gap_pages for pages in shares), state["plan"].question_type == "list"
-    # A question for a relation is led on by the evidence itself; any other looks also at what its first searches left unread.
-    again = broad or not asks_for_a_relation(state["plan"].question)
+    own = any(pages < load.gap_pages for pages in shares)
     return [
         Task(
             topic=topic,

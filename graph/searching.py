@@ -57,10 +57,8 @@ async def search_all(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str
 async def found_before(desk: Desk, task: Task, before: AbstractSet[str]) -> list[list[Hit]]:
     """What the first searches of a gap's topic found and nobody has read: all their lists for a survey, else one, fused of them.
 
-    They are in the journal, so this costs no search. A model asks for what is missing, which comes before what was left.
+    They are in the journal, so this costs no search.
     """
-    if not task.broad and desk.model is not None:
-        return []
     seconds = search_seconds(desk.budget, desk.settings)
     asked = [search_one(desk, provider, query, seconds) for query in task.again for provider in desk.search.providers]
     found = [_new(hits, Query(text=""), before) for hits in await asyncio.gather(*asked) if not isinstance(hits, Problem)]

@@ -27,12 +27,13 @@ from spadework.values import (
 
 
 class Find(Value):
-    """What one worker brings back: the pages it read, best first, and their best passages for its topic."""
+    """What one worker brings back: the pages it read, best first, their best passages for its topic, and how many hits it left unread."""
 
     topic: str
     round: int
     pages: tuple[Page, ...] = ()
     passages: tuple[Passage, ...] = ()
+    left: int = 0
 
 
 def by_topic(old: dict[str, Coverage], new: dict[str, Coverage]) -> dict[str, Coverage]:

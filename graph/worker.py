@@ -84,7 +84,8 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     task, pages = state["task"], state["pages"]
     passages = await distilled(desk, task.topic, pages)
     emitter(runtime)(Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages)))
-    return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages))]}
+    left = max(0, len(state["chosen"]) + len(state["reserve"]) - len(state["drafts"]))
+    return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages), left=left)]}
 
 
 async def _dealt_to_others(desk: Desk, state: WorkerState, made: Selection) -> frozenset[str]:

@@ -23,7 +23,8 @@ DEEP_GAP_TIMES = 2
 class Workload(NamedTuple):
     """The queries and pages of one worker at most: in the first round, and in a round for gaps.
 
-    `broad` says whether pages that another worker reads, too, do not count among those of the first round.
+    `broad` says whether pages that another worker reads, too, do not count among those of the first round; `reads_on` whether an open topic
+    also looks at what its first searches found and left unread: where no model names its gaps, that is what there is.
     """
 
     queries: int
@@ -31,6 +32,7 @@ class Workload(NamedTuple):
     gap_queries: int
     gap_pages: int
     broad: bool = False
+    reads_on: bool = False
 
 
 def workload(complexity: Complexity, settings: Settings, *, model: bool) -> Workload:
@@ -41,7 +43,7 @@ def workload(complexity: Complexity, settings: Settings, *, model: bool) -> Work
     most = PRESETS[settings.preset][1]
     if settings.effort == "deep":
         pages = most * DEEP_TIMES[complexity]
-        return Workload(QUERIES, pages, GAP_QUERIES, min(GAP_PAGES, most) * DEEP_GAP_TIMES, broad=True)
+        return Workload(QUERIES, pages, GAP_QUERIES, min(GAP_PAGES, most) * DEEP_GAP_TIMES, broad=True, reads_on=not model)
     if complexity == "simple" and model:
         return Workload(SIMPLE_QUERIES, min(SIMPLE_PAGES, most), GAP_QUERIES, min(GAP_PAGES, most))
-    return Workload(QUERIES, most, GAP_QUERIES, min(GAP_PAGES, most))
+    return Workload(QUERIES, most, GAP_QUERIES, min(GAP_PAGES, most), reads_on=not model)

@@ -61,5 +61,18 @@ def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_su
     assert one.own
     assert payload({**state, "tasks": [*state["tasks"], one, other]}, one)["read_before"] == ["https://a.org/0", "https://a.org/1"]
     state = after(planned(2), budget)
-    [plain, _] = gap_tasks(state, budget, Settings.load())
+    assert [task.again for task in gap_tasks(state, budget, Settings.load())] == [(), ()], "a model asks for what is missing"
+    [plain, _] = gap_tasks(state, budget, Settings.load(), model=False)
+    assert [query.text for query in plain.again] == ["q0"]
     assert payload({**state, "tasks": [*state["tasks"], plain]}, plain)["read_before"] == ["https://a.org/0"]
+
+
+def test_with_nothing_left_to_ask_what_was_left_unread_is_read_and_then_it_ends() -> None:
+    budget = Budget(pages=100)
+    state = after(planned(1), budget)
+    state["coverage"] = {"T0": Coverage(topic="T0", covered=False, score=0.1)}
+    assert gap_tasks(state, budget, Settings.load(), model=False) == []
+    state["finds"] = [find.model_copy(update={"left": 3}) for find in state["finds"]]
+    [task] = gap_tasks(state, budget, Settings.load(), model=False)
+    assert (task.queries, [query.text for query in task.again]) == ((), ["q0"])
+    assert gap_tasks(state, budget, Settings.load()) == []
