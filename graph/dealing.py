@@ -25,10 +25,10 @@ class Table:
         self._full = asyncio.Event()
         self._dealt: dict[str, list[str]] | None = None
 
-    async def taken(self, topic: str, wish: Wish, stop: asyncio.Event, *, seconds: float) -> frozenset[str]:
-        """The pages that are dealt to other topics than this one, once all wishes are known or after `seconds`.
+    async def deal(self, topic: str, wish: Wish, stop: asyncio.Event, *, seconds: float) -> tuple[frozenset[str], frozenset[str]]:
+        """The pages that are dealt to this topic, and those that are dealt to others, once all wishes are known or after `seconds`.
 
-        Who comes later finds them dealt.
+        Who comes later finds them dealt, and takes of what is left.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -39,7 +39,10 @@ class Table:
             self._full.set()
         if self._dealt is None:
             self._dealt = dealt({name: self._wishes[name] for name in self._among if name in self._wishes}, joint=self._joint)
-        return frozenset(url for name, urls in self._dealt.items() if name != topic for url in urls)
+        others = frozenset(url for name, urls in self._dealt.items() if name != topic for url in urls)
+        urls, wanted = wish
+        left = [url for url in urls if url not in others][:wanted]
+        return frozenset(self._dealt.get(topic, left)), others
 
 
 def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> dict[str, list[str]]:

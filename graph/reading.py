@@ -40,6 +40,7 @@ async def read_pages(
     hits = [*chosen, *reserve]
     pages: dict[str, Page] = {}
     problems: list[Problem] = []
+    wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     others: set[str] = set()
     since = fresh_since(task.queries, desk.settings)
 
@@ -51,7 +52,7 @@ async def read_pages(
     def place(page: Page) -> str | None:
         return page.url if page.url not in others else None
 
-    reading = read_many(hits, read, _limits(desk, len(chosen)), group=_host, key=place, stop=desk.stop)
+    reading = read_many(hits, read, _limits(desk, wanted), group=_host, key=place, stop=desk.stop)
     async with aclosing(reading) as outcomes:
         async for outcome in outcomes:
             emit(_event(task.topic.name, outcome))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -54,7 +55,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     made = select_hits(fresh, preset=settings.preset, pages_per_domain=share, limit=task.pages, steps=max(0, task.round - FIRST))
     if desk.budget.under(BEST_ONLY):
         made = hurried(made)
-    taken = await _dealt_to_others(desk, state, made)
+    made, taken = await _dealt(desk, state, made)
     return {"chosen": list(made.chosen), "reserve": list(made.reserve), "taken": sorted(taken), "problems": problems}
 
 
@@ -88,14 +89,22 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages), left=left)]}
 
 
-async def _dealt_to_others(desk: Desk, state: WorkerState, made: Selection) -> frozenset[str]:
-    """The pages that other workers of the round are to read, so that each reads some of its own."""
+async def _dealt(desk: Desk, state: WorkerState, made: Selection) -> tuple[Selection, frozenset[str]]:
+    """The selection with the pages that this worker is dealt, where they are dealt out; and those that the others of the round are dealt.
+
+    What it would have chosen and others are dealt it reads along with them.
+    """
     task, among = state["task"], state["among"]
     if len(among) < 2:
-        return frozenset()
+        return made, frozenset()
     table = desk.tables.setdefault(task.round, Table(among, joint=task.broad))
-    urls = [canonical_url(hit.url) for hit in (*made.chosen, *made.reserve)]
-    return await table.taken(task.topic.name, (urls, len(made.chosen)), desk.stop, seconds=desk.budget.phase("search"))
+    hits = {canonical_url(hit.url): hit for hit in (*made.chosen, *made.reserve)}
+    wish = (list(hits), len(made.chosen))
+    mine, taken = await table.deal(task.topic.name, wish, desk.stop, seconds=desk.budget.phase("search"))
+    along = [hit for hit in made.chosen if canonical_url(hit.url) in taken]
+    own = [hit for url, hit in hits.items() if url in mine]
+    rest = [hit for url, hit in hits.items() if url not in mine and hit not in along]
+    return replace(made, chosen=(*along, *own), reserve=tuple(rest)), taken
 
 
 def lost(topic: str, reason: str) -> Problem:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spadework.graph.dealing import Table, Wish, dealt
 
 WISHES: dict[str, Wish] = {"Roots": ("abcd", 2), "Leaves": ("abef", 2), "Bark": ("ba", 1)}
-OTHERS = {"Roots": {"b", "e"}, "Leaves": {"a", "c"}, "Bark": {"a", "b", "c", "e"}}
+DEALT = {"Roots": ({"a", "c"}, {"b", "e"}), "Leaves": ({"b", "e"}, {"a", "c"}), "Bark": (set(), {"a", "b", "c", "e"})}
 
 
 def test_turn_by_turn_each_takes_the_best_that_is_left() -> None:
@@ -41,17 +41,17 @@ def test_nobody_gets_a_page_twice_nor_more_than_wanted_and_none_that_is_wanted_i
 @pytest.mark.parametrize("order", list(permutations(WISHES)))
 async def test_the_order_in_which_workers_come_changes_nothing(order: tuple[str, ...]) -> None:
     table = Table(list(WISHES))
-    coming = [table.taken(topic, WISHES[topic], asyncio.Event(), seconds=5) for topic in order]
-    assert dict(zip(order, await asyncio.gather(*coming), strict=True)) == OTHERS
+    coming = [table.deal(topic, WISHES[topic], asyncio.Event(), seconds=5) for topic in order]
+    assert dict(zip(order, await asyncio.gather(*coming), strict=True)) == DEALT
 
 
 async def test_who_comes_too_late_is_not_waited_for_and_finds_the_pages_dealt() -> None:
     table = Table(list(WISHES))
-    assert await table.taken("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=0.01) == frozenset()
-    assert await table.taken("Roots", WISHES["Roots"], asyncio.Event(), seconds=5) == {"a", "b"}
+    assert await table.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=0.01) == ({"a", "b"}, set())
+    assert await table.deal("Roots", WISHES["Roots"], asyncio.Event(), seconds=5) == ({"c", "d"}, {"a", "b"})
 
 
 async def test_nobody_is_waited_for_when_the_user_wants_the_report() -> None:
     stop = asyncio.Event()
     stop.set()
-    assert await Table(list(WISHES)).taken("Roots", WISHES["Roots"], stop, seconds=600) == frozenset()
+    assert await Table(list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=600) == ({"a", "b"}, set())
