@@ -10,8 +10,14 @@ import pytest
 from spadework.budget import Budget
 from spadework.graph.routes import first_tasks, gap_tasks, payload
 from spadework.graph.state import Find
+from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
 from spadework.values import Coverage, Page, Plan, Query, QuestionType, Recommendation, Topic
+
+
+def load(*, model: bool = True) -> Workload:
+    """What workers may do for a moderate question."""
+    return workload("moderate", Settings.load(), model=model)
 
 
 def planned(count: int, question_type: QuestionType = "general") -> Plan:
@@ -25,7 +31,7 @@ def after(plan: Plan, budget: Budget) -> Any:
     return {
         "session_id": "s",
         "plan": plan,
-        "tasks": first_tasks(plan, budget, Settings.load()),
+        "tasks": first_tasks(plan, budget, load()),
         "finds": [Find(topic=topic.name, round=1, pages=(page,)) for topic, page in zip(plan.topics, read, strict=True)],
         "coverage": {
             topic.name: Coverage(topic=topic.name, covered=False, score=0.1, recommendations=(Recommendation(query=f"more {topic.name}"),))
@@ -35,12 +41,12 @@ def after(plan: Plan, budget: Budget) -> Any:
 
 
 def test_where_there_are_pages_enough_every_topic_reads_what_it_likes() -> None:
-    tasks = first_tasks(planned(4), Budget(pages=60), Settings.load())
+    tasks = first_tasks(planned(4), Budget(pages=60), load())
     assert {(task.pages, task.own) for task in tasks} == {(10, False)}
 
 
 def test_where_pages_are_few_no_two_topics_spend_them_on_the_same() -> None:
-    tasks = first_tasks(planned(4), Budget(pages=20), Settings.load())
+    tasks = first_tasks(planned(4), Budget(pages=20), load())
     assert {(task.pages, task.own) for task in tasks} == {(3, True)}
     assert payload({"session_id": "s", "plan": planned(4), "tasks": tasks}, tasks[0])["among"] == ["T0", "T1", "T2", "T3"]
 
@@ -50,19 +56,19 @@ def test_what_is_left_is_divided_among_the_gaps(left: int, shares: list[int]) ->
     budget = Budget(pages=100)
     state = after(planned(3), budget)
     budget.charge("pages", 100 - left)
-    assert [task.pages for task in gap_tasks(state, budget, Settings.load())] == shares
+    assert [task.pages for task in gap_tasks(state, budget, load())] == shares
 
 
 def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_survey_at_no_page_of_another_topic() -> None:
     budget = Budget(pages=100)
     state = after(planned(2, "list"), budget)
-    [one, other] = gap_tasks(state, budget, Settings.load())
+    [one, other] = gap_tasks(state, budget, load())
     assert [[query.text for query in queries] for queries in (one.queries, one.again)] == [["more T0"], ["q0"]]
     assert one.own
     assert payload({**state, "tasks": [*state["tasks"], one, other]}, one)["read_before"] == ["https://a.org/0", "https://a.org/1"]
     state = after(planned(2), budget)
-    assert [task.again for task in gap_tasks(state, budget, Settings.load())] == [(), ()], "a model asks for what is missing"
-    [plain, _] = gap_tasks(state, budget, Settings.load(), model=False)
+    assert [task.again for task in gap_tasks(state, budget, load())] == [(), ()], "a model asks for what is missing"
+    [plain, _] = gap_tasks(state, budget, load(model=False))
     assert [query.text for query in plain.again] == ["q0"]
     assert payload({**state, "tasks": [*state["tasks"], plain]}, plain)["read_before"] == ["https://a.org/0"]
 
@@ -71,8 +77,8 @@ def test_with_nothing_left_to_ask_what_was_left_unread_is_read_and_then_it_ends(
     budget = Budget(pages=100)
     state = after(planned(1), budget)
     state["coverage"] = {"T0": Coverage(topic="T0", covered=False, score=0.1)}
-    assert gap_tasks(state, budget, Settings.load(), model=False) == []
+    assert gap_tasks(state, budget, load(model=False)) == []
     state["finds"] = [find.model_copy(update={"left": 3}) for find in state["finds"]]
-    [task] = gap_tasks(state, budget, Settings.load(), model=False)
+    [task] = gap_tasks(state, budget, load(model=False))
     assert (task.queries, [query.text for query in task.again]) == ((), ["q0"])
-    assert gap_tasks(state, budget, Settings.load()) == []
+    assert gap_tasks(state, budget, load()) == []

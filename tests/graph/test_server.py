@@ -25,7 +25,7 @@ NOTES = "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180), pytest.mark.xdist_group("server")]
 
 
 @pytest.fixture(scope="module")

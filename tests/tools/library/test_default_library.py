@@ -10,7 +10,7 @@ import pytest
 
 from spadework.tools.library import Library
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("installed")]
 
 
 @pytest.fixture(scope="module")
