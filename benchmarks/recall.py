@@ -3,7 +3,8 @@
 DATA is a folder with `web/sites/<site>/…` and `eval/dev/<set>.jsonl`, whose lines have `question` and `gold_urls`; all sites are one
 library, or with `--web PORT` a small web of as many addresses.
 
-The sets that the figures in README.md are of: wiki2, mtrag_first_turn (20 pages), deepscholar (40 pages).
+The sets that the figures in README.md are of: wiki2, mtrag_first_turn (20 pages), deepscholar (40 pages). Nothing is kept from one question
+or run to the next, neither pages nor results of searches: else the second run would not do what the first did.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from spadework.settings import Settings
 
 async def main(asked: argparse.Namespace, searching: dict[str, Any]) -> None:
     """Ask every question of every set, and print recall, the share of questions with all pages, and seconds a question."""
-    settings = Settings.load(home=asked.home, pages=asked.pages, search_cache_mb=0, **searching)
+    settings = Settings.load(home=asked.home, pages=asked.pages, search_cache_mb=0, knowledge=False, **searching)
     for name in asked.sets:
         lines = (asked.data / "eval" / "dev" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[: asked.first]
         began, shares, read = time.perf_counter(), [], 0
