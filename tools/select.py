@@ -47,8 +47,8 @@ class Selection:
 def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None, steps: int = 0) -> Selection:
     """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while other domains wait.
 
-    `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold: what reached it in so many rounds has not
-    answered the topic. Hits under the threshold come last in the reserve. Raises SettingsError for an unknown preset.
+    `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold: what reached it in so many rounds has
+    not answered the topic. Hits under the threshold come last in the reserve. Raises SettingsError for an unknown preset.
     """
     if preset not in PRESETS:
         raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
