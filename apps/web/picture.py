@@ -176,6 +176,12 @@ class Picture:
             changed.add(f"topic {view.n}")
         return changed
 
+    def _take_unseen(self, event: Event) -> set[str]:
+        """What the page does not show."""
+        return set()
+
+    _take_checked = _take_distilled = _take_unseen
+
     def _take_assessed(self, event: Assessed) -> set[str]:
         self.rounds, self.quotes, self.usage = event.round, event.evidence, event.usage
         for coverage in event.coverage:
