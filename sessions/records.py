@@ -172,7 +172,7 @@ def delete_session(home: Path, session_id: str) -> None:
     folder = session_folder(home, session_id)
     with held(folder):
         with suppress(SessionNotFound):  # a session that broke off before its question was written down
-            PlanStore(home / "plans", 0).forget(read_metadata(folder)["query"])
+            PlanStore(home / "plans", 0).forget(read_metadata(folder).get("query", ""))
         shutil.rmtree(folder)
 
 
