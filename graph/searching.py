@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, SearchError
@@ -57,11 +58,10 @@ async def search_all(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str
 async def found_before(desk: Desk, task: Task, before: AbstractSet[str]) -> list[list[Hit]]:
     """What the first searches of a gap's topic found and nobody has read: all their lists for a survey, else one, fused of them.
 
-    They are in the journal, so this costs no search.
+    Only the journal is asked, so this costs no search: what was not searched, or has failed, is not searched now.
     """
-    seconds = search_seconds(desk.budget, desk.settings)
-    asked = [search_one(desk, provider, query, seconds) for query in task.again for provider in desk.search.providers]
-    found = [_new(hits, Query(text=""), before) for hits in await asyncio.gather(*asked) if not isinstance(hits, Problem)]
+    asked = [_kept(desk, provider, query) for query in task.again for provider in desk.search.providers]
+    found = [_new(hits, Query(text=""), before) for hits in await asyncio.gather(*asked) if hits is not None]
     return found if task.broad or not found else [fused_hits(found, desk.settings)]
 
 
@@ -73,7 +73,7 @@ async def search_one(desk: Desk, provider: Provider, query: Query, seconds: floa
     try:
         hits = await _hits(desk, provider, query, seconds)
         if not hits and query.freshness != "any":
-            hits = await _hits(desk, provider, query.model_copy(update={"freshness": "any"}), seconds)
+            hits = await _hits(desk, provider, _of_any_age(query), seconds)
     except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
         reason = str(error) or "It was not waited for."
         return Problem(stage="search", subject=provider.name, reason=reason, effect=f"“{query.text}” was not searched there.")
@@ -91,9 +91,25 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
         asked = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=lambda: desk.budget.charge("searches"))
         return await unless_stopped(desk.stop, asked, seconds=seconds + GRACE_SECONDS)
 
+    return await desk.journal.once("search", _key(desk, provider, query), list[Hit], work)
+
+
+async def _kept(desk: Desk, provider: Provider, query: Query) -> list[Hit] | None:
+    """The hits that `search_one` has found in this session with their relevance, None where it has not."""
+    hits = await desk.journal.known("search", _key(desk, provider, query), list[Hit])
+    if not hits and query.freshness != "any":
+        hits = await desk.journal.known("search", _key(desk, provider, _of_any_age(query)), list[Hit])
+    return None if hits is None else ranked_hits(hits, query)
+
+
+def _key(desk: Desk, provider: Provider, query: Query) -> dict[str, Any]:
+    """What makes a search the same as another."""
     wishes = query.model_dump(mode="json", exclude={"text", "kind", "results"}, exclude_defaults=True)
-    key = {"provider": provider.name, "query": query.text, "limit": limit, **wishes}
-    return await desk.journal.once("search", key, list[Hit], work)
+    return {"provider": provider.name, "query": query.text, "limit": desk.settings.search_results, **wishes}
+
+
+def _of_any_age(query: Query) -> Query:
+    return query.model_copy(update={"freshness": "any"})
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:

@@ -77,20 +77,19 @@ class Journal:
 
         `shape` is the answer's type. A final failure (FetchError.final) is kept and raised again; any other may be tried again.
         """
-        subject = json.dumps(key, sort_keys=True, ensure_ascii=False)
-        digest = hashlib.sha256(f"{kind}\n{subject}".encode()).hexdigest()
-        adapter: TypeAdapter[T] = TypeAdapter(shape)
+        subject, digest = _named(kind, key)
         while True:
             row = await self._row(digest)
             if row is not None:
-                return self._answer(row, adapter)
+                self._budget.add(cache_hits=1)
+                return _answer(row, shape)
             if digest not in self._running:
                 break
             await self._running[digest].wait()
         done = self._running[digest] = asyncio.Event()
         try:
             value = await work()
-            await self._keep(digest, kind, subject, adapter.dump_json(value).decode(), None)
+            await self._keep(digest, kind, subject, TypeAdapter(shape).dump_json(value).decode(), None)
         except FetchError as error:
             if error.final:
                 await self._keep(digest, kind, subject, None, json.dumps([type(error).__name__, str(error), error.hint]))
@@ -100,14 +99,10 @@ class Journal:
             done.set()
         return value
 
-    def _answer(self, row: tuple[str | None, str | None], adapter: TypeAdapter[T]) -> T:
-        self._budget.add(cache_hits=1)
-        answer, error = row
-        if error is not None:
-            name, message, hint = json.loads(error)
-            kept: type[SpadeworkError] = getattr(errors, name)
-            raise kept(message, hint=hint)
-        return adapter.validate_json(answer or "null")
+    async def known(self, kind: str, key: Any, shape: type[T]) -> T | None:
+        """The answer that is kept for `kind` and `key`, None where there is none: nothing is done. Raises a failure that was kept."""
+        row = await self._row(_named(kind, key)[1])
+        return None if row is None else _answer(row, shape)
 
     async def _row(self, digest: str) -> tuple[str | None, str | None] | None:
         rows = list(await self._db.execute_fetchall("SELECT answer, error FROM journal WHERE key = ?", (digest,)))
@@ -126,6 +121,21 @@ class Journal:
         if rows:
             used, elapsed = rows[0]
             self._budget.start(self._budget.started - float(elapsed), Usage.model_validate_json(used))
+
+
+def _named(kind: str, key: Any) -> tuple[str, str]:
+    """A key as text, and the digest under which its answer stands."""
+    subject = json.dumps(key, sort_keys=True, ensure_ascii=False)
+    return subject, hashlib.sha256(f"{kind}\n{subject}".encode()).hexdigest()
+
+
+def _answer(row: tuple[str | None, str | None], shape: type[T]) -> T:
+    answer, error = row
+    if error is not None:
+        name, message, hint = json.loads(error)
+        kept: type[SpadeworkError] = getattr(errors, name)
+        raise kept(message, hint=hint)
+    return TypeAdapter(shape).validate_json(answer or "null")
 
 
 async def _connected(path: Path) -> aiosqlite.Connection:

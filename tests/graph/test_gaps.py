@@ -46,6 +46,16 @@ async def test_it_reads_on_in_what_the_first_searches_found(world: World, searx:
     assert any("does not say which it is" in gap for gap in result.topics[0].gaps)
 
 
+async def test_a_search_that_failed_is_not_tried_again_to_read_on(world: World, searx: Searx, settings: Settings) -> None:
+    urls = publish(world, 14)
+    searx.script("ferry", urls)
+    searx.fail("error", query="overview")
+    result = await research(OPEN, settings)
+    assert result.iterations > 1
+    assert any("overview" in query for query in searx.queries)
+    assert len(searx.queries) == len(set(searx.queries))
+
+
 async def test_two_runs_of_a_survey_read_the_same_pages_whatever_is_slow(world: World, searx: Searx, settings: Settings) -> None:
     publish(world, 30)
     first = await research(SURVEY, settings)

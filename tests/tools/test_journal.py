@@ -44,6 +44,21 @@ async def test_work_is_done_once_for_a_key_also_when_the_journal_is_opened_again
     assert work.times == 1
 
 
+async def test_what_is_known_can_be_looked_up_without_doing_it(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+    assert await journal.known("search", "x", list[int]) is None
+    done, failed = Work([1]), Work(Blocked("no"))
+    done.go.set()
+    failed.go.set()
+    await journal.once("search", "x", list[int], done)
+    with pytest.raises(Blocked):
+        await journal.once("page", "x", list[int], failed)
+    assert await journal.known("search", "x", list[int]) == [1]
+    with pytest.raises(Blocked, match="no"):
+        await journal.known("page", "x", list[int])
+    await journal.close()
+
+
 async def test_another_kind_or_key_is_other_work(tmp_path: Path) -> None:
     journal = await Journal.open(tmp_path / "j.sqlite", Budget())
     work = Work([1])
