@@ -83,21 +83,25 @@ class Vectors:
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Those of the texts that have no vector yet, each once."""
         with reading(self.path) as db:
-            return [text for text in dict.fromkeys(texts) if db is None or self._id(db, text) is None]
+            return [text for text in dict.fromkeys(texts) if db is None or self._found(db, text) is None]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
         """Keep vectors by their texts, and where passages stand that have them; all of it or nothing.
 
+        A document with a text whose vector another process has forgotten meanwhile is left out, as one that is still to be embedded.
         Raises ModelError for vectors of another size than those that are kept.
         """
         with writing(self.path) as db, transaction(db):
             size = self._size(db)
-            for text, vector in made.items():
-                if size and len(vector) != size:
-                    raise self._misfit(len(vector), size)
-                db.execute("INSERT OR IGNORE INTO vectors (digest, vector) VALUES (?, ?)", (self._digest(text), packed(vector)))
+            lost = {one.number for one in passages if one.text not in made and self._found(db, one.text) is None}
             for one in passages:
-                place = (*self._key, one.number, one.start, one.end, _checksum(one.body), self._id(db, one.text))
+                if one.number in lost:
+                    continue
+                number, found = self._found(db, one.text) or self._added(db, one.text, made[one.text])
+                size = size or found
+                if found != size:
+                    raise self._misfit(found, size)
+                place = (*self._key, one.number, one.start, one.end, _checksum(one.body), number)
                 db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?, ?)", place)
 
     def nearest(
@@ -158,14 +162,19 @@ class Vectors:
             yield from db.execute(f"{query} AND number = ? AND start = ?", (*self._key, *place))
 
     def _size(self, db: sqlite3.Connection) -> int:
-        """How many dimensions the vectors have, 0 where there is none."""
-        query = "SELECT length(vectors.vector) - 4 FROM places JOIN vectors ON id = places.vector WHERE mark = ? AND model = ? LIMIT 1"
-        found = db.execute(query, self._key).fetchone()
+        """How many dimensions the model's vectors have, whatever index they are of: they are shared. 0 where there is none."""
+        query = "SELECT length(vectors.vector) - 4 FROM places JOIN vectors ON id = places.vector WHERE model = ? LIMIT 1"
+        found = db.execute(query, self._key[1:]).fetchone()
         return int(found[0]) if found else 0
 
-    def _id(self, db: sqlite3.Connection, text: str) -> int | None:
-        found = db.execute("SELECT id FROM vectors WHERE digest = ?", (self._digest(text),)).fetchone()
-        return int(found[0]) if found else None
+    def _found(self, db: sqlite3.Connection, text: str) -> tuple[int, int] | None:
+        """The id and the dimensions of a text's vector."""
+        found = db.execute("SELECT id, length(vector) - 4 FROM vectors WHERE digest = ?", (self._digest(text),)).fetchone()
+        return (int(found[0]), int(found[1])) if found else None
+
+    def _added(self, db: sqlite3.Connection, text: str, vector: Sequence[float]) -> tuple[int, int]:
+        done = db.execute("INSERT INTO vectors (digest, vector) VALUES (?, ?)", (self._digest(text), packed(vector)))
+        return int(done.lastrowid or 0), len(vector)
 
     def _digest(self, text: str) -> bytes:
         return hashlib.blake2b(f"{self.model}\n{text}".encode(errors="replace"), digest_size=16).digest()

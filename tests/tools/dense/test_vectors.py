@@ -80,6 +80,26 @@ def test_another_size_of_the_same_name_is_refused_with_its_mend(tmp_path):
     assert vectors.numbers() == {1}
 
 
+def test_another_size_is_refused_also_where_only_another_index_has_vectors_of_that_model(tmp_path):
+    kept(tmp_path, {1: [1.0, 0.0]})
+    with pytest.raises(ModelError, match="have 1 dimensions now, those that are kept 2"):
+        kept(tmp_path, {1: [1.0], 2: [1.0]}, mark="b")
+    other = Vectors(tmp_path / "v.sqlite", "b", "m")
+    with pytest.raises(ModelError, match="have 1 dimensions now"):
+        other.keep([passage(2, "text 2"), passage(1, "text 1")], {passage(2, "text 2").text: [1.0]})
+    assert other.numbers() == set()
+
+
+def test_a_document_whose_vector_was_forgotten_meanwhile_is_left_for_the_next_time(tmp_path):
+    vectors = kept(tmp_path, {1: [1.0, 0.0]})
+    shared, own, other = passage(2, "text 1"), passage(2, "text 2", start=9), passage(3, "text 3")
+    assert vectors.missing([shared.text, own.text, other.text]) == [own.text, other.text]
+    vectors.forget([1])
+    vectors.keep([shared, own, other], {own.text: [0.0, 1.0], other.text: [1.0, 1.0]})
+    assert vectors.numbers() == {3}
+    assert rows(tmp_path) == 1
+
+
 def test_where_nothing_was_kept_nothing_is_made(tmp_path):
     vectors = Vectors(tmp_path / "v.sqlite", "a", "m")
     assert (vectors.count(9), vectors.numbers(), vectors.missing(["x", "x"]), vectors.nearest([1.0], 3)) == (0, set(), ["x"], [])
