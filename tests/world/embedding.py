@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Callable
 from typing import Literal
 
 from starlette.responses import JSONResponse, Response
@@ -23,7 +25,10 @@ Fault = Literal["", "hang", "error", "limited", "short"]
 
 
 class Embeddings:
-    """The server. `texts` are all it has embedded; `fault` meets every request after the first `spared`."""
+    """The server. `texts` are all it has embedded; `fault` meets every request after the first `spared`.
+
+    `meanwhile` is done before every answer.
+    """
 
     def __init__(self, background: Background) -> None:
         sock = listen(HOST)
@@ -37,6 +42,7 @@ class Embeddings:
         self.texts: list[str] = []
         self.fault: Fault = ""
         self.spared = 0
+        self.meanwhile: Callable[[], object] = lambda: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -45,6 +51,7 @@ class Embeddings:
         await attend(record, self._answer, (scope, receive, send))
 
     async def _answer(self, record: Asked) -> Response:
+        await asyncio.to_thread(self.meanwhile)
         fault = self.fault if len(self.requests) > self.spared else ""
         if fault == "hang":
             return Silence()

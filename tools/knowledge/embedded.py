@@ -107,12 +107,18 @@ class EmbeddedKnowledge:
         try:
             numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
             await fill(self._vectors, meaning.embeds, self._passages(numbers))
+            await asyncio.to_thread(self._at, self._without_pages, None)
         except ModelError as error:
             meaning.fail(error, "Pages were kept without vectors; the next run that keeps pages goes on.")
 
     def _without_vectors(self, db: sqlite3.Connection) -> list[int]:
         known = self._vectors.numbers()
         return [number for (number,) in db.execute("SELECT id FROM pages ORDER BY id DESC") if number not in known]
+
+    def _without_pages(self, db: sqlite3.Connection) -> None:
+        """Forget the vectors of pages that were forgotten while the model was asked for them: none holds the lock for so long."""
+        known = self._vectors.numbers()  # before the pages, or one that is added now would seem to be gone
+        self._vectors.forget(known - {number for (number,) in db.execute("SELECT id FROM pages")})
 
     def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
         for n in range(0, len(numbers), _BATCH):

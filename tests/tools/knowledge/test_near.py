@@ -77,6 +77,14 @@ async def test_what_is_forgotten_or_replaced_leaves_no_vector(tmp_path, meaning)
     assert vectors(tmp_path) == 0
 
 
+async def test_a_page_that_is_forgotten_while_it_is_embedded_leaves_no_vector(tmp_path, meaning, embeddings):
+    await store_in(tmp_path).add([CENSUS])
+    embeddings.meanwhile = lambda: asyncio.run(store_in(tmp_path).forget(Which(("ferry.example",))))
+    await store_in(tmp_path, meaning).add([FERRY])
+    assert meaning.problems == []
+    assert vectors(tmp_path) == 1
+
+
 @pytest.mark.parametrize("fault", ["error", "limited", "short"])
 async def test_pages_are_kept_where_the_endpoint_fails_and_get_their_vectors_the_next_time(tmp_path, meaning, embeddings, fault: Fault):
     await store_in(tmp_path, meaning).add([HARBOUR])
