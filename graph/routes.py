@@ -162,4 +162,4 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     question = state["plan"].question
     among = [other.topic.name for other in state["tasks"] if other.round == task.round] if task.own else []
     told = {"session_id": state["session_id"], "question": question, "task": task}
-    return {**told, "read_before": before, "attached": attached, "among": among}
+    return {**told, "read_before": before, "attached": attached, "among": among, "joint": state["plan"].question_type == "list"}

@@ -114,6 +114,8 @@ class WorkerState(TypedDict, total=False):
     read_before: list[str]
     #: The topics of the workers among whom pages are dealt out; none where each may read what it likes.
     among: list[str]
+    #: Whether those topics are parts of one matter, a survey.
+    joint: bool
     #: The canonical URLs of pages that other workers were dealt.
     taken: list[str]
     attached: list[Page]

@@ -94,10 +94,10 @@ async def _dealt(desk: Desk, state: WorkerState, made: Selection) -> tuple[Selec
 
     What it would have chosen and others are dealt it reads along with them.
     """
-    task, among = state["task"], state["among"]
+    task, among = state["task"], state.get("among", ())
     if len(among) < 2:
         return made, frozenset()
-    table = desk.tables.setdefault(task.round, Table(among, joint=task.broad))
+    table = desk.tables.setdefault(task.round, Table(among, joint=state.get("joint", False)))
     hits = {canonical_url(hit.url): hit for hit in (*made.chosen, *made.reserve)}
     wish = (list(hits), len(made.chosen))
     mine, taken = await table.deal(task.topic.name, wish, desk.stop, seconds=desk.budget.phase("search"))

@@ -51,6 +51,14 @@ def test_where_pages_are_few_no_two_topics_spend_them_on_the_same() -> None:
     assert payload({"session_id": "s", "plan": planned(4), "tasks": tasks}, tasks[0])["among"] == ["T0", "T1", "T2", "T3"]
 
 
+@pytest.mark.parametrize(("question_type", "joint"), [("list", True), ("general", False)])
+def test_deep_effort_deals_out_pages_and_makes_no_survey_of_other_questions(question_type: QuestionType, joint: bool) -> None:
+    plan, deep = planned(2, question_type), workload("moderate", Settings.load(effort="deep"), model=True)
+    tasks = first_tasks(plan, Budget(pages=500), deep)
+    told = payload({"session_id": "s", "plan": plan, "tasks": tasks}, tasks[0])
+    assert (told["among"], told["joint"]) == (["T0", "T1"], joint)
+
+
 @pytest.mark.parametrize(("left", "shares"), [(60, [5, 5, 5]), (11, [4, 4, 3]), (2, [1, 1]), (0, [])])
 def test_what_is_left_is_divided_among_the_gaps(left: int, shares: list[int]) -> None:
     budget = Budget(pages=100)
