@@ -63,7 +63,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
     """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft deadline."""
     desk = await desk_of(state["session_id"], runtime.context)
     emit = emitter(runtime)
-    taken = frozenset(state["taken"])
+    taken = frozenset(state.get("taken", ()))  # a worker that was saved before pages were dealt out has none
     drafts, problems = await read_pages(desk, state["task"], state["chosen"], state["reserve"], emit, taken)
     drafts, more = await looked_again(desk, state, drafts, emit)
     return {"drafts": drafts, "problems": [*problems, *more]}
