@@ -35,12 +35,14 @@ async def read_pages(
 ) -> tuple[list[Page], list[Problem]]:
     """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is slow; what came by the deadline counts.
 
-    Those at the canonical URLs `taken` are other workers': they are read along, and take no place of another.
+    Those at the canonical URLs `taken` are other workers': they are read along, and take no place of another where there is one.
     """
     hits = [*chosen, *reserve]
     pages: dict[str, Page] = {}
     problems: list[Problem] = []
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
+    if not wanted:  # all are others': each fills a place, or none would be read
+        wanted, taken = len(chosen), frozenset()
     others: set[str] = set()
     since = fresh_since(task.queries, desk.settings)
 

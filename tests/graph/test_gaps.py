@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
+
 import pytest
 
 from spadework.sessions.research import research
+from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -64,3 +67,15 @@ async def test_two_runs_of_a_survey_read_the_same_pages_whatever_is_slow(world: 
     assert len(first.topics) > 2
     assert [source.url for source in first.sources] == [source.url for source in second.sources]
     assert len(first.sources) > 14, "the first round's share"
+
+
+async def test_a_topic_of_a_survey_that_is_dealt_no_page_reads_those_of_the_others(world: World, searx: Searx, settings: Settings) -> None:
+    urls = publish(world, 2)
+    searx.script("", urls)
+    readers: dict[str, set[str]] = {}
+    async with aclosing(Session.start(SURVEY, settings=settings.model_copy(update={"iterations": 1})).events()) as events:
+        async for event in events:
+            if event.type == "read" and not event.reason:
+                readers.setdefault(event.topic, set()).add(event.url)
+    assert len(readers) > 2
+    assert all(read == set(urls) for read in readers.values())
