@@ -17,6 +17,7 @@ from spadework.graph.emit import Emit
 from spadework.tools.extract.child import read_apart
 from spadework.tools.fetch.pool import Began, Came, Failed, Left, Limits, Outcome, read_many
 from spadework.tools.inline import one_line
+from spadework.tools.journal import Journal
 from spadework.tools.knowledge.gate import fresh_since
 from spadework.tools.orders import is_order
 from spadework.tools.urls import canonical_url, host_of
@@ -94,7 +95,7 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
         known = None if local else await _known(desk, hit.url, since)
         return known or await (_from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds))
 
-    page = await desk.journal.once("page", {"url": canonical_url(hit.url)}, Page, work)
+    page = await desk.journal.once("page", _key(hit), Page, work)
     own_title = "" if is_order(page.title) else page.title
     return page.model_copy(
         update={
@@ -105,6 +106,19 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
             "found_by": hit.found_by,
         }
     )
+
+
+async def failed_for_good(journal: Journal, hit: Hit) -> bool:
+    """Whether the page of a hit was tried in the session and need not be tried again."""
+    try:
+        await journal.known("page", _key(hit), Page)
+    except FetchError:
+        return True
+    return False
+
+
+def _key(hit: Hit) -> dict[str, str]:
+    return {"url": canonical_url(hit.url)}
 
 
 async def attached_pages(desk: Desk, attachments: Sequence[str]) -> tuple[list[Page], list[Problem]]:

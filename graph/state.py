@@ -27,7 +27,7 @@ from spadework.values import (
 
 
 class Find(Value):
-    """What one worker brings back: the pages it read, best first, their best passages for its topic, and how many hits it left unread."""
+    """What one worker brings back: the pages it read, best first, their best passages for its topic, and how many readable hits it left."""
 
     topic: str
     round: int

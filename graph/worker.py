@@ -17,7 +17,7 @@ from spadework.graph.deepening import judged, looked_again
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import emitter
-from spadework.graph.reading import read_pages
+from spadework.graph.reading import failed_for_good, read_pages
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import found_before, fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
@@ -85,7 +85,8 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     task, pages = state["task"], state["pages"]
     passages = await distilled(desk, task.topic, pages)
     emitter(runtime)(Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages)))
-    left = max(0, len(state["chosen"]) + len(state["reserve"]) - len(state["drafts"]))
+    dead = [await failed_for_good(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])]
+    left = max(0, dead.count(False) - len(state["drafts"]))
     return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages), left=left)]}
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from spadework.budget import Budget
+from spadework.errors import Blocked, TooSlow
+from spadework.graph.reading import failed_for_good
 from spadework.sessions.research import research
 from spadework.settings import Settings
+from spadework.tools.journal import Journal
+from spadework.values import Hit, Page
 from tests.world.brain import play
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -48,3 +55,17 @@ async def test_a_page_whose_server_fails_is_quoted_from_a_copy_and_said_to_be_ol
     assert "may be out of date" in problem.effect
     assert second.topics[0].evidence[0].fetched_at <= first.topics[0].evidence[0].fetched_at
     assert "could not be reached" in second.report
+
+
+async def test_only_a_final_failure_is_no_page_that_is_left(tmp_path: Path):
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+    for url, error in {"https://a.org/gone": Blocked("no"), "https://a.org/slow": TooSlow("late")}.items():
+
+        async def work(error: Exception = error) -> Page:
+            raise error
+
+        with pytest.raises(type(error)):
+            await journal.once("page", {"url": url}, Page, work)
+    hits = [Hit(url=f"https://a.org/{name}", title="", position=1, provider="p", query="q") for name in ("gone", "slow", "new")]
+    assert [await failed_for_good(journal, hit) for hit in hits] == [True, False, False]
+    await journal.close()
