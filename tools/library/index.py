@@ -95,7 +95,7 @@ class Library:
         there, known = set(await asyncio.to_thread(store.numbers)), await asyncio.to_thread(vectors.numbers)
         asked = await fill(vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress)
         await asyncio.to_thread(vectors.forget, known - there)
-        families = {path.name.rpartition("-")[0] for path in vectors.path.parent.iterdir()}
+        families = await asyncio.to_thread(lambda: {path.name.rpartition("-")[0] for path in vectors.path.parent.iterdir()})
         await asyncio.to_thread(vectors.forget_others, families)
         return asked
 
