@@ -13,7 +13,6 @@ _CELL = re.compile(r"(?<!\\)\|")
 LEAST_COLUMNS = 3
 #: A cell that begins with a figure other than a year.
 _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
-_DELIMITER = re.compile(r"[\s|:-]*-[\s|:-]*")
 
 
 def header_of(text: str, table: Block) -> Span | None:
@@ -22,7 +21,7 @@ def header_of(text: str, table: Block) -> Span | None:
     Markdown cannot do without a first row: one with figures is a row like the others, and of two columns the first names the second.
     """
     lines = _lines(text, table)
-    if len(lines) < 2 or not _DELIMITER.fullmatch(text[slice(*lines[1])]):
+    if len(lines) < 2 or not _is_delimiter(text[slice(*lines[1])]):
         return None
     names = cells(text[slice(*lines[0])])
     return lines[0] if len(names) >= LEAST_COLUMNS and any(names) and not any(map(_FIGURE.match, names)) else None
@@ -31,7 +30,7 @@ def header_of(text: str, table: Block) -> Span | None:
 def rows_of(text: str, table: Block) -> list[Span]:
     """Where the rows stand that are not the names of the columns, in order."""
     header = header_of(text, table)
-    rows = [span for span in _lines(text, table) if span != header and not _DELIMITER.fullmatch(text[slice(*span)])]
+    rows = [span for span in _lines(text, table) if span != header and not _is_delimiter(text[slice(*span)])]
     return [span for span in rows if any(cells(text[slice(*span)]))]
 
 
@@ -50,6 +49,10 @@ def told(header: str, row: str) -> str:
         return f"{first}: {', '.join(others)}." if others else f"{first}."
     named = [f"{name}: {value}" if name else value for name, value in zip(names, values, strict=False) if value]
     return "; ".join(named) + "."
+
+
+def _is_delimiter(line: str) -> bool:
+    return "-" in line and not line.strip("|:- \t\r")
 
 
 def _lines(text: str, table: Block) -> list[Span]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -44,6 +45,15 @@ def test_a_table_that_does_not_name_its_columns_is_told_by_its_first_cells(text:
 
 def test_a_pipe_that_is_escaped_parts_no_cells() -> None:
     assert cells(r"| a \| b | c |") == [r"a \| b", "c"]
+
+
+def test_a_cell_of_a_million_dashes_is_read_at_once() -> None:
+    text = f"| Town | Area | Year |\n| {'-' * 1_000_000}x | 5 | up |\n|---|---|---|"
+    [table] = blocks(text)
+    began = time.perf_counter()
+    assert header_of(text, table) is None
+    assert len(rows_of(text, table)) == 2
+    assert time.perf_counter() - began < 1
 
 
 @given(markdown)
