@@ -92,9 +92,13 @@ def _mean(scores: Sequence[float]) -> float | None:
 async def _judge(desk: Desk, state: ResearchState, topic: Topic, seconds: float) -> tuple[Judgement, list[Problem]]:
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
     passages = state.get("passages", {}).get(topic.name, [])
-    made: list[Shown] = [shown(pages[p.content_hash], await desk.pages.get(p.content_hash), p) for p in passages]
-    # What speaks to machines is seen by no role, and so is quoted by none.
-    heard = await asyncio.to_thread(lambda: [part for one in made for part in to_people(one)])
+    texts = {p.content_hash: await desk.pages.get(p.content_hash) for p in passages}
+
+    def work() -> list[Shown]:
+        # What speaks to machines is seen by no role, and so is quoted by none.
+        return [part for p in passages for part in to_people(shown(pages[p.content_hash], texts[p.content_hash], p))]
+
+    heard = await asyncio.to_thread(work)
     known = [e for e in state.get("evidence", []) if e.topic == topic.name]
     return await assess(desk.model, state["plan"], topic, heard, known, seconds=seconds)
 

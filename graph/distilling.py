@@ -16,7 +16,7 @@ from spadework.graph.state import Find
 from spadework.tools.orders import is_order
 from spadework.tools.passages import Block, blocks, cut, heading_at, headings
 from spadework.tools.retrieve import Bm25
-from spadework.tools.tables import header_of, rows_of
+from spadework.tools.tables import Span, header_of, rows_of
 from spadework.values import Need, Page, Passage, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are repeated this often.
@@ -154,8 +154,14 @@ def columns_at(text: str, start: int) -> str:
     """The row with the names of the columns, where a passage begins among the rows below it; else ""."""
     found = _blocks(text)
     nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
-    header = header_of(text, nearest) if nearest.kind == "table" and nearest.start < start < nearest.end else None
+    header = _header(text, nearest) if nearest.kind == "table" and nearest.start < start < nearest.end else None
     return text[slice(*header)] if header and header[1] <= start else ""
+
+
+@lru_cache(maxsize=256)
+def _header(text: str, table: Block) -> Span | None:
+    """Where the names of the columns of a table stand, found once however many runs of its rows there are."""
+    return header_of(text, table)
 
 
 @lru_cache(maxsize=256)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from spadework.tools.blocks import Block
 
@@ -20,7 +22,7 @@ def header_of(text: str, table: Block) -> Span | None:
 
     Markdown cannot do without a first row: one with figures is a row like the others, and of two columns the first names the second.
     """
-    lines = _lines(text, table)
+    lines = list(islice(_lines(text, table.start, table.end), 2))
     if len(lines) < 2 or not _is_delimiter(text[slice(*lines[1])]):
         return None
     names = cells(text[slice(*lines[0])])
@@ -30,7 +32,7 @@ def header_of(text: str, table: Block) -> Span | None:
 def rows_of(text: str, table: Block) -> list[Span]:
     """Where the rows stand that are not the names of the columns, in order."""
     header = header_of(text, table)
-    rows = [span for span in _lines(text, table) if span != header and not _is_delimiter(text[slice(*span)])]
+    rows = [span for span in _lines(text, table.start, table.end) if span != header and not _is_delimiter(text[slice(*span)])]
     return [span for span in rows if any(cells(text[slice(*span)]))]
 
 
@@ -55,10 +57,12 @@ def _is_delimiter(line: str) -> bool:
     return "-" in line and not line.strip("|:- \t\r")
 
 
-def _lines(text: str, table: Block) -> list[Span]:
-    spans, at = [], table.start
-    for line in text[table.start : table.end].split("\n"):
-        begin = at + len(line) - len(line.lstrip())
-        spans.append((begin, max(begin, at + len(line.rstrip()))))
-        at += len(line) + 1
-    return spans
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    """Where the lines of a stretch stand, without the white space around them."""
+    while start <= end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        line = text[start:stop]
+        begin = start + len(line) - len(line.lstrip())
+        yield begin, max(begin, start + len(line.rstrip()))
+        start = stop + 1
