@@ -12,10 +12,9 @@ from spadework.agents.assessor import assess
 from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
-from spadework.graph.distilling import shown
+from spadework.graph.distilling import names_at, shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block, blocks
-from spadework.tools.tables import header_of
 from spadework.values import Coverage, Evidence, EvidenceKind, Page, Problem, Round, Shortfall, Topic
 
 
@@ -144,7 +143,7 @@ def _parts(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, in
     """A quote as entries of the ledger: a row of a table after the names of its columns, without which it tells little; else one."""
     if block.kind != "table" or "\n" in text[slice(*span)]:
         return [(*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")]
-    header = header_of(text, block)
+    header = names_at(text, block)
     if header is None:
         return [(*span, "cells")]
     return [(*header, "columns"), (*span, "row")] if header[1] < span[0] else [(*span, "columns")]

@@ -13,10 +13,11 @@ from spadework.agents.extractive.needs import need_of
 from spadework.agents.shown import Shown
 from spadework.graph.desk import Desk
 from spadework.graph.state import Find
+from spadework.tools.inline import one_line
 from spadework.tools.orders import is_order
 from spadework.tools.passages import Block, blocks, cut, heading_at, headings
 from spadework.tools.retrieve import Bm25
-from spadework.tools.tables import Span, header_of, rows_of
+from spadework.tools.tables import Span, cells, header_of, rows_of
 from spadework.values import Need, Page, Passage, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are repeated this often.
@@ -113,8 +114,7 @@ def most_chars(desk: Desk) -> int:
 def shown(page: Page, text: str, passage: Passage) -> Shown:
     """A passage with its text and the headings above it."""
     above, columns = heading_at(_headings(text), passage.start), columns_at(text, passage.start)
-    heard = "" if is_order(columns) else columns
-    return Shown(page, passage.start, text[passage.start : passage.end], above, heard, passage.score)
+    return Shown(page, passage.start, text[passage.start : passage.end], above, columns, passage.score)
 
 
 @lru_cache(maxsize=256)
@@ -151,17 +151,19 @@ def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
 
 
 def columns_at(text: str, start: int) -> str:
-    """The row with the names of the columns, where a passage begins among the rows below it; else ""."""
+    """The row with the names of the columns on one line, as short as a title, where a passage begins among the rows below it; else ""."""
     found = _blocks(text)
     nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
-    header = _header(text, nearest) if nearest.kind == "table" and nearest.start < start < nearest.end else None
-    return text[slice(*header)] if header and header[1] <= start else ""
+    header = names_at(text, nearest) if nearest.kind == "table" and nearest.start < start < nearest.end else None
+    return one_line(text[slice(*header)]) if header and header[1] <= start else ""
 
 
 @lru_cache(maxsize=256)
-def _header(text: str, table: Block) -> Span | None:
-    """Where the names of the columns of a table stand, found once however many runs of its rows there are."""
-    return header_of(text, table)
+def names_at(text: str, table: Block) -> Span | None:
+    """Where the names of the columns of a table stand; None without names, or where one speaks to machines. Found once a table."""
+    header = header_of(text, table)
+    names = cells(text[slice(*header)]) if header else []
+    return None if any(map(is_order, [" ".join(names), *names])) else header
 
 
 @lru_cache(maxsize=256)

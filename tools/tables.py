@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 
 from spadework.tools.blocks import Block
 
@@ -49,7 +49,7 @@ def told(header: str, row: str) -> str:
     if not any(names):
         first, *others = [value for value in values if value] or [""]
         return f"{first}: {', '.join(others)}." if others else f"{first}."
-    named = [f"{name}: {value}" if name else value for name, value in zip(names, values, strict=False) if value]
+    named = [f"{name}: {value}" if name else value for name, value in zip_longest(names, values, fillvalue="") if value]
     return "; ".join(named) + "."
 
 

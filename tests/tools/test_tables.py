@@ -56,6 +56,10 @@ def test_a_cell_of_a_million_dashes_is_read_at_once() -> None:
     assert time.perf_counter() - began < 1
 
 
+def test_a_cell_beyond_the_names_of_columns_is_told_without_one() -> None:
+    assert told("| Town | Area | Year |", "| Kelling | 5 | 1902 | rebuilt |") == "Town: Kelling; Area: 5; Year: 1902; rebuilt."
+
+
 @given(markdown)
 def test_rows_stand_in_their_table_one_after_the_other(text: str) -> None:
     for block in blocks(text):
