@@ -15,6 +15,7 @@ from spadework.graph.desk import Desk
 from spadework.graph.distilling import names_at, shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block, blocks
+from spadework.tools.tables import rows_at
 from spadework.values import Coverage, Evidence, EvidenceKind, Page, Problem, Round, Shortfall, Topic
 
 
@@ -111,8 +112,6 @@ async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Ju
         if text[spot.start : spot.end] != spot.quote:
             continue
         for start, end, block in _pieces(text, spot.start, spot.end):
-            if any(h == spot.page.content_hash and start < e and s < end for h, s, e in taken):
-                continue
             for first, last, kind in _parts(text, block, (start, end)):
                 if not any(h == spot.page.content_hash and first < e and s < last for h, s, e in taken):
                     taken.append((spot.page.content_hash, first, last))
@@ -140,13 +139,16 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
 
 
 def _parts(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
-    """A quote as entries of the ledger: a row of a table after the names of its columns, without which it tells little; else one."""
-    if block.kind != "table" or "\n" in text[slice(*span)]:
+    """A quote as entries of the ledger: of a table every row that it touches, whole, after the names of its columns; else one.
+
+    A part of a row would stand under the names of other columns, and a row without them tells little.
+    """
+    if block.kind != "table":
         return [(*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")]
-    header = names_at(text, block)
+    header, rows = names_at(text, block), rows_at(text, block, span)
     if header is None:
-        return [(*span, "cells")]
-    return [(*header, "columns"), (*span, "row")] if header[1] < span[0] else [(*span, "columns")]
+        return [(*row, "cells") for row in rows]
+    return [(*header, "columns"), *((*row, "row") for row in rows if row != header)] if rows else []
 
 
 def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Block, EvidenceKind]) -> Evidence:

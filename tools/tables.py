@@ -32,8 +32,15 @@ def header_of(text: str, table: Block) -> Span | None:
 def rows_of(text: str, table: Block) -> list[Span]:
     """Where the rows stand that are not the names of the columns, in order."""
     header = header_of(text, table)
-    rows = [span for span in _lines(text, table.start, table.end) if span != header and not _is_delimiter(text[slice(*span)])]
-    return [span for span in rows if any(cells(text[slice(*span)]))]
+    return [span for span in _rows(text, table.start, table.end) if span != header]
+
+
+def rows_at(text: str, table: Block, place: Span) -> list[Span]:
+    """Where the whole rows stand, the names of the columns among them, of which a stretch of the table holds a part."""
+    start, end = place
+    first = max(table.start, text.rfind("\n", table.start, start) + 1)
+    last = text.find("\n", end, table.end)
+    return [span for span in _rows(text, first, table.end if last < 0 else last) if span[0] < end and start < span[1]]
 
 
 def cells(row: str) -> list[str]:
@@ -55,6 +62,12 @@ def told(header: str, row: str) -> str:
 
 def _is_delimiter(line: str) -> bool:
     return "-" in line and not line.strip("|:- \t\r")
+
+
+def _rows(text: str, start: int, end: int) -> list[Span]:
+    """The lines of a stretch that hold words."""
+    lines = [(span, text[slice(*span)]) for span in _lines(text, start, end)]
+    return [span for span, line in lines if not _is_delimiter(line) and any(cells(line))]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from spadework.tools.blocks import blocks
-from spadework.tools.tables import cells, header_of, rows_of, told
+from spadework.tools.tables import cells, header_of, rows_at, rows_of, told
 from tests.tools.markdownish import markdown
 
 TOWNS = "| Town | Inhabitants | 2024 |\n|---|---|---|\n| Aldermere | 48,212 | up |\n| Kelling | 3,100 | |"
@@ -58,6 +58,22 @@ def test_a_cell_of_a_million_dashes_is_read_at_once() -> None:
 
 def test_a_cell_beyond_the_names_of_columns_is_told_without_one() -> None:
     assert told("| Town | Area | Year |", "| Kelling | 5 | 1902 | rebuilt |") == "Town: Kelling; Area: 5; Year: 1902; rebuilt."
+
+
+@pytest.mark.parametrize(
+    ("part", "rows"),
+    [
+        ("48,212", ["| Aldermere | 48,212 | up |"]),
+        ("Inhabitants", ["| Town | Inhabitants | 2024 |"]),
+        ("2024 |\n|---|---|---|\n| Alder", ["| Town | Inhabitants | 2024 |", "| Aldermere | 48,212 | up |"]),
+        ("up |\n", ["| Aldermere | 48,212 | up |"]),
+        ("---|---", []),
+    ],
+)
+def test_a_part_of_a_table_stands_in_whole_rows(part: str, rows: list[str]) -> None:
+    [table] = blocks(TOWNS)
+    start = TOWNS.index(part)
+    assert [TOWNS[slice(*span)] for span in rows_at(TOWNS, table, (start, start + len(part)))] == rows
 
 
 @given(markdown)
