@@ -195,9 +195,10 @@ def _once(sentences: Sequence[Sentence], said: set[str]) -> list[Sentence]:
 
 
 def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
-    """The entry with the names of the columns of a row: the last before it on its page."""
-    above = [e for e in ledger if e.kind == "columns" and e.content_hash == row.content_hash and e.end <= row.start]
-    return max(above, key=lambda e: e.start, default=None) if row.kind == "row" else None
+    """The entry with the names of the columns of a row: those of its own table."""
+    if row.kind != "row" or row.columns is None:
+        return None
+    return next((e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) == (row.content_hash, row.columns)), None)
 
 
 def quoted(evidence: Evidence, instead_of: str = "", columns: Evidence | None = None) -> Sentence:

@@ -112,10 +112,13 @@ async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Ju
         if text[spot.start : spot.end] != spot.quote:
             continue
         for start, end, block in _pieces(text, spot.start, spot.end):
-            for first, last, kind in _parts(text, block, (start, end)):
+            parts = _parts(text, block, (start, end))
+            columns = next((first for first, _, kind in parts if kind == "columns"), None)
+            for first, last, kind in parts:
                 if not any(h == spot.page.content_hash and first < e and s < last for h, s, e in taken):
                     taken.append((spot.page.content_hash, first, last))
-                    made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot.page, text[first:last], (first, block, kind)))
+                    place = (first, block, kind, columns if kind == "row" else None)
+                    made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot.page, text[first:last], place))
     return made
 
 
@@ -151,8 +154,8 @@ def _parts(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, in
     return [(*header, "columns"), *((*row, "row") for row in rows if row != header)] if rows else []
 
 
-def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Block, EvidenceKind]) -> Evidence:
-    start, block, kind = place
+def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Block, EvidenceKind, int | None]) -> Evidence:
+    start, block, kind, columns = place
     return Evidence(
         id=id_,
         topic=topic.name,
@@ -166,6 +169,7 @@ def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Blo
         origin=page.origin or page.url,
         kind=kind,
         language=block.language if kind == "code" else "",
+        columns=columns,
     )
 
 

@@ -88,3 +88,21 @@ def test_what_one_section_said_another_repeats_only_where_it_has_little_else() -
         ("Port", tuple(harbour)),
         ("Again", (town, harbour[0])),
     ]
+
+
+TOWNS = "| Town | Inhabitants | Area |\n|---|---|---|\n| Kelling | 3,100 | 5 |"
+SHIPS = "| Ship | Crew | Built |\n|---|---|---|\n| Isaura | 14 | old |"
+TABLES = f"{TOWNS}\n\n{SHIPS}"
+
+
+def of_table(id_: str, quote: str, **changes: object) -> Evidence:
+    return evidence(quote, TABLES).model_copy(update={"id": id_, **changes})
+
+
+def test_a_row_is_told_with_the_names_of_columns_of_its_own_table_only() -> None:
+    names = of_table("E1", "| Town | Inhabitants | Area |", kind="columns")
+    town = of_table("E2", "| Kelling | 3,100 | 5 |", kind="row", columns=names.start)
+    ship = of_table("E3", "| Isaura | 14 | old |", kind="row", columns=TABLES.index("| Ship"))
+    wrong = tuple(Sentence(text="There are 99 of them.", evidence_ids=(id_,)) for id_ in ("E2", "E3"))
+    found = verify([Section(heading="All", sentences=wrong)], {e.id: e for e in (names, town, ship)}, {"h": TABLES})
+    assert [s.text for s in found.sections[0].sentences] == ["Town: Kelling; Inhabitants: 3,100; Area: 5.", "Isaura: 14, old."]

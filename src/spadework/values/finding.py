@@ -76,7 +76,8 @@ class Evidence(Value):
     """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page `content_hash`.
 
     `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of code, as its page names it. A "row" of
-    a table is told with the names of its "columns", an entry of their own; "cells" are a row of a table that names none.
+    a table is told with the names of its "columns", an entry of their own that begins at `columns` of the same page; "cells" are a row of a
+    table that names none.
     """
 
     id: str
@@ -91,3 +92,4 @@ class Evidence(Value):
     origin: str
     kind: EvidenceKind = "text"
     language: str = ""
+    columns: int | None = None
