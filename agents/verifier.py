@@ -169,10 +169,12 @@ def _section(section: Section, ledger: Mapping[str, Evidence], said: set[str], j
             # Code that was written as prose.
             checked = quoted(ledger[cited[0]], sentence.text)
         if found != "supported":
-            problems.append(_problem(section, sentence, found, cited))
-            if not cited:
+            # The names of columns alone say nothing.
+            telling = [id_ for id_ in cited if ledger[id_].kind != "columns"]
+            problems.append(_problem(section, sentence, found, (bool(cited), bool(telling))))
+            if not telling:
                 continue
-            checked = quoted(ledger[cited[0]], sentence.text, columns_of(ledger[cited[0]], ledger.values()))
+            checked = quoted(ledger[telling[0]], sentence.text, columns_of(ledger[telling[0]], ledger.values()))
         held.append(checked)
     kept = _once(held, said)
     said.update(sentence.text for sentence in held)
@@ -219,11 +221,12 @@ def quoted(evidence: Evidence, instead_of: str = "", columns: Evidence | None = 
     return Sentence(text=" ".join(" ".join(said or [evidence.quote]).split()), evidence_ids=(evidence.id,))
 
 
-def _problem(section: Section, sentence: Sentence, found: Verdict, cited: Sequence[str]) -> Problem:
-    effect = "It was replaced by its quote." if cited else "It was removed."
+def _problem(section: Section, sentence: Sentence, found: Verdict, cites: tuple[bool, bool]) -> Problem:
+    """What became of a sentence; `cites` says whether it cites evidence, and any that can stand in for it."""
+    effect = "It was replaced by its quote." if cites[1] else "It was removed."
     reason = (
         f"A sentence was {found} by its evidence: {sentence.text[:300]}"
-        if cited
+        if cites[0]
         else f"A sentence cites no evidence: {sentence.text[:300]}"
     )
     return Problem(stage="verifier", subject=section.heading, reason=reason, effect=effect)

@@ -106,3 +106,11 @@ def test_a_row_is_told_with_the_names_of_columns_of_its_own_table_only() -> None
     wrong = tuple(Sentence(text="There are 99 of them.", evidence_ids=(id_,)) for id_ in ("E2", "E3"))
     found = verify([Section(heading="All", sentences=wrong)], {e.id: e for e in (names, town, ship)}, {"h": TABLES})
     assert [s.text for s in found.sections[0].sentences] == ["Town: Kelling; Inhabitants: 3,100; Area: 5.", "Isaura: 14, old."]
+
+
+def test_a_failed_sentence_that_cites_only_names_of_columns_is_removed() -> None:
+    names = of_table("E1", "| Town | Inhabitants | Area |", kind="columns")
+    section = Section(heading="Towns", sentences=(Sentence(text="Kelling has 99 inhabitants.", evidence_ids=("E1",)),))
+    found = verify([section], {"E1": names}, {"h": TABLES})
+    assert not found.sections
+    assert found.problems[0].effect == "It was removed."
