@@ -9,15 +9,31 @@ from spadework.agents.cleaner import Dirty, clean, is_dirty
 from spadework.graph.desk import Desk
 from spadework.values import Page, Problem
 
+#: Model calls that a page takes: the judge and the cleaner.
+CALLS = 2
+#: Share of the ceiling of model calls that cleaning may take at most.
+MOST_SHARE = 1 / 3
 
-async def cleaned(desk: Desk, question: str, pages: Sequence[Page]) -> tuple[list[Page], list[Problem]]:
-    """The pages, those that were dirty with a text and a hash of their own. Local documents are left as they are."""
+
+def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
+    """Whether one more page may be cleaned: `left` of the `ceiling` of model calls, with `cleanings` pages cleaned or being cleaned so far.
+
+    An assessment and a section a topic, the summary, the check of citations and the editor come first.
+    """
+    return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
+
+
+async def cleaned(desk: Desk, question: str, pages: Sequence[Page], topics: int) -> tuple[list[Page], list[Problem]]:
+    """The pages, those that were dirty with a text and a hash of their own. Local documents are left as they are.
+
+    So are all where the model calls are needed to assess and write the plan's `topics`.
+    """
     seconds = desk.budget.phase("read")
-    done = await asyncio.gather(*(_cleaned(desk, question, page, seconds) for page in pages))
+    done = await asyncio.gather(*(_cleaned(desk, question, page, (seconds, topics)) for page in pages))
     return [page for page, _ in done], [problem for _, problems in done for problem in problems]
 
 
-async def _cleaned(desk: Desk, question: str, page: Page, seconds: float) -> tuple[Page, list[Problem]]:
+async def _cleaned(desk: Desk, question: str, page: Page, limits: tuple[float, int]) -> tuple[Page, list[Problem]]:
     model, cleaning = desk.model, desk.settings.clean
     if model is None or page.level < 0 or cleaning == "off" or page.cleaned_by == "model":
         return page, []
@@ -27,7 +43,18 @@ async def _cleaned(desk: Desk, question: str, page: Page, seconds: float) -> tup
     problems: list[Problem] = []
 
     async def work() -> str:
-        shorter, failed = await clean(model, Dirty(question, page.title, text), cleaning, seconds=seconds)
+        seconds, topics = limits
+        ceiling = desk.budget.limits.calls
+        # Calls of pages being cleaned are not all charged yet.
+        left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
+        if not may_clean(ceiling, left, desk.cleanings, topics):
+            return page.content_hash
+        desk.cleanings += 1
+        desk.cleaning += 1
+        try:
+            shorter, failed = await clean(model, Dirty(question, page.title, text), cleaning, seconds=seconds)
+        finally:
+            desk.cleaning -= 1
         problems.extend(failed)
         digest, _ = await desk.pages.put(shorter)
         return digest

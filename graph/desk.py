@@ -85,6 +85,9 @@ class Desk:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Where pages are dealt out, by round.
     tables: dict[int, Table] = field(default_factory=dict)
+    #: Pages that were put before the cleaner since the desk was opened, and those of them that are with it now.
+    cleanings: int = 0
+    cleaning: int = 0
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None

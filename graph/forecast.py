@@ -44,7 +44,10 @@ def forecast(plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers
 
 
 def _calls(count: int, settings: Settings) -> int:
-    """Model calls of a run of one round: the plan, an assessment and a section a topic, a summary over several."""
+    """Model calls of a run of one round: the plan, an assessment and a section a topic, a summary over several.
+
+    Cleaning is not among them: nobody knows before which pages are dirty. It takes a third of the ceiling at most, and gives way to these.
+    """
     deep = 2 * count + 1 if settings.effort == "deep" else 0
     return 1 + 2 * count + (count > 1) + deep
 

@@ -161,5 +161,6 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     attached = state.get("attached", []) if task.round == first else []
     question = state["plan"].question
     among = [other.topic.name for other in state["tasks"] if other.round == task.round] if task.own else []
-    told = {"session_id": state["session_id"], "question": question, "task": task}
-    return {**told, "read_before": before, "attached": attached, "among": among, "joint": state["plan"].question_type == "list"}
+    plan = state["plan"]
+    told = {"session_id": state["session_id"], "question": question, "task": task, "topics": len(plan.topics)}
+    return {**told, "read_before": before, "attached": attached, "among": among, "joint": plan.question_type == "list"}

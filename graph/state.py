@@ -111,6 +111,8 @@ class WorkerState(TypedDict, total=False):
     session_id: str
     question: str
     task: Task
+    #: How many topics the plan has.
+    topics: int
     read_before: list[str]
     #: The topics of the workers among whom pages are dealt out; none where each may read what it likes.
     among: list[str]

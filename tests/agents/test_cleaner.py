@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.agents.cleaner import is_dirty, kept
+from spadework.graph.cleaning import may_clean
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.tools.blocks import blocks
@@ -133,3 +134,16 @@ async def test_where_the_model_fails_the_page_stays_as_it_was(model: Model, sett
 async def test_cleaning_can_be_turned_off(model: Model, settings: Settings) -> None:
     await research("What is known about the lighthouse of Port Aldermere?", settings.with_(clean="off"))
     assert asked(model, "JudgeAnswer") == 0
+
+
+@pytest.mark.parametrize(
+    ("left", "cleanings", "allowed"), [(100, 0, True), (100, 17, True), (100, 18, False), (21, 0, True), (20, 0, False)]
+)
+def test_cleaning_leaves_the_calls_that_eight_topics_need(left: int, cleanings: int, allowed: bool) -> None:
+    assert may_clean(110, left, cleanings, 8) is allowed
+
+
+async def test_a_dirty_page_stays_as_it_is_where_calls_are_few(model: Model, settings: Settings) -> None:
+    result = await research("What is known about the lighthouse of Port Aldermere?", settings.with_(calls=8))
+    assert asked(model, "JudgeAnswer") == 0
+    assert not any(p.stage == "cleaner" for p in result.problems)
