@@ -204,7 +204,7 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def quoted(evidence: Evidence, instead_of: str = "", columns: Evidence | None = None) -> Sentence:
-    """The sentence that is the quote itself; of one of many sentences those nearest to what it stands for, or the first ones.
+    """The sentence that is the quote itself; of one of many sentences those nearest to what it stands for.
 
     A row of a table is told with the names of its `columns`.
     """
@@ -214,7 +214,7 @@ def quoted(evidence: Evidence, instead_of: str = "", columns: Evidence | None = 
     if evidence.kind == "code":
         return Sentence(text=evidence.quote, evidence_ids=(evidence.id,), code=True, language=evidence.language)
     said = [evidence.quote[start:end] for start, end in sentences(evidence.quote)]
-    if len(said) > MOST_QUOTED:
+    if instead_of and len(said) > MOST_QUOTED:
         wanted = stems(plain(instead_of))
         nearest = sorted(range(len(said)), key=lambda n: -len(wanted & stems(plain(said[n]))))[:MOST_QUOTED]
         said = [said[n] for n in sorted(nearest)]

@@ -159,8 +159,7 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     before = [page.url for find in state.get("finds", []) if task.own or find.topic == task.topic.name for page in find.pages]
     first = min(other.round for other in state["tasks"])
     attached = state.get("attached", []) if task.round == first else []
-    question = state["plan"].question
     among = [other.topic.name for other in state["tasks"] if other.round == task.round] if task.own else []
     plan = state["plan"]
-    told = {"session_id": state["session_id"], "question": question, "task": task, "topics": len(plan.topics)}
+    told = {"session_id": state["session_id"], "question": plan.question, "task": task, "topics": len(plan.topics)}
     return {**told, "read_before": before, "attached": attached, "among": among, "joint": plan.question_type == "list"}

@@ -75,7 +75,7 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
-    pages, problems = await cleaned(desk, state["question"], list(seen.values()), state["topics"])
+    pages, problems = await cleaned(desk, state["question"], list(seen.values()), state.get("topics", 1))
     return {"pages": pages, "problems": problems}
 
 

@@ -35,6 +35,8 @@ _LEANS = re.compile(
     r"for example|for instance|as such|in this|in that|then|both|which|note that)\b",
     re.IGNORECASE,
 )
+#: Openings of a sentence that goes on with what stands before a list.
+_GOES_ON = re.compile(r"(?:and|but|or|so)\b", re.IGNORECASE)
 _LABEL = re.compile(r"(?:note|important|examples?|warning|tip|hint|caution|info)s?\s*:\s*", re.IGNORECASE)
 #: An entry of a list of parameters, such as "`name` (str): …" or "name - (optional) …".
 _PARAMETER = re.compile(
@@ -108,7 +110,7 @@ def _of(passage: Shown) -> Iterator[Candidate]:
         lead = next((span for span in prose if _leads(text, span, block)), None)
         if block.kind == "code" and (inner := _inside(text, block)):
             yield _made(passage, "code", (lead, inner) if lead else (inner,), text[slice(*inner)])
-        elif block.kind == "list" and (items := _items(text, block)):
+        elif block.kind == "list" and (items := _items(text, block)) and not (lead and _GOES_ON.match(text, lead[0])):
             yield _made(passage, "list", (lead, *items) if lead else items)
 
 

@@ -212,7 +212,8 @@ class Scale:
         if self.facet.lists and candidate.kind == "list":
             return 1.0 if candidate.introduced and self._leads(candidate) else 0.0
         alone = self.facet.lists and candidate.kind == "item"  # torn from its list, it must say itself what it is of
-        return 1.0 if self.facet.cue.search(candidate.text) and not (alone and not self.subject & stems(candidate.text)) else 0.0
+        said = candidate.text.partition(":")[0] if candidate.kind == "list" else candidate.text
+        return 1.0 if self.facet.cue.search(said) and not (alone and not self.subject & stems(candidate.text)) else 0.0
 
     def _leads(self, candidate: Candidate) -> bool:
         """Whether the sentence that introduces a list speaks of the subject, or of what the facet asks for."""

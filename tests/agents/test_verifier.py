@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.verifier import verdict, verify
+from spadework.agents.verifier import quoted, verdict, verify
 from spadework.values import Evidence, Section, Sentence
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
@@ -67,6 +67,11 @@ def test_of_a_long_quote_the_sentences_nearest_to_what_failed_stand_in_for_it_wi
     section = Section(heading="Town", sentences=(Sentence(text="Up to 900 lamps burn at once in the town.", evidence_ids=("E1",)),))
     found = verify([section], {"E1": evidence(quote, quote)}, {"h": quote})
     assert [s.text for s in found.sections[0].sentences] == ["A town is one file. Any number of lamps may burn at once."]
+
+
+def test_an_item_of_several_sentences_is_quoted_whole() -> None:
+    quote = "Intuitive: Great support. Completion everywhere. Less time reading. Fewer faults."
+    assert quoted(evidence(quote, quote)).text == quote
 
 
 def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
