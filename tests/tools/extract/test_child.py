@@ -37,7 +37,7 @@ async def dues() -> bool:
 
 def workers(of: int | None = None) -> set[int]:
     """The processes that read documents for a process, not for one that it started."""
-    return {child.pid for child in children("spadework.tools.extract.worker", of) if child.ppid() == (of or os.getpid())}
+    return {child.pid for child in children("spadework.tools.extract.worker", of, all_of_them=False)}
 
 
 async def until(happened: Callable[[], bool], *, seconds: float = 10) -> None:
