@@ -1,7 +1,7 @@
 """The cleaner: takes what is not the page's own matter out of a dirty page. A model names the blocks to keep, and code cuts.
 
 So nothing can be rewritten. Only a page that code finds dirty is judged by a model, and only one that it finds dirty, too, is cleaned.
-Both are asked at once: few pages are dirty, and those that are cost one wave of calls.
+Both are asked at once, so that a dirty page costs one wave of calls; the answer of the cleaner is not used where the judge finds it clean.
 """
 
 from __future__ import annotations

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from spadework.agents.assessor import assess
 from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
-from spadework.graph.distilling import names_at, shown
+from spadework.graph.distilling import blocks_of, names_at, shown
 from spadework.graph.state import ResearchState, by_topic
-from spadework.tools.blocks import Block, blocks
+from spadework.tools.blocks import Block
 from spadework.tools.tables import rows_at
 from spadework.values import Coverage, Evidence, EvidenceKind, Page, Problem, Round, Shortfall, Topic
 
@@ -122,16 +121,10 @@ async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Ju
     return made
 
 
-@lru_cache(maxsize=256)
-def _blocks(text: str) -> list[Block]:
-    """The blocks of a text, found once however many quotes stand in it."""
-    return blocks(text)
-
-
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
     """A stretch of a page, cut where blocks meet, so that code stays code; headings and the marks of fences are left out."""
     pieces = []
-    for block in _blocks(text):
+    for block in blocks_of(text):
         first, last = max(start, block.start), min(end, block.end)
         if block.kind == "code" and text[block.start : block.start + 3] in ("```", "~~~"):
             first = max(first, text.find("\n", block.start) + 1)

@@ -138,7 +138,7 @@ def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
     if end - start <= max(MOST_TABLE_CHARS, most):
         return [span]
     made: list[tuple[int, int]] = []
-    for block in _blocks(text):
+    for block in blocks_of(text):
         if block.end <= start or block.start >= end:
             continue
         parts = rows_of(text, block) if block.kind == "table" else [(block.start, block.end)]
@@ -152,7 +152,7 @@ def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
 
 def columns_at(text: str, start: int) -> str:
     """The row with the names of the columns on one line, as short as a title, where a passage begins among the rows below it; else ""."""
-    found = _blocks(text)
+    found = blocks_of(text)
     nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
     header = names_at(text, nearest) if nearest.kind == "table" and nearest.start < start < nearest.end else None
     return one_line(text[slice(*header)]) if header and header[1] <= start else ""
@@ -167,8 +167,8 @@ def names_at(text: str, table: Block) -> Span | None:
 
 
 @lru_cache(maxsize=256)
-def _blocks(text: str) -> list[Block]:
-    """The blocks of a text, found once."""
+def blocks_of(text: str) -> list[Block]:
+    """The blocks of a text, found once however many passages and quotes stand in it."""
     return blocks(text)
 
 

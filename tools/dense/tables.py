@@ -53,18 +53,6 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
         raise ModelError(f"The vectors in {path} cannot be used: {said}.") from None
 
 
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All statements within, or none."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
 def _make(db: sqlite3.Connection, path: Path) -> None:
     if db.execute("PRAGMA user_version").fetchone() != (0,):
         return

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from spadework.errors import ModelError
 from spadework.tools.dense.packing import cosines, packed
-from spadework.tools.dense.tables import reading, transaction, writing
+from spadework.tools.dense.tables import reading, writing
+from spadework.tools.transaction import transaction
 
 #: Of more passages only those that words have found are compared with a question: to look at all of them takes too long.
 MOST_PLACES = 100_000

@@ -17,6 +17,7 @@ from filelock import FileLock
 
 from spadework.errors import KnowledgeError
 from spadework.tools.knowledge.entry import Entry, Which
+from spadework.tools.transaction import transaction
 from spadework.tools.urls import host_of
 from spadework.values import Page
 
@@ -140,18 +141,6 @@ def _make(db: sqlite3.Connection) -> None:
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All statements within, or none."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
 
 
 def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:

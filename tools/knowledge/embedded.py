@@ -23,11 +23,12 @@ from spadework.tools.dense.filling import fill
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.knowledge.answer import answer, document
-from spadework.tools.knowledge.catalogue import Catalogue, entries, transaction
+from spadework.tools.knowledge.catalogue import Catalogue, entries
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.index import PassageIndex, proposed, rarity
 from spadework.tools.library.near import Dense, Nearest, nothing, passages
 from spadework.tools.library.query import Asked, asked
+from spadework.tools.transaction import transaction
 from spadework.tools.urls import canonical_url
 from spadework.values import Page
 
