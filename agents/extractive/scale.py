@@ -168,8 +168,10 @@ class Scale:
 
     def _cued(self, candidate: Candidate) -> bool:
         """Whether a candidate, or the heading above it, shows a cue of the facet; a list shows it in the sentence that introduces it."""
-        said = candidate.text.partition(":")[0] if candidate.kind == "list" else candidate.text
-        return self.facet.cue.search(said) is not None or self._named_above(candidate)
+        return self._shows_cue(candidate) or self._named_above(candidate)
+
+    def _shows_cue(self, candidate: Candidate) -> bool:
+        return self.facet.cue.search(_lead(candidate) if candidate.kind == "list" else candidate.text) is not None
 
     def _told(self, candidate: Candidate) -> bool:
         """Whether the page that stands highest says in so many words what the facet asks, so that it need not name its subject."""
@@ -210,15 +212,10 @@ class Scale:
         if self._named_above(candidate) and self.about[candidate.shown.page.url] == self.most_about:
             return 1.0
         if self.facet.lists and candidate.kind == "list":
-            return 1.0 if candidate.introduced and self._leads(candidate) else 0.0
+            own = self.subject & stems(_lead(candidate)) or self._shows_cue(candidate)
+            return 1.0 if candidate.introduced and own else 0.0
         alone = self.facet.lists and candidate.kind == "item"  # torn from its list, it must say itself what it is of
-        said = candidate.text.partition(":")[0] if candidate.kind == "list" else candidate.text
-        return 1.0 if self.facet.cue.search(said) and not (alone and not self.subject & stems(candidate.text)) else 0.0
-
-    def _leads(self, candidate: Candidate) -> bool:
-        """Whether the sentence that introduces a list speaks of the subject, or of what the facet asks for."""
-        lead = candidate.text.partition(":")[0]
-        return bool(self.subject & stems(lead)) or self.facet.cue.search(lead) is not None
+        return 1.0 if self._shows_cue(candidate) and (not alone or self.subject & stems(candidate.text)) else 0.0
 
     def _code(self, code: str) -> float:
         """1 for a command that installs the subject, or for a program of some lines that imports what most pages import of it."""
@@ -233,6 +230,11 @@ class Scale:
         most = max(self.imported.values(), default=0)
         central = max((self.imported[name] for name in _imports(code)), default=0) / most if most else 0.0
         return (0.2 if names_it else 0.0) + size + 0.5 * central
+
+
+def _lead(candidate: Candidate) -> str:
+    """The sentence that introduces a list, as far as its colon."""
+    return candidate.text.partition(":")[0]
 
 
 def _facet(plan: Plan, topic: Topic) -> Facet:

@@ -98,7 +98,8 @@ def _fill_from_packages(store: StoreWriter) -> None:
     places = {_source(place): place for place in [None, *sorted(installed(), key=_weight, reverse=True)]}  # the longest work first
     store.forget_others(places)
     fresh = {name: place for name, place in places.items() if store.source(name) is None}
-    _tell(done=0, of=len(fresh))
+    if fresh:
+        _tell(done=0, of=len(fresh))
     with workers() as pool:
         jobs = {pool.submit(cut_package, place): name for name, place in fresh.items()}
         for done, job in enumerate(as_completed(jobs), start=1):
@@ -122,7 +123,8 @@ def _fill_from_files(plan: Plan, store: StoreWriter) -> None:
     """Read the files that are new or changed, by size and time; forget those that are gone."""
     fresh: list[tuple[File, str]] = []
     store.forget_others(_looked_at(plan, store, fresh))
-    _tell(done=0, of=len(fresh))
+    if fresh:
+        _tell(done=0, of=len(fresh))
     for done, (file, read) in enumerate(read_files(fresh), start=1):
         _store(store, file, read)
         _tell(done=done, of=len(fresh))
