@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.tools.fuse import reciprocal_rank_fusion
+from spadework.tools.journal import Journal
 
 #: What a worker would read, best first (canonical URLs), and how many pages it is to have.
 Wish = tuple[Sequence[str], int]
+#: The pages that every topic is dealt.
+Deal = dict[str, list[str]]
 
 #: Longest wait for the hits of the other workers, in seconds: a slow search for one topic does not hold up all of them.
 DEAL_SECONDS = 5.0
 
 
 class Table:
-    """Where the workers of one round lay down what they would read. `among` are their topics; `joint`: see `dealt`."""
+    """Where the workers of one round lay down what they would read. `among` are their topics; `joint`: see `dealt`.
 
-    def __init__(self, among: Sequence[str], *, joint: bool = False) -> None:
+    What was dealt is kept in the journal: a run that is taken up again deals the same, and waits for nobody who had ended.
+    """
+
+    def __init__(self, journal: Journal, round_: int, among: Sequence[str], *, joint: bool = False) -> None:
+        self._journal = journal
+        self._key = {"round": round_, "among": [*among]}
         self._among = among
         self._joint = joint
         self._wishes: dict[str, Wish] = {}
         self._full = asyncio.Event()
-        self._dealt: dict[str, list[str]] | None = None
+        self._dealing = asyncio.Lock()
+        self._dealt: Deal | None = None
 
     async def deal(self, topic: str, wish: Wish, stop: asyncio.Event, *, seconds: float) -> tuple[frozenset[str], frozenset[str]]:
         """The pages that are dealt to this topic, and those that are dealt to others, once all wishes are known or after `seconds`.
@@ -33,19 +43,25 @@ class Table:
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
             self._full.set()
-        try:
-            await unless_stopped(stop, self._full.wait(), seconds=min(DEAL_SECONDS, seconds))
-        except (Stopped, TimeoutError):
-            self._full.set()
-        if self._dealt is None:
-            self._dealt = dealt({name: self._wishes[name] for name in self._among if name in self._wishes}, joint=self._joint)
+        async with self._dealing:
+            if self._dealt is None:
+                self._dealt = await self._journal.known("deal", self._key, Deal) or await self._made(stop, min(DEAL_SECONDS, seconds))
         others = frozenset(url for name, urls in self._dealt.items() if name != topic for url in urls)
         urls, wanted = wish
         left = [url for url in urls if url not in others][:wanted]
         return frozenset(self._dealt.get(topic, left)), others
 
+    async def _made(self, stop: asyncio.Event, seconds: float) -> Deal:
+        with suppress(Stopped, TimeoutError):
+            await unless_stopped(stop, self._full.wait(), seconds=seconds)
 
-def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> dict[str, list[str]]:
+        async def work() -> Deal:
+            return dealt({name: self._wishes[name] for name in self._among if name in self._wishes}, joint=self._joint)
+
+        return await self._journal.once("deal", self._key, Deal, work)
+
+
+def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> Deal:
     """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken yet, until it has as many as it wants.
 
     The best is the first of its own wish or, `joint`, the one of them that all wishes together rank highest: where the topics are parts
@@ -54,7 +70,7 @@ def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> dict[str, list[
     if joint:
         place = {hit.url: n for n, hit in enumerate(reciprocal_rank_fusion([urls for urls, _ in wishes.values()]))}
         wishes = {topic: (sorted(urls, key=lambda url: place[url]), wanted) for topic, (urls, wanted) in wishes.items()}
-    mine: dict[str, list[str]] = {topic: [] for topic in wishes}
+    mine: Deal = {topic: [] for topic in wishes}
     taken: set[str] = set()
     for turn in range(max((wanted for _, wanted in wishes.values()), default=0)):
         for topic, (urls, wanted) in wishes.items():

@@ -43,6 +43,8 @@ _PARAMETER = re.compile(
     r"(?:Returns?|Args|Arguments|Raises|Yields|Parameters?|Attributes?)\s*:|"
     r"`[^`]+`\s*(?:\([^)]*\))?\s*[:—–-]|\*{0,2}[\w.]+\*{0,2} (?:- )?\([^)]*\)(?:\s*:| )"
 )
+#: A sentence that stands whole in brackets.
+_ASIDE = re.compile(r"\([^()]*\)[.!]?")
 #: The line in which a manual says what its command is for: "git-merge - Join two histories".
 _SUMMED_UP = re.compile(r"[\w.+-]+ [-–—] [A-Z]")
 #: Sentences about the page or its makers rather than about its matter.
@@ -160,7 +162,9 @@ def _stands_alone(source: str, kind: Kind) -> bool:
         return False
     if _PARAMETER.match(source) or _PARAMETER.match(text) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
         return False
-    if kind == "text" and unicodedata.category(text[0]) == "So":  # a slogan behind a picture
+    if kind == "text" and (
+        unicodedata.category(text[0]) == "So" or _ASIDE.fullmatch(text)
+    ):  # a slogan behind a picture; a remark in brackets
         return False
     letters = sum(c.isalpha() or c.isspace() for c in text)
     whole = kind == "item" or not text[0].islower() or text[-1] in ".!" or _SUMMED_UP.match(text) is not None

@@ -48,7 +48,10 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
         about = tuple(topic.name for topic in made[1:])
         return Plan(question=question.text, question_type="list", complexity="complex", subjects=about, topics=made)
     asked = parts(in_context(question))
-    topics = {topic.question: topic for part in asked for topic in _topics(part, hits)}
+    topics: dict[str, Topic] = {}
+    for topic in (topic for part in asked for topic in _topics(part, hits)):
+        topics.pop(topic.question, None)  # what two parts ask for stands where the later one has it: examples after how to use
+        topics[topic.question] = topic
     kept = tuple(_with_original(topic, in_context(question)) if n == 0 else topic for n, topic in enumerate(topics.values()))[:MOST_TOPICS]
     complexity: Complexity = "simple" if len(kept) == 1 else "moderate"
     freshness: Freshness = "now" if any(part.type == "latest" for part in asked) else "any"

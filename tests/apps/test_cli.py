@@ -136,6 +136,7 @@ def test_a_session_that_does_not_exist_is_said_so(offline: Terminal) -> None:
     assert "no session" in err
 
 
+@pytest.mark.timed
 def test_the_deadline_holds_from_the_start_of_the_process(terminal: Terminal, world: World) -> None:
     world.hang_everything = True
     began = time.monotonic()
@@ -146,6 +147,7 @@ def test_the_deadline_holds_from_the_start_of_the_process(terminal: Terminal, wo
     assert json.loads(out)["status"] == "time_limited"
 
 
+@pytest.mark.timed
 def test_ctrl_c_once_stops_and_writes(terminal: Terminal, world: World) -> None:
     world.hanging = {"encyclopedia"}
     with terminal.start("ask", QUESTION, "--json") as process:
@@ -210,6 +212,7 @@ def test_two_processes_cannot_work_on_one_session(terminal: Terminal, world: Wor
     assert "another process" in err
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("arguments", [["-c", "import spadework"], ["-m", "spadework", "--help"]])
 def test_it_starts_fast(arguments: list[str]) -> None:
     took = []

@@ -17,6 +17,7 @@ def page(text: str) -> Page:
     return Page(url="https://a.example/", fetched_at=datetime(2026, 3, 4, tzinfo=UTC), content_hash="h", chars=len(text))
 
 
+@pytest.mark.timed
 def test_a_table_of_twenty_thousand_rows_is_cut_at_once() -> None:
     text = f"| Town | Inhabitants | Life | Lighthouse |\n|---|---|---|---|\n{ROWS}"
     began = time.perf_counter()

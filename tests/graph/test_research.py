@@ -180,6 +180,7 @@ async def test_a_search_that_fails_costs_its_topic_and_no_other(
     assert "searxng" in result.report.partition("## Problems")[2]
 
 
+@pytest.mark.timed
 async def test_with_every_page_hanging_the_report_comes_at_the_deadline(model: Model, world: World, settings: Settings) -> None:
     play(model, TOPICS)
     world.hang_everything = True

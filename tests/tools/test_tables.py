@@ -47,6 +47,7 @@ def test_a_pipe_that_is_escaped_parts_no_cells() -> None:
     assert cells(r"| a \| b | c |") == [r"a \| b", "c"]
 
 
+@pytest.mark.timed
 def test_a_cell_of_a_million_dashes_is_read_at_once() -> None:
     text = f"| Town | Area | Year |\n| {'-' * 1_000_000}x | 5 | up |\n|---|---|---|"
     [table] = blocks(text)

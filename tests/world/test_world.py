@@ -23,6 +23,7 @@ async def client():
         yield opened
 
 
+@pytest.mark.timed
 def test_everything_starts_and_stops_quickly():
     before = time.monotonic()
     with Background() as background:
@@ -35,6 +36,7 @@ def test_everything_starts_and_stops_quickly():
         httpx.get(world.url("odd", "/plain"))
 
 
+@pytest.mark.timed
 def test_clients_left_hanging_do_not_delay_the_end():
     with Background() as background, httpx.Client(timeout=0.3) as client:
         world = World(background)
@@ -68,6 +70,7 @@ async def test_a_request_is_logged_with_all_that_was_asked(world: World, client:
     assert 0 <= record.seconds < 5
 
 
+@pytest.mark.timed
 async def test_a_client_that_leaves_is_noticed(world: World, client: httpx.AsyncClient):
     with pytest.raises(httpx.TimeoutException):
         await client.get(world.url("odd", "/hang"), timeout=0.3)

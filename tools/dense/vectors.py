@@ -127,6 +127,8 @@ class Vectors:
             while block := list(islice(kept, _BLOCK)):
                 if time.monotonic() > until:
                     raise ModelError(f"The vectors could not be compared within {SCAN_SECONDS:g} s.")
+                if odd := next((row for row in block if len(row[4]) - 4 != size), None):
+                    raise self._misfit(len(odd[4]) - 4, size)
                 found = cosines([row[4] for row in block], asked)
                 better = np.flatnonzero(found > least)
                 best = heapq.nlargest(most, [*best, *((float(found[n]), *block[n][:4]) for n in better)]) if len(better) else best

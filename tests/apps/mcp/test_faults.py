@@ -69,6 +69,7 @@ async def test_arguments_that_do_not_fit_are_named(settings: Settings) -> None:
     assert "format does not fit" in await refused(settings, "create_research_report", {"session_id": "x", "format": "exe"})
 
 
+@pytest.mark.timed
 async def test_a_budget_of_three_seconds_gives_what_there_is(settings: Settings, world: World) -> None:
     world.hang_everything = True
     async with over_http(settings.with_(minutes=0.05)) as client:

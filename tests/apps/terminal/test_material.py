@@ -80,6 +80,7 @@ def test_nothing_is_no_material(pipe: Pipe, body: bytes) -> None:
     assert not pipe.told
 
 
+@pytest.mark.timed
 def test_a_pipe_on_which_nothing_comes_is_left_alone_with_a_notice(pipe: Pipe) -> None:
     began = time.monotonic()
     assert pipe.read() is None
@@ -93,6 +94,7 @@ def test_a_pipe_that_does_not_end_gives_what_came_with_a_notice(pipe: Pipe) -> N
     assert f"the {len(NOTES)} bytes that came are used" in pipe.told[0]
 
 
+@pytest.mark.timed
 def test_silence_is_waited_out_where_it_was_asked_for_but_not_past_half_of_the_time(pipe: Pipe) -> None:
     began = time.monotonic()
     assert pipe.read(asked_for=True, minutes=0.02) is None

@@ -80,6 +80,7 @@ async def test_a_refusal_is_the_same_too(body):
         await read_apart(body, media_type="", url=URL, seconds=20)
 
 
+@pytest.mark.timed
 async def test_a_reader_that_does_not_end_is_killed_at_the_deadline():
     before = workers()
     started = time.monotonic()

@@ -49,6 +49,7 @@ async def test_a_cancelled_caller_does_not_wait():
     done.set()
 
 
+@pytest.mark.timed
 def test_a_process_ends_while_its_work_goes_on():
     started = time.monotonic()
     ended = subprocess.run([sys.executable, "-c", LEAVE_AT_ONCE], capture_output=True, text=True, timeout=30, check=True)

@@ -27,6 +27,7 @@ async def test_an_ordinary_page_comes_with_what_the_server_said(world: World, we
     assert asked.headers["accept-encoding"] == "gzip, deflate, br, zstd"
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("site", "path", "error", "says"),
     [
@@ -70,6 +71,7 @@ async def test_an_odd_server_is_named_right_and_in_time(world: World, settings: 
     assert time.monotonic() - started < 2.5
 
 
+@pytest.mark.timed
 async def test_a_server_that_sends_no_first_byte_is_left_before_the_deadline(world: World, settings: Settings):
     started = time.monotonic()
     async with Web(settings.with_(first_byte_seconds=0.3)) as web:
@@ -206,6 +208,7 @@ async def test_a_crawl_delay_is_kept(world: World, web: Web):
     assert all(later - earlier > 0.3 for earlier, later in pairwise(starts))
 
 
+@pytest.mark.timed
 async def test_a_crawl_delay_longer_than_the_time_left_is_said_at_once(world: World, web: Web):
     world.put("blog", "/robots.txt", "User-agent: *\nCrawl-delay: 60", "text/plain")
     world.put("blog", "/page", "<p>Anyone may read this, slowly.</p>")
@@ -226,6 +229,7 @@ async def test_a_host_is_asked_for_few_pages_at_once(world: World, settings: Set
     assert at_once == most
 
 
+@pytest.mark.timed
 async def test_hosts_do_not_wait_for_each_other(world: World, web: Web):
     world.delay = 0.3
     started = time.monotonic()

@@ -104,6 +104,7 @@ async def test_a_name_without_addresses_is_unreachable_at_once():
     assert asked == ["no.example"], "a name that does not exist is not asked for again"
 
 
+@pytest.mark.timed
 async def test_a_resolver_that_hangs_is_left_at_the_deadline():
     async def resolver(host: str) -> list[str]:
         await asyncio.sleep(60)

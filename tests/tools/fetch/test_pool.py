@@ -177,6 +177,7 @@ async def test_a_page_has_its_own_deadline():
     assert isinstance(failed.error, TooSlow)
 
 
+@pytest.mark.timed
 async def test_at_the_deadline_there_is_what_came():
     started = time.monotonic()
     outcomes = await Pages(shut="bd").all("abcd", limits(4, seconds=0.1))
@@ -301,6 +302,7 @@ async def test_the_deadline_closes_every_connection(world: World, settings: Sett
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
+@pytest.mark.timed
 async def test_a_hundred_pages_never_block_the_event_loop(world: World, settings: Settings):
     lag, over = 0.0, asyncio.Event()
 

@@ -96,6 +96,7 @@ async def test_a_page_about_doors_is_read(world: World, reader: Reader):
     assert "verify you are human" in found.markdown
 
 
+@pytest.mark.timed
 async def test_a_page_nested_without_end_is_done_with_soon(world: World, reader: Reader):
     started = time.monotonic()
     with pytest.raises(TooLarge, match="elements open"):
@@ -103,6 +104,7 @@ async def test_a_page_nested_without_end_is_done_with_soon(world: World, reader:
     assert time.monotonic() - started < 3
 
 
+@pytest.mark.timed
 async def test_reading_counts_against_the_deadline(world: World, reader: Reader):
     url = world.put("archive", "/long", "<p>a</p>" * 70_000)
     started = time.monotonic()

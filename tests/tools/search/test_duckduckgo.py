@@ -58,6 +58,7 @@ async def test_a_search_that_fails_says_so_and_leaves_no_process(proxy: Proxy):
     assert searches() == []
 
 
+@pytest.mark.timed
 async def test_a_search_that_hangs_is_killed_at_its_deadline(proxy: Proxy):
     before = time.monotonic()
     with pytest.raises(SearchError, match=r"did not answer within 1\.5 s"):

@@ -45,6 +45,7 @@ async def outcome(search: Search) -> list[tuple[str, str]]:
     return [(name, str(answer) if isinstance(answer, SearchError) else "hits") for name, answer in answers]
 
 
+@pytest.mark.timed
 async def test_all_providers_are_asked_at_once(searx: Searx):
     searx.delay = 0.5
     before = time.monotonic()
@@ -100,6 +101,7 @@ async def test_asking_one_provider_raises_what_went_wrong(searx: Searx):
             await search.ask(provider, ASKED, limit=3, seconds=5)
 
 
+@pytest.mark.timed
 async def test_a_provider_that_does_not_end_is_cut_off(searx: Searx):
     before = time.monotonic()
     answers = dict(await Search([Endless(), SearXNG(searx.url)]).search(ASKED, limit=3, seconds=0.2))

@@ -99,6 +99,7 @@ async def test_a_server_that_is_not_there_is_an_error(where: str):
                 await ask(provider, seconds=5)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("where", [command(), *(pytest.param(command(how), marks=pytest.mark.full) for how in ("stubborn", "mute"))])
 async def test_a_server_that_hangs_is_cut_at_the_deadline_and_its_process_ends_with_the_session(where: str):
     async with searching("hangs", where) as provider:

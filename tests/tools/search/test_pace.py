@@ -74,6 +74,7 @@ async def test_no_more_are_asked_at_once_than_allowed():
     assert (provider.most, len(provider.began)) == (2, 6)
 
 
+@pytest.mark.timed
 async def test_one_provider_does_not_hold_up_another():
     lanes, slow, fast = Lanes(), Asked("slow"), Asked("fast")
     session = Search([slow, fast], Manners(lanes=lanes, limits={"slow": (1, 1), "fast": (100, 9)}))
@@ -86,6 +87,7 @@ async def test_one_provider_does_not_hold_up_another():
         await queue
 
 
+@pytest.mark.timed
 async def test_a_turn_that_would_come_too_late_is_refused_at_once():
     session = search(Asked(), Lanes(), 0.1, 1)
     await ask(session)

@@ -9,6 +9,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from spadework.tools.search.probe import reachable
 from tests.tools.search.namespace import run
 from tests.world.timing import eventually
@@ -24,6 +26,7 @@ async def test_a_host_that_listens_is_reachable():
         assert (await timed(server.getsockname()[1]))[0]
 
 
+@pytest.mark.timed
 async def test_a_closed_port_is_known_at_once():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -37,6 +40,7 @@ async def test_a_name_that_does_not_exist_is_not_reachable():
     assert not (await timed(443, "x" * 300 + "..org"))[0]
 
 
+@pytest.mark.timed
 async def test_where_packets_vanish_the_deadline_is_kept_and_the_loop_goes_on():
     ticks = 0
 
@@ -59,6 +63,7 @@ async def test_where_packets_vanish_the_deadline_is_kept_and_the_loop_goes_on():
     await eventually(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("probe")])
 
 
+@pytest.mark.timed
 def test_silent_name_servers_hold_up_neither_the_answer_nor_the_end_of_the_process(tmp_path: Path):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         with contextlib.suppress(PermissionError):  # then run() skips the test

@@ -140,6 +140,7 @@ async def test_values_of_any_kind_are_hits_or_an_error(services: Services, name:
         assert all(hit.url.startswith("http") and hit.title.encode() is not None for hit in found)
 
 
+@pytest.mark.timed
 @every
 @pytest.mark.parametrize("fault", ["hang", "drip"])
 async def test_a_silent_or_slow_service_is_left_at_the_deadline(services: Services, name: str, fault: Fault):

@@ -106,6 +106,7 @@ async def test_too_many_requests_are_a_spent_quota(searx: Searx):
         await ask(searx.url)
 
 
+@pytest.mark.timed
 async def test_a_silent_server_is_left_at_the_deadline(searx: Searx):
     searx.fail("hang")
     before = time.monotonic()
