@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +170,40 @@ def test_who_is_struck_while_it_opens_leaves_no_thread_behind_the_loop(tmp_path:
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
     assert failed == []
+
+
+@pytest.mark.timeout(15)  # all of it takes a moment; who waits for a thread that has ended already waits BUSY_SECONDS
+@pytest.mark.parametrize("statement", range(1, 5))
+async def test_who_is_struck_while_it_closes_waits_for_no_thread_that_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int
+) -> None:
+    journal = await Journal.open(tmp_path / "session.sqlite", Budget())
+    db, asked, reached = journal.connection, 0, asyncio.Event()
+    monkeypatch.setattr(db, "_tx", tx := _Told(db._tx))  # what it asks of its thread
+
+    def told() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == statement:
+            reached.set()
+
+    tx.tell = told
+    closing = asyncio.create_task(journal.close())
+    await reached.wait()
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    await asyncio.to_thread(db._thread.join, 10)
+    assert not db._thread.is_alive()
+
+
+class _Told:
+    """A queue that tells of what is put into it."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+        self.tell: Callable[[], None] = lambda: None
+
+    def put_nowait(self, item: Any) -> None:
+        self._queue.put_nowait(item)
+        self.tell()
