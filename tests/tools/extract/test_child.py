@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 
 import psutil
 import pytest
@@ -21,6 +20,7 @@ from tests.tools.extract.test_data import ATOM, MAIL, RSS
 from tests.tools.extract.test_office import p
 from tests.world.paper import pdf
 from tests.world.processes import children
+from tests.world.timing import eventually
 
 URL = "https://example.com/file"
 DUES = b"boat,dues\nsmall,14\n"
@@ -40,18 +40,24 @@ def workers(of: int | None = None) -> set[int]:
     return {child.pid for child in children("spadework.tools.extract.worker", of, all_of_them=False)}
 
 
-async def until(happened: Callable[[], bool], *, seconds: float = 10) -> None:
-    async with asyncio.timeout(seconds):
-        while not happened():  # noqa: ASYNC110 - another process does not know of this loop's events
-            await asyncio.sleep(0.01)
+class Busy:
+    """The workers that have been reading since it was made: also an idle one has used the processor, for other documents."""
+
+    def __init__(self, of: int | None = None) -> None:
+        self._of = of
+        self._before = {process: _used(process) for process in workers(of)}
+
+    def now(self) -> set[int]:
+        """Those that are alive and have worked for half a second since."""
+        return {process for process in workers(self._of) if _used(process) - self._before.get(process, 0.0) > 0.5}
 
 
-def reading(process: int) -> bool:
-    """Is it busy?"""
+def _used(process: int) -> float:
+    """Seconds of the processor."""
     try:
-        return psutil.Process(process).cpu_times().user > 0.5
+        return float(psutil.Process(process).cpu_times().user)
     except psutil.NoSuchProcess:
-        return False
+        return 0.0
 
 
 @pytest.mark.parametrize(
@@ -82,13 +88,14 @@ async def test_a_refusal_is_the_same_too(body):
 
 @pytest.mark.timed
 async def test_a_reader_that_does_not_end_is_killed_at_the_deadline():
-    before = workers()
     started = time.monotonic()
     with pytest.raises(TooSlow, match=r"not read within 0\.7 s"):
         await read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=0.7)
     assert time.monotonic() - started < 2
     assert await dues()
-    await until(lambda: not any(reading(process) for process in workers() - before))
+    busy = Busy()
+    await asyncio.sleep(1)  # whatever goes on reading is seen by then
+    assert not busy.now()
 
 
 async def test_a_reader_that_takes_too_much_memory_is_stopped():
@@ -99,8 +106,9 @@ async def test_a_reader_that_takes_too_much_memory_is_stopped():
 
 async def test_a_reader_that_is_killed_by_someone_else_is_replaced():
     assert await dues()
+    busy = Busy()
     task = asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=30))
-    await until(lambda: any(reading(process) for process in workers()))
+    await eventually(busy.now)
     for process in workers():
         os.kill(process, signal.SIGKILL)
     with pytest.raises(Unreadable, match="broke down"):
@@ -111,12 +119,14 @@ async def test_a_reader_that_is_killed_by_someone_else_is_replaced():
 
 async def test_what_is_cancelled_is_killed():
     assert await dues()
+    busy = Busy()
     task = asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=60))
-    await until(lambda: any(reading(process) for process in workers()))
+    await eventually(busy.now)
+    at_work = busy.now()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await until(lambda: not any(reading(process) for process in workers()))
+    await eventually(lambda: not at_work & workers())
     assert await dues()
 
 
@@ -140,9 +150,9 @@ def test_processes_outlive_an_event_loop():
 
 async def test_a_process_is_started_before_it_is_needed():
     warm()
-    await until(lambda: bool(workers()))
+    await eventually(workers)
     assert await dues()
-    await until(lambda: len(workers()) <= WORKERS)  # one that was killed before takes a moment to be gone
+    await eventually(lambda: len(workers()) <= WORKERS)  # one that was killed before takes a moment to be gone
 
 
 PROGRAM = """
@@ -167,8 +177,8 @@ def test_nothing_is_left_and_nothing_is_said_when_the_program_ends(tmp_path):
 async def test_a_process_in_the_middle_of_a_document_dies_with_its_parent():
     with subprocess.Popen([sys.executable, "-c", PROGRAM, "slow"]) as program:  # noqa: ASYNC220 - it blocks for a moment only
         try:
-            await until(lambda: any(reading(process) for process in workers(program.pid)), seconds=30)
+            await eventually(Busy(program.pid).now, seconds=30)
             left = workers(program.pid)
         finally:
             program.kill()
-    await until(lambda: not any(psutil.pid_exists(process) for process in left), seconds=3)
+    await eventually(lambda: not any(psutil.pid_exists(process) for process in left), seconds=3)
