@@ -45,12 +45,14 @@ _PARAMETER = re.compile(
 )
 #: A sentence that stands whole in brackets.
 _ASIDE = re.compile(r"\([^()]*\)[.!]?")
+#: An item that is nothing but a link: the title of something else.
+_POINTER = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)\W*")
 #: The line in which a manual says what its command is for: "git-merge - Join two histories".
 _SUMMED_UP = re.compile(r"[\w.+-]+ [-–—] [A-Z]")
 #: Sentences about the page or its makers rather than about its matter.
 _CHATTER = re.compile(
     r"\b(?:click|subscribe|sign up|newsletter|(?:our|accept|site uses|we use) cookies|cookie (?:policy|settings|consent|preferences)|"
-    r"all rights reserved|copyright|sponsor\w*|star us|"
+    r"all rights reserved|copyright|sponsor\w*|commercial support|star us|"
     r"pull requests?|contribut(?:ing|ors?|ions?|e to)|open[- ]source project|"
     r"licen[cs]ed? under|(?:released|published) under|changelog|issue tracker|"
     r"bug reports?|github\.com|see (?:the|also|below|above|our)|read more|learn more|visit|check out|join (?:us|our)|"
@@ -106,7 +108,7 @@ def _of(passage: Shown) -> Iterator[Candidate]:
         whole = _with_support(text, before, span, block)
         before = span
         kind: Kind = "item" if block and block.kind == "list" else "text"
-        if whole and _stands_alone(text[slice(*whole)], kind):
+        if whole and _stands_alone(text[slice(*whole)], kind) and not _goes_on_in_a_list(text, span, structure):
             yield _made(passage, kind, (whole,))
     for block in structure:
         lead = next((span for span in prose if _leads(text, span, block)), None)
@@ -142,6 +144,11 @@ def _leads(text: str, span: Span, block: Block) -> bool:
     return end <= block.start and not text[end : block.start].strip() and len(text[start:end].split()) >= LEAST_LEAD_WORDS
 
 
+def _goes_on_in_a_list(text: str, span: Span, structure: Sequence[Block]) -> bool:
+    """Whether a sentence has no end of its own, and a list follows."""
+    return text[span[1] - 1] not in ".!?)`*\"”'’" and any(block.kind == "list" and _leads(text, span, block) for block in structure)
+
+
 def _with_support(text: str, before: Span | None, span: Span, block: Block | None) -> Span | None:
     """The sentence, together with the one before when it leans on it; None when that one is not at hand."""
     if not _leans(text[slice(*span)]):
@@ -166,8 +173,11 @@ def _stands_alone(source: str, kind: Kind) -> bool:
         unicodedata.category(text[0]) == "So" or _ASIDE.fullmatch(text)
     ):  # a slogan behind a picture; a remark in brackets
         return False
+    if kind == "item" and _POINTER.fullmatch(source):
+        return False
     letters = sum(c.isalpha() or c.isspace() for c in text)
-    whole = kind == "item" or not text[0].islower() or text[-1] in ".!" or _SUMMED_UP.match(text) is not None
+    begins = not text[0].islower() or source.lstrip("*_")[:1] == "`"
+    whole = begins or (kind == "text" and (text[-1] in ".!" or _SUMMED_UP.match(text) is not None))
     return letters >= 0.75 * len(text) and whole
 
 

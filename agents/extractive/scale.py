@@ -120,7 +120,9 @@ class Scale:
         }
         weights = self._weights(candidate)
         score = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
-        score *= WITHOUT_CUE if not parts["cue"] and not self.facet.loose else 1.0
+        # What something is, is told in sentences, or in a list that one of them introduces.
+        torn = self.facet.key in ("definition", "subject") and candidate.kind in ("item", "list") and not candidate.introduced
+        score *= WITHOUT_CUE if not parts["cue"] and (torn or not self.facet.loose) else 1.0
         score *= ABOUT_ANOTHER if self._other(candidate) or parts["subject"] < LEAST_SUBJECT else 1.0
         score *= ELSEWHERE if elsewhere else 1.0
         anywhere = self._under_its_heading(candidate)
@@ -204,7 +206,7 @@ class Scale:
 
     def _cue(self, candidate: Candidate) -> float:
         if candidate.kind == "code":
-            return self._code(candidate.text)
+            return self._code(candidate)
         if self.facet.key in ("definition", "subject"):
             return 0.0 if INSTALLS.search(candidate.text) else float(self._opens(candidate)) or _defines(candidate.text, self.subject)
         if self.facet.key == "differences" and self.sides.only_one_has(candidate):
@@ -217,8 +219,11 @@ class Scale:
         alone = self.facet.lists and candidate.kind == "item"  # torn from its list, it must say itself what it is of
         return 1.0 if self._shows_cue(candidate) and (not alone or self.subject & stems(candidate.text)) else 0.0
 
-    def _code(self, code: str) -> float:
-        """1 for a command that installs the subject, or for a program of some lines that imports what most pages import of it."""
+    def _code(self, candidate: Candidate) -> float:
+        """1 for a command that installs the subject, or for a program of some lines that imports what most pages import of it, and that
+        stands where this is explained.
+        """
+        code = candidate.text
         low = code.lower()
         names_it = any(word in low for word in self.subject)
         if self.facet.key == "install":
@@ -228,8 +233,11 @@ class Scale:
         if self.described:
             return 0.4 + 2 * size
         most = max(self.imported.values(), default=0)
-        central = max((self.imported[name] for name in _imports(code)), default=0) / most if most else 0.0
-        return (0.2 if names_it else 0.0) + size + 0.5 * central
+        names = _imports(code)
+        central = max((self.imported[name] for name in names), default=0) / most if most else 0.0
+        above = set(re.findall(r"\w+", f"{candidate.shown.page.title} {candidate.shown.heading}"))
+        explained = any(self.imported[name] == most for name in names & above)
+        return (0.2 if names_it else 0.0) + size + 0.3 * central + (0.2 if explained else 0.0)
 
 
 def _lead(candidate: Candidate) -> str:
@@ -256,15 +264,15 @@ def _rarity(asked: set[str], words: Sequence[set[str]]) -> dict[str, float]:
 
 
 def _defines(text: str, subject: set[str]) -> float:
-    """1 when a sentence begins with the subject and says what it is; less when it says so later on."""
+    """1 when a sentence begins with the subject and says what it is; less when it says so later on.
+
+    "The httpx client" and "the package httpx" are the subject; "the original request object" is not the library requests.
+    """
     match = _DEFINES.match(text)
-    if (
-        match
-        and len(match.group(1).split()) <= len(subject) + 3
-        and not re.search(r"\b(?:that|which|who)\b", match.group(1))
-        and len(subject & stems(match.group(1))) >= len(subject) / 2
-    ):
-        return 1.0
+    if match and len(match.group(1).split()) <= len(subject) + 3 and not re.search(r"\b(?:that|which|who)\b", match.group(1)):
+        said = content_words(match.group(1))
+        if len(subject & set(said)) >= len(subject) / 2 and subject & {said[0], said[-1]}:
+            return 1.0
     return 0.4 if _IS_A.search(text) and subject & stems(text) else 0.0
 
 

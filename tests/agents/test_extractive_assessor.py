@@ -127,6 +127,27 @@ def compared(topic: str) -> Judgement:
     return assess(made, next(t for t in made.topics if t.name.startswith(topic)), shown, [])
 
 
+def test_what_only_goes_on_and_remarks_in_brackets_are_no_candidates() -> None:
+    text = (
+        "# A\n\nMost readers wind the spring by its crank, which is enough. (You do not need to know gearbox for that at all.)\n\n"
+        "Whoever is not sure whether the wheel is needed can be told no\n\n- you should turn the crank instead of the wheel then.\n"
+        "- `wind` turns the crank as often as it is told.\n- [How to wind ten thousand springs in a day](https://example.com/springs)\n"
+    )
+    assert [c.text for c in candidates([page("a", text, 0.1)]) if c.kind != "list"] == [
+        "Most readers wind the spring by its crank, which is enough.",
+        "wind turns the crank as often as it is told.",
+    ]
+
+
+def test_an_example_stands_where_what_it_uses_is_explained() -> None:
+    code = "```python\nfrom ferrolite import Spring{0}\n\nspring = Spring(turns=30)\nspring.wind()\nprint(spring.minutes)\n```\n"
+    told = [("Gauge, Crank", code.format(", Crank")), ("Spring", code.format("")), ("Dial", code.format(", Dial"))]
+    shown = [page(f"ferrolite: {title}", f"# {title}\n\nOf ferrolite.\n\n{text}", 0.03) for title, text in told]
+    made = plan(Question(text="How do I use ferrolite?"), [])
+    topic = next(topic for topic in made.topics if topic.name == "How to use ferrolite")
+    assert assess(made, topic, shown, []).spots[0].page.title == "ferrolite: Spring"
+
+
 def test_a_difference_is_what_names_the_other_or_what_only_one_of_both_has() -> None:
     found = quotes(compared("Differences"))
     assert "Tables of turns for every dial" in found

@@ -40,7 +40,7 @@ def test_a_question_is_read_in_parts(question: str, asked: list[tuple[str, str, 
 def test_the_topics_that_a_type_requires_are_planned() -> None:
     made = plan(Question(text="What is LangGraph and how do I use it?"), [])
     assert made.subjects == ("LangGraph",)
-    assert [facet_of(topic).key for topic in made.topics] == ["definition", "features", "usecases", "examples", "install", "use"]
+    assert [facet_of(topic).key for topic in made.topics] == ["definition", "features", "usecases", "install", "use", "examples"]
     assert made.topics[0].queries[0].text == "What is LangGraph and how do I use it?"
     assert all(2 <= len(topic.queries) <= 4 for topic in made.topics)
 

@@ -117,7 +117,8 @@ class Reader:
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
     """The document that was fetched, read in a process of its own unless its format cannot do harm."""
-    if kind_of(fetched.body, fetched.media_type, fetched.url).reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
+    kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)  # the first time it imports the formats
+    if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
         return await aside(read_document, fetched.body, media_type=fetched.media_type, url=fetched.url, charset=fetched.charset)
     return await read_apart(fetched.body, media_type=fetched.media_type, url=fetched.url, charset=fetched.charset, seconds=seconds)
 

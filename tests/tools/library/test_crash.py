@@ -24,9 +24,9 @@ from spadework.tools.library.writer import StoreWriter
 
 EACH = 25  # documents in a commit
 
-#: Writes documents for ever, and says after each commit how many there are.
+#: Writes documents for ever, or as far as it is told and then nothing more, and says after each commit how many there are.
 _WRITES = f"""
-import sys
+import signal, sys
 from pathlib import Path
 from tests.tools.library.test_crash import document
 from spadework.tools.library.document import cut_document
@@ -40,6 +40,8 @@ for n in range(int(sys.argv[2]), 100_000):
     if n % {EACH} == {EACH} - 1:
         store.commit()
         print(n + 1, flush=True)
+        if n + 1 == int(sys.argv[3]):
+            signal.pause()
 """
 
 
@@ -47,9 +49,9 @@ def document(n: int) -> Document:
     return Document(f"library://notes/{n}.md", f"Note {n}", f"# Note {n}\n\nThe pot numbered{n} is warm. " + f"Soup{n % 7} " * 200)
 
 
-def killed_while_writing(folder: Path, first: int, commits: int, seconds: float) -> int:
-    """How many documents a process had committed when it was killed, some time after so many commits."""
-    process = subprocess.Popen([sys.executable, "-c", _WRITES, str(folder), str(first)], stdout=subprocess.PIPE, text=True)
+def killed_while_writing(folder: Path, first: int, commits: int, seconds: float, *, last: int = 0) -> int:
+    """How many documents a process had committed when it was killed, some time after so many commits. It writes none after the `last`."""
+    process = subprocess.Popen([sys.executable, "-c", _WRITES, str(folder), str(first), str(last)], stdout=subprocess.PIPE, text=True)
     assert process.stdout
     said = [process.stdout.readline() for _ in range(1 + commits)]
     try:
@@ -109,7 +111,7 @@ def test_what_the_tables_hold_and_the_index_lost_is_indexed_again_without_readin
 
 def test_what_is_removed_first_stays_removed_where_a_merge_was_cut_off(tmp_path):
     """The eighth commit starts a merge, and the kill ends it; the next writer begins with a removal, and merges before it commits."""
-    assert killed_while_writing(tmp_path, 0, 8, 0) == 8 * EACH
+    assert killed_while_writing(tmp_path, 0, 8, 0, last=8 * EACH) == 8 * EACH
     with sqlite3.connect(tmp_path / "documents.db") as db:  # as a later kill leaves it between the two commits
         db.execute("insert into removed select id, 9 from documents where title = 'Note 199'")
         db.execute("delete from documents where title = 'Note 199'")
