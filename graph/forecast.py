@@ -10,6 +10,9 @@ from spadework.values import Forecast, Plan, Span, Task
 
 #: Seconds that a round of searching and reading takes, and that a wave of model calls takes: usually, and on a slow day.
 ROUND_SECONDS, WAVE_SECONDS = (3.0, 40.0), (2.0, 20.0)
+#: A model that took longer for the plan answers one call after the other, as one on the user's own machine does: a call takes such a share
+#: of the time that the plan took, usually and on a slow day.
+SLOW_SECONDS, CALL_SHARE = 20.0, (0.5, 1.5)
 #: Waves of model calls of a run of one round, and those that a further round adds.
 WAVES, WAVES_MORE = 4, 1
 #: Tokens of a prompt beside its material, and of the answers.
@@ -20,8 +23,13 @@ CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 Tokens = dict[Role, tuple[int, int]]
 
 
-def forecast(plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers: int = 1, model: bool = True) -> Forecast:
-    """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an unknown price leaves the money None."""
+def forecast(
+    plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers: int = 1, model: bool = True, plan_seconds: float = 0.0
+) -> Forecast:
+    """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an unknown price leaves the money None.
+
+    `plan_seconds` is how long a model took for the plan, 0 where it made none now.
+    """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * providers
     load = workload(plan.complexity, settings, model=model)
@@ -29,18 +37,25 @@ def forecast(plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers
     pages = sum(task.pages for task in tasks)
     low, high = (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
     calls = _calls(count, settings) if model else 0
-    waves = (WAVES, WAVES + more * WAVES_MORE) if model else (0, 0)
-    longest = (more + 1) * ROUND_SECONDS[1] + waves[1] * WAVE_SECONDS[1]
+    called = calls, calls + more * count if model else 0
+    thinking = _thinking(more, called, plan_seconds) if model else (0.0, 0.0)
     return Forecast(
         workers=len(tasks),
         rounds=Span(low=1, high=settings.iterations),
         searches=_span(searches, searches + gap_searches, settings.searches),
         pages=_span(min(2 * count, pages), pages + more * count * load.gap_pages, settings.pages),
-        calls=_span(calls, calls + more * count if model else 0, settings.calls),
+        calls=_span(*called, settings.calls),
         tokens=_span(_sum(low), _sum(high), settings.tokens),
-        seconds=_span(ROUND_SECONDS[0] + waves[0] * WAVE_SECONDS[0], longest, settings.minutes * 60),
+        seconds=_span(ROUND_SECONDS[0] + thinking[0], (more + 1) * ROUND_SECONDS[1] + thinking[1], settings.minutes * 60),
         money=_money(low, high, settings) if model else Span(),
     )
+
+
+def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[float, float]:
+    """Seconds that model calls take: wave by wave, or where the model is slow, call by call."""
+    if plan_seconds > SLOW_SECONDS:
+        return calls[0] * plan_seconds * CALL_SHARE[0], calls[1] * plan_seconds * CALL_SHARE[1]
+    return WAVES * WAVE_SECONDS[0], (WAVES + more * WAVES_MORE) * WAVE_SECONDS[1]
 
 
 def _calls(count: int, settings: Settings) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -28,7 +29,9 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
         emit(Notice(text="The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0 makes a new one."))
         return known.model_copy(update={"question": question.text}), []
     hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
+    began = time.monotonic()
     made, problems = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
+    desk.plan_seconds = time.monotonic() - began if desk.model else 0.0
     if desk.model and not any("extractive" in problem.effect for problem in problems):
         # A plan that cannot be kept is only made again.
         with suppress(OSError):
@@ -39,7 +42,8 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
 def foreseen(desk: Desk, plan: Plan) -> Forecast:
     """What the run of a plan will take."""
     tasks = first_tasks(plan, desk.budget, desk.workload(plan))
-    return forecast(plan, tasks, desk.settings, providers=len(desk.search.providers), model=desk.model is not None)
+    providers, model = len(desk.search.providers), desk.model is not None
+    return forecast(plan, tasks, desk.settings, providers=providers, model=model, plan_seconds=desk.plan_seconds)
 
 
 def _key(desk: Desk, question: Question) -> Any:

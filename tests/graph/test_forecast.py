@@ -36,13 +36,13 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     return Settings.load(prices={"world-model": (1.0, 10.0)})
 
 
-def foreseen(count: int, *, model: bool = True, **changes: Any) -> Forecast:
+def foreseen(count: int, *, model: bool = True, plan_seconds: float = 0.0, **changes: Any) -> Forecast:
     """The forecast of a plan of so many topics."""
     settings = Settings.load(model="openai:m", openai_base_url="http://127.0.0.1:9/v1", prices={"m": (1.0, 10.0)}, **changes)
     topics = tuple(Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"), Query(text=f"r{n}"))) for n in range(count))
     plan = Plan(question="?", topics=topics)
     load = workload(plan.complexity, settings, model=model)
-    return forecast(plan, first_tasks(plan, Budget.of(settings), load), settings, model=model)
+    return forecast(plan, first_tasks(plan, Budget.of(settings), load), settings, model=model, plan_seconds=plan_seconds)
 
 
 def test_more_topics_and_deeper_effort_take_more() -> None:
@@ -60,6 +60,16 @@ def test_ceilings_bound_a_forecast_and_nothing_is_below_nothing() -> None:
     assert told.money and told.money.high == 0.001
     for span in (told.rounds, told.searches, told.pages, told.calls, told.tokens, told.seconds):
         assert 0 <= span.low <= span.high
+
+
+def test_a_model_that_took_long_for_the_plan_takes_as_long_for_every_call() -> None:
+    quick, slow = foreseen(2, minutes=60, plan_seconds=19), foreseen(2, minutes=60, plan_seconds=50)
+    assert quick == foreseen(2, minutes=60)
+    assert (slow.calls.low, slow.calls.high) == (6, 10)
+    assert slow.seconds.low == 6 * 25 + 3
+    assert slow.seconds.high == 10 * 75 + 3 * 40
+    assert foreseen(2, minutes=10, plan_seconds=50).seconds.high == 600, "the ceiling holds"
+    assert foreseen(2, model=False, plan_seconds=50).seconds == foreseen(2, model=False).seconds
 
 
 def test_an_unknown_price_is_said_and_without_a_model_there_is_none() -> None:

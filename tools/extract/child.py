@@ -12,7 +12,7 @@ from spadework.errors import TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer
 from spadework.tools.extract.process import Ended, Process
-from spadework.tools.fetch.aside import aside
+from spadework.tools.fetch.aside import aside, begin
 
 #: Most processes that read at the same time.
 WORKERS = 2
@@ -55,6 +55,7 @@ async def _ask(request: dict[str, Any], body: bytes) -> dict[str, Any]:
         reply = await aside(process.ask, request, body)
     except BaseException:  # also a cancellation: what it still reads would be in the way of the next document
         process.kill()
+        begin(process.end)  # its answer may have come in the same moment, and then nobody waits for its end
         raise
     finally:
         if not process.usable:

@@ -19,7 +19,7 @@ if sys.platform == "win32":  # it has none of this; there the process that asks 
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Ends after `seconds`, or when nobody is left to write to `pipe`."""
+        """Ends after `seconds`, or when nobody is left to read from `pipe`."""
         yield
 
 else:
@@ -41,7 +41,7 @@ else:
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """The system ends this process after `seconds`, or when the pipe closes because whoever wrote to it has died.
+        """The system ends this process after `seconds`, or when the pipe closes because whoever would read from it has died.
 
         Both also while a library in C holds the interpreter and no code of Python would run: the signals are left to the system.
         """
@@ -54,7 +54,10 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Have SIGIO, which ends a process, sent for whatever happens to a pipe. While its reader is busy, that is only its end."""
+        """Have SIGIO, which ends a process, sent for whatever happens to a pipe. While nothing is written to it, that is only its end.
+
+        Not so for one that is read from: of what came last, the signal may be sent a moment after it has been read.
+        """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
             flags = fcntl.fcntl(pipe, fcntl.F_GETFL)

@@ -54,7 +54,7 @@ class Process:
                 raise EOFError
             send(process.stdin, request, body)
             reply = joined(*receive(process.stdout))
-        except (OSError, EOFError):
+        except (OSError, EOFError, ValueError):  # a pipe that somebody else has closed is a ValueError
             self.end()
             raise Ended from None
         if reply["last"]:
@@ -68,7 +68,7 @@ class Process:
             self._process.kill()
 
     def end(self) -> None:
-        """Kill it and leave nothing of it behind."""
+        """Kill it and leave nothing of it behind. Two threads may do so at once."""
         self.kill()
         with self._lock:
             process = self._process
@@ -79,6 +79,6 @@ class Process:
             try:
                 if pipe is not None:
                     pipe.close()
-            except OSError:  # what was written last has no reader any more
+            except (OSError, ValueError):  # what was written last has no reader any more; somebody else has closed it
                 continue
         process.wait()

@@ -31,7 +31,7 @@ def main() -> None:
         last = False
         while not last:
             request, body = receive(requests)
-            with mortal(requests.fileno(), request.pop("seconds") + GRACE):
+            with mortal(answers.fileno(), request.pop("seconds") + GRACE):
                 reply = _read(request, body)
             last = memory_taken() > SPENT
             send(answers, *parted(reply | {"last": last}))

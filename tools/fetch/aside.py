@@ -58,6 +58,11 @@ async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     return await asyncio.wrap_future(outcome)
 
 
+def begin(work: Callable[[], None]) -> None:
+    """Begin work that raises nothing and that nobody waits for."""
+    _helper().work.put(work)
+
+
 def _helper() -> _Helper:
     """A thread that waits for work, or a new one."""
     try:

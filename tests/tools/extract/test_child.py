@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import psutil
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from spadework.errors import FetchError, TooSlow, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.child import WORKERS, read_apart, warm
+from spadework.tools.extract.process import Process
 from tests.tools.extract.files import docx, epub, xlsx
 from tests.tools.extract.test_data import ATOM, MAIL, RSS
 from tests.tools.extract.test_office import p
@@ -127,6 +129,25 @@ async def test_what_is_cancelled_is_killed():
     with pytest.raises(asyncio.CancelledError):
         await task
     await eventually(lambda: not at_work & workers())
+    assert await dues()
+
+
+async def test_what_is_cancelled_as_its_answer_comes_leaves_no_process(monkeypatch: pytest.MonkeyPatch):
+    loop, asked = asyncio.get_running_loop(), list[int]()
+
+    def ask(self: Process, request: dict[str, Any], body: bytes) -> dict[str, Any]:
+        reply = real(self, request, body)
+        asked.append(self.start().pid)
+        loop.call_soon_threadsafe(task.cancel)
+        return reply
+
+    real = Process.ask
+    monkeypatch.setattr(Process, "ask", ask)
+    task = asyncio.create_task(read_apart(DUES, media_type="text/csv", url=URL, seconds=20))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    monkeypatch.undo()
+    await eventually(lambda: not psutil.pid_exists(asked[0]))
     assert await dues()
 
 
