@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from markdown_it.token import Token
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.style import Style
@@ -38,11 +40,19 @@ def terminal_console() -> Console:
 
 def draw_report(result: Result, console: Console | None = None) -> None:
     """Draw a report on stdout. A source that is a file of the library leads to its stored page."""
-    markdown = harmless(result.report)
-    for source in result.sources:
-        if not source.url.startswith("http"):
-            markdown = markdown.replace(f"]({safe_url(source.url)})", f"]({stored(result, source).as_uri()})")
-    (console or terminal_console()).print(Markdown(markdown, code_theme=cast(str, _CODE)))
+    drawn = Markdown(harmless(result.report), code_theme=cast(str, _CODE))
+    files = {safe_url(s.url): stored(result, s).as_uri() for s in result.sources if not s.url.startswith("http")}
+    _lead(drawn.parsed, files)
+    (console or terminal_console()).print(drawn)
+
+
+def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
+    """Lead links elsewhere. In the Markdown itself a link to a file would not be taken for one."""
+    for token in tokens:
+        if token.type == "link_open":
+            address = str(token.attrs.get("href", ""))
+            token.attrs["href"] = files.get(address, address)
+        _lead(token.children or (), files)
 
 
 def stored(result: Result, source: Source) -> Path:
