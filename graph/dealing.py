@@ -22,12 +22,13 @@ DEAL_SECONDS = 5.0
 class Table:
     """Where the workers of one round lay down what they would read. `among` are their topics; `joint`: see `dealt`.
 
-    What was dealt is kept in the journal: a run that is taken up again deals the same, and waits for nobody who had ended.
+    What was dealt is kept in the journal under `of`, the question and the round: a run that is taken up again deals the same, and waits
+    for nobody who had ended.
     """
 
-    def __init__(self, journal: Journal, round_: int, among: Sequence[str], *, joint: bool = False) -> None:
+    def __init__(self, journal: Journal, of: tuple[str, int], among: Sequence[str], *, joint: bool = False) -> None:
         self._journal = journal
-        self._key = {"round": round_, "among": [*among]}
+        self._key = {"of": of, "among": [*among]}
         self._among = among
         self._joint = joint
         self._wishes: dict[str, Wish] = {}

@@ -51,13 +51,13 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
 
 @pytest.mark.parametrize("order", list(permutations(WISHES)))
 async def test_the_order_in_which_workers_come_changes_nothing(journal: Journal, order: tuple[str, ...]) -> None:
-    table = Table(journal, 1, list(WISHES))
+    table = Table(journal, ("?", 1), list(WISHES))
     coming = [table.deal(topic, WISHES[topic], asyncio.Event(), seconds=5) for topic in order]
     assert dict(zip(order, await asyncio.gather(*coming), strict=True)) == DEALT
 
 
 async def test_who_comes_too_late_is_not_waited_for_and_finds_the_pages_dealt(journal: Journal) -> None:
-    table = Table(journal, 1, list(WISHES))
+    table = Table(journal, ("?", 1), list(WISHES))
     assert await table.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=0.01) == ({"a", "b"}, set())
     assert await table.deal("Roots", WISHES["Roots"], asyncio.Event(), seconds=5) == ({"c", "d"}, {"a", "b"})
 
@@ -65,13 +65,13 @@ async def test_who_comes_too_late_is_not_waited_for_and_finds_the_pages_dealt(jo
 async def test_nobody_is_waited_for_when_the_user_wants_the_report(journal: Journal) -> None:
     stop = asyncio.Event()
     stop.set()
-    assert await Table(journal, 1, list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=600) == ({"a", "b"}, set())
+    assert await Table(journal, ("?", 1), list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=600) == ({"a", "b"}, set())
 
 
 async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_who_had_ended(journal: Journal) -> None:
-    table = Table(journal, 1, list(WISHES))
+    table = Table(journal, ("?", 1), list(WISHES))
     await asyncio.gather(*(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in WISHES.items()))
-    again = Table(journal, 1, list(WISHES))
+    again = Table(journal, ("?", 1), list(WISHES))
     async with asyncio.timeout(60):
         assert await again.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=600) == DEALT["Leaves"]
 
@@ -79,5 +79,5 @@ async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_
 async def test_each_round_deals_anew(journal: Journal) -> None:
     stop = asyncio.Event()
     stop.set()
-    assert await Table(journal, 1, list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=5) == ({"a", "b"}, set())
-    assert await Table(journal, 2, list(WISHES)).deal("Leaves", WISHES["Leaves"], stop, seconds=5) == ({"a", "b"}, set())
+    assert await Table(journal, ("?", 1), list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=5) == ({"a", "b"}, set())
+    assert await Table(journal, ("?", 2), list(WISHES)).deal("Leaves", WISHES["Leaves"], stop, seconds=5) == ({"a", "b"}, set())
