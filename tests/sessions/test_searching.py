@@ -215,7 +215,8 @@ async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they
     told = {name: [p for p in result.problems if p.stage == "search" and p.subject == name] for name in SAID}
     for name, words in SAID.items():
         assert any(words in problem.reason for problem in told[name]), (name, [p.reason for p in told[name]])
-        assert words.split("(")[0].strip() in result.report.replace("\\", ""), name
+        first = told[name][0].reason  # on a busy machine that may be that no whole answer came in time
+        assert first.split("(")[0].strip() in result.report.replace("\\", ""), name
     assert KEY not in result.model_dump_json()
     assert "k3y" not in result.report
 

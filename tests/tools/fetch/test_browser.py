@@ -196,6 +196,7 @@ async def test_what_only_looks_like_a_banner_stays(world: World, browser: Browse
     assert "A recipe for cookies" in html and "Recipes" in html
 
 
+@pytest.mark.timed
 async def test_a_page_that_grows_when_scrolled_is_scrolled(world: World, browser: Browser):
     page = (
         "<main id=list></main><div id=end style='height:10px'></div><script>let n = 0; const more = () => { for (let i = 0; i < 10; i++) {"
@@ -206,6 +207,7 @@ async def test_a_page_that_grows_when_scrolled_is_scrolled(world: World, browser
     assert "Entry 60." in await seen(browser, world.put("archive", "/scroll", page))
 
 
+@pytest.mark.timed
 async def test_a_page_that_grows_without_end_is_left(world: World, browser: Browser):
     page = "<main id=list></main><script>const more = () => { for (let i = 0; i < 40; i++) { const p = document.createElement('p');"
     page += f" p.textContent = `{WORDS}`; p.style.height = '100px'; list.append(p) }} }}; more(); addEventListener('scroll', more)</script>"
