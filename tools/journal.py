@@ -60,13 +60,17 @@ class Journal:
         return self._db
 
     async def close(self) -> None:
-        """Close the file. Who is cancelled meanwhile waits for it: it takes a moment, and half of it would leave a thread or a lock."""
-        closing = asyncio.create_task(_closed(self._db))
+        """Close the file. What a cancelled write left open is rolled back first: closed with it, the connection would keep its lock.
+
+        Nor may what a cancelled run still sends begin another write in between.
+        """
         try:
-            await asyncio.shield(closing)
-        except asyncio.CancelledError:
-            await asyncio.wait({asyncio.gather(closing, return_exceptions=True)}, timeout=BUSY_SECONDS)
+            await self._db.execute_fetchall("PRAGMA query_only = ON")
+            await self._db.rollback()
+        except BaseException:
+            await _stopped(self._db)
             raise
+        await self._db.close()  # ends its thread also when it is cancelled; to stop it once more would be to wait for nobody
 
     async def once(self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]) -> T:
         """The answer of `work()`, done once for `kind` and `key` (JSON) in the life of the session.
@@ -148,18 +152,6 @@ async def _connected(path: Path) -> aiosqlite.Connection:
         if not connecting.cancelled() and not connecting.exception():
             await _stopped(connecting.result())
         raise
-
-
-async def _closed(db: aiosqlite.Connection) -> None:
-    """Close a connection. What a cancelled write left open is rolled back first: closed with it, the connection would keep its lock.
-
-    Nor may what a cancelled run still sends begin another write in between.
-    """
-    try:
-        await db.execute_fetchall("PRAGMA query_only = ON")
-        await db.rollback()
-    finally:
-        await db.close()
 
 
 async def _stopped(db: aiosqlite.Connection) -> None:
