@@ -50,7 +50,8 @@ class Table:
         others = frozenset(url for name, urls in self._dealt.items() if name != topic for url in urls)
         urls, wanted = wish
         left = [url for url in urls if url not in others][:wanted]
-        return frozenset(self._dealt.get(topic, left)), others
+        mine = [url for url in self._dealt.get(topic, ()) if url in urls]  # what was dealt before a crash may not be found again
+        return frozenset(mine or left), others
 
     async def _made(self, stop: asyncio.Event, seconds: float) -> Deal:
         with suppress(Stopped, TimeoutError):
@@ -59,7 +60,8 @@ class Table:
         async def work() -> Deal:
             return dealt({name: self._wishes[name] for name in self._among if name in self._wishes}, joint=self._joint)
 
-        return await self._journal.once("deal", self._key, Deal, work)
+        # In a hurry it is not for good: who takes the run up again has time for all of them.
+        return await work() if stop.is_set() else await self._journal.once("deal", self._key, Deal, work)
 
 
 def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> Deal:

@@ -83,10 +83,8 @@ class Desk:
     searching: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    #: How long the model took for the plan; 0 where it made none since the desk was opened.
-    plan_seconds: float = 0.0
-    #: Where pages are dealt out, by round.
-    tables: dict[int, Table] = field(default_factory=dict)
+    #: Where pages are dealt out, by question and round.
+    tables: dict[tuple[str, int], Table] = field(default_factory=dict)
     #: Pages that were put before the cleaner since the desk was opened, and those of them that are with it now.
     cleanings: int = 0
     cleaning: int = 0

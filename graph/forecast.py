@@ -10,8 +10,8 @@ from spadework.values import Forecast, Plan, Span, Task
 
 #: Seconds that a round of searching and reading takes, and that a wave of model calls takes: usually, and on a slow day.
 ROUND_SECONDS, WAVE_SECONDS = (3.0, 40.0), (2.0, 20.0)
-#: A model that took longer for the plan answers one call after the other, as one on the user's own machine does: a call takes such a share
-#: of the time that the plan took, usually and on a slow day.
+#: A model that took longer for the plan is reckoned to answer one call after the other, as one on the user's own machine does: a call takes
+#: such a share of the time that the plan took, usually and on a slow day.
 SLOW_SECONDS, CALL_SHARE = 20.0, (0.5, 1.5)
 #: Waves of model calls of a run of one round, and those that a further round adds.
 WAVES, WAVES_MORE = 4, 1

@@ -20,30 +20,34 @@ from spadework.tools.plans import PlanStore, normalised
 from spadework.values import Forecast, Plan, Problem, Question
 
 
-async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, list[Problem]]:
-    """The plan of a question. A model's plan is kept for the next time; the extractive lead's follows what is found now."""
+async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, list[Problem], float]:
+    """The plan of a question, what failed, and how many seconds a model took for it: 0 where none has made it now.
+
+    A model's plan is kept for the next time; the extractive lead's follows what is found now.
+    """
     store = PlanStore(desk.settings.home / "plans", desk.settings.plan_days)
     key = _key(desk, question)
     if desk.model and (known := await asyncio.to_thread(store.get, key)):
         desk.budget.add(cache_hits=1)
         emit(Notice(text="The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0 makes a new one."))
-        return known.model_copy(update={"question": question.text}), []
+        return known.model_copy(update={"question": question.text}), [], 0.0
     hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
     began = time.monotonic()
     made, problems = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
-    desk.plan_seconds = time.monotonic() - began if desk.model else 0.0
+    seconds = 0.0
     if desk.model and not any("extractive" in problem.effect for problem in problems):
+        seconds = time.monotonic() - began
         # A plan that cannot be kept is only made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key, made)
-    return made, problems
+    return made, problems, seconds
 
 
-def foreseen(desk: Desk, plan: Plan) -> Forecast:
-    """What the run of a plan will take."""
+def foreseen(desk: Desk, plan: Plan, plan_seconds: float) -> Forecast:
+    """What the run of a plan will take, for which a model took so long."""
     tasks = first_tasks(plan, desk.budget, desk.workload(plan))
     providers, model = len(desk.search.providers), desk.model is not None
-    return forecast(plan, tasks, desk.settings, providers=providers, model=model, plan_seconds=desk.plan_seconds)
+    return forecast(plan, tasks, desk.settings, providers=providers, model=model, plan_seconds=plan_seconds)
 
 
 def _key(desk: Desk, question: Question) -> Any:

@@ -74,20 +74,21 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     desk = await desk_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
     emit = emitter(runtime)
-    made, problems = await planned(desk, question, emit)
+    made, problems, seconds = await planned(desk, question, emit)
     known = await earlier_pages(desk, state.get("follows", ""), made)
-    emit(Planned(plan=made, forecast=foreseen(desk, made)))
-    return {"plan": made, "attached": [*state.get("attached", []), *known], "problems": problems}
+    emit(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
+    return {"plan": made, "plan_seconds": seconds, "attached": [*state.get("attached", []), *known], "problems": problems}
 
 
 async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Let the user approve or change the plan, if the settings want that, and name the first tasks."""
     desk = await desk_of(state["session_id"], runtime.context)
-    made = state["plan"]
+    made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     if desk.settings.approve:
-        made = edited(made, ask_user(desk, Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foreseen(desk, made))))
+        foretold = foreseen(desk, made, seconds)
+        made = edited(made, ask_user(desk, Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)))
     if made != state["plan"]:
-        emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made)))
+        emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
     known = bool(state.get("follows") and state.get("attached"))
     return {"plan": made, "tasks": routes.known_tasks(made) if known else routes.first_tasks(made, desk.budget, desk.workload(made))}
 

@@ -71,6 +71,8 @@ class ResearchState(TypedDict, total=False):
     earlier: list[str]
     attached: list[Page]
     plan: Plan
+    #: How long a model took for it; 0 where none has made it now.
+    plan_seconds: float
     tasks: Annotated[list[Task], operator.add]
     finds: Annotated[list[Find], operator.add]
     pages: Annotated[dict[str, Page], by_url]

@@ -98,7 +98,8 @@ async def _dealt(desk: Desk, state: WorkerState, made: Selection) -> tuple[Selec
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
         return made, frozenset()
-    table = desk.tables.setdefault(task.round, Table(desk.journal, (state["question"], task.round), among, joint=state.get("joint", False)))
+    of = (state["question"], task.round)
+    table = desk.tables.setdefault(of, Table(desk.journal, of, among, joint=state.get("joint", False)))
     hits = {canonical_url(hit.url): hit for hit in (*made.chosen, *made.reserve)}
     wish = (list(hits), len(made.chosen))
     mine, taken = await table.deal(task.topic.name, wish, desk.stop, seconds=desk.budget.phase("search"))

@@ -46,7 +46,11 @@ _PARAMETER = re.compile(
 #: A sentence that stands whole in brackets.
 _ASIDE = re.compile(r"\([^()]*\)[.!]?")
 #: An item that is nothing but a link: the title of something else.
-_POINTER = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)\W*")
+_POINTER = re.compile(r"[*_]*\[[^\[\]]*\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)\W*")
+#: How a sentence ends, its quotation marks and the marks of its references included.
+_ENDS = re.compile(r"[.!?…。！？।][\"”'’»」)\]*_`]*(?:\[[^\[\]]{1,12}\])*(?:<br\s*/?>)?\s*$")
+#: An item may begin with a name that is written small, when it says something of it.
+_TELLS = re.compile(r"[\w.+-]+ (?:is|are|was|has|provides|gives|offers|supports|allows|lets|adds|makes)\b")
 #: The line in which a manual says what its command is for: "git-merge - Join two histories".
 _SUMMED_UP = re.compile(r"[\w.+-]+ [-–—] [A-Z]")
 #: Sentences about the page or its makers rather than about its matter.
@@ -146,7 +150,9 @@ def _leads(text: str, span: Span, block: Block) -> bool:
 
 def _goes_on_in_a_list(text: str, span: Span, structure: Sequence[Block]) -> bool:
     """Whether a sentence has no end of its own, and a list follows."""
-    return text[span[1] - 1] not in ".!?)`*\"”'’" and any(block.kind == "list" and _leads(text, span, block) for block in structure)
+    if _ENDS.search(plain(text[slice(*span)])):
+        return False
+    return any(block.kind == "list" and _leads(text, span, block) for block in structure)
 
 
 def _with_support(text: str, before: Span | None, span: Span, block: Block | None) -> Span | None:
@@ -176,7 +182,7 @@ def _stands_alone(source: str, kind: Kind) -> bool:
     if kind == "item" and _POINTER.fullmatch(source):
         return False
     letters = sum(c.isalpha() or c.isspace() for c in text)
-    begins = not text[0].islower() or source.lstrip("*_")[:1] == "`"
+    begins = not text[0].islower() or source[:1] in "`*_[" or (kind == "item" and _TELLS.match(text) is not None)
     whole = begins or (kind == "text" and (text[-1] in ".!" or _SUMMED_UP.match(text) is not None))
     return letters >= 0.75 * len(text) and whole
 

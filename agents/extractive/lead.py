@@ -48,10 +48,9 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
         about = tuple(topic.name for topic in made[1:])
         return Plan(question=question.text, question_type="list", complexity="complex", subjects=about, topics=made)
     asked = parts(in_context(question))
-    topics: dict[str, Topic] = {}
-    for topic in (topic for part in asked for topic in _topics(part, hits)):
-        topics.pop(topic.question, None)  # what two parts ask for stands where the later one has it: examples after how to use
-        topics[topic.question] = topic
+    topics = {topic.question: topic for part in asked for topic in _topics(part, hits)}
+    if len(asked) > 1:  # what several parts ask for ends with the examples: how something is used is told before
+        topics = dict(sorted(topics.items(), key=lambda item: item[1].name.startswith("Examples of ")))
     kept = tuple(_with_original(topic, in_context(question)) if n == 0 else topic for n, topic in enumerate(topics.values()))[:MOST_TOPICS]
     complexity: Complexity = "simple" if len(kept) == 1 else "moderate"
     freshness: Freshness = "now" if any(part.type == "latest" for part in asked) else "any"

@@ -271,7 +271,7 @@ def _defines(text: str, subject: set[str]) -> float:
     match = _DEFINES.match(text)
     if match and len(match.group(1).split()) <= len(subject) + 3 and not re.search(r"\b(?:that|which|who)\b", match.group(1)):
         said = content_words(match.group(1))
-        if len(subject & set(said)) >= len(subject) / 2 and subject & {*said[:1], *said[-1:]}:
+        if not subject or (len(subject & set(said)) >= len(subject) / 2 and subject & {*said[:1], *said[-1:]}):
             return 1.0
     return 0.4 if _IS_A.search(text) and subject & stems(text) else 0.0
 

@@ -139,6 +139,28 @@ def test_what_only_goes_on_and_remarks_in_brackets_are_no_candidates() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The crank turns the spring as often as it is told to.[3]\n\n- One.\n- Two.\n",
+        "_The crank turns the spring as often as it is told to._\n\n- One.\n- Two.\n",
+        "- **ferrolite** is a small library that winds springs in Python.\n- Two.\n",
+        "- ferrolite is a small library that winds springs in Python.\n- Two.\n",
+        "- [ferrolite](https://example.com/f) provides springs that never rust at all.\n- Two.\n",
+    ],
+)
+def test_whole_sentences_before_a_list_and_items_about_small_names_are_candidates(text: str) -> None:
+    assert [c.kind for c in candidates([page("a", text, 0.1)]) if c.kind != "list"] in (["text"], ["item"])
+
+
+@pytest.mark.parametrize("question", ["What is IT?", "What is The Who?"])
+def test_a_subject_of_stop_words_breaks_nothing(question: str) -> None:
+    made = plan(Question(text=question), [])
+    said = "There are three kinds of departments in a large company today. The Who are an English rock band formed in London in 1964.\n"
+    for topic in made.topics:
+        assess(made, topic, [page("a", said, 0.1)], [])
+
+
 def test_an_example_stands_where_what_it_uses_is_explained() -> None:
     code = "```python\nfrom ferrolite import Spring{0}\n\nspring = Spring(turns=30)\nspring.wind()\nprint(spring.minutes)\n```\n"
     told = [("Gauge, Crank", code.format(", Crank")), ("Spring", code.format("")), ("Dial", code.format(", Dial"))]

@@ -68,7 +68,10 @@ async def test_nobody_is_waited_for_when_the_user_wants_the_report(journal: Jour
     assert await Table(journal, ("?", 1), list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=600) == ({"a", "b"}, set())
 
 
-async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_who_had_ended(journal: Journal) -> None:
+async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_who_had_ended(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spadework.graph.dealing.DEAL_SECONDS", 600)
     table = Table(journal, ("?", 1), list(WISHES))
     await asyncio.gather(*(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in WISHES.items()))
     again = Table(journal, ("?", 1), list(WISHES))
@@ -76,8 +79,26 @@ async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_
         assert await again.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=600) == DEALT["Leaves"]
 
 
-async def test_each_round_deals_anew(journal: Journal) -> None:
+async def test_each_question_and_each_round_deals_anew(journal: Journal) -> None:
+    for of in (("?", 1), ("?", 2), ("other", 1)):
+        wishes: dict[str, Wish] = {"Roots": ((of[0], str(of[1])), 1), "Leaves": ((of[0],), 1)}
+        table = Table(journal, of, list(wishes))
+        dealt_out = await asyncio.gather(*(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in wishes.items()))
+        assert dealt_out == [({of[0]}, set()), (set(), {of[0]})]
+
+
+async def test_what_was_dealt_in_a_hurry_is_not_for_good(journal: Journal) -> None:
     stop = asyncio.Event()
     stop.set()
-    assert await Table(journal, ("?", 1), list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=5) == ({"a", "b"}, set())
-    assert await Table(journal, ("?", 2), list(WISHES)).deal("Leaves", WISHES["Leaves"], stop, seconds=5) == ({"a", "b"}, set())
+    hurried = Table(journal, ("?", 1), list(WISHES))
+    assert await hurried.deal("Leaves", WISHES["Leaves"], stop, seconds=5) == ({"a", "b"}, set())
+    table = Table(journal, ("?", 1), list(WISHES))
+    coming = [table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in WISHES.items()]
+    assert dict(zip(WISHES, await asyncio.gather(*coming), strict=True)) == DEALT
+
+
+async def test_a_deal_of_pages_that_are_not_found_again_gives_what_is_left(journal: Journal) -> None:
+    for wishes in ({"Roots": ("ab", 1), "Leaves": ("", 0)}, {"Roots": ("ab", 1), "Leaves": ("acd", 2)}):
+        table = Table(journal, ("?", 1), list(wishes))
+        dealt_out = await asyncio.gather(*(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in wishes.items()))
+    assert dealt_out == [({"a"}, set()), ({"c", "d"}, {"a"})]

@@ -125,6 +125,7 @@ async def test_what_is_cancelled_is_killed():
     task = asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=60))
     await eventually(busy.now)
     at_work = busy.now()
+    assert at_work
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
