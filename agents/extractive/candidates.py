@@ -175,9 +175,8 @@ def _stands_alone(source: str, kind: Kind) -> bool:
         return False
     if _PARAMETER.match(source) or _PARAMETER.match(text) or _CHATTER.search(text) or text.lower().startswith(("example:", "examples:")):
         return False
-    if kind == "text" and (
-        unicodedata.category(text[0]) == "So" or _ASIDE.fullmatch(text)
-    ):  # a slogan behind a picture; a remark in brackets
+    slogan = unicodedata.category(text[0]) == "So"  # it stands behind a picture
+    if kind == "text" and (slogan or _ASIDE.fullmatch(text)):
         return False
     if kind == "item" and _POINTER.fullmatch(source):
         return False
