@@ -16,7 +16,7 @@ from spadework.prompts import FENCE, render
 from spadework.values import Hit, Query, Question, Topic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
+PROMPTS = Path(__file__).resolve().parents[2] / "src" / "spadework" / "prompts"
 
 TOPIC = Topic(
     name="Definition",
