@@ -1,4 +1,5 @@
-"""How long a question takes without a model over the installed documentation: the first, which builds the index, and later ones.
+"""How long a question takes without a model over the installed documentation: the first, which
+builds the index, and later ones.
 
 python benchmarks/asking.py
 """
@@ -21,11 +22,25 @@ QUESTIONS = (
 
 def main() -> None:
     """Print a row a question: seconds, status, topics covered, quotes, cited sentences."""
-    print("| question | seconds | status | covered | quotes | cited sentences |\n|---|---|---|---|---|---|")
+    print(
+        "| question | seconds | status | covered | quotes | cited sentences"
+        " |\n|---|---|---|---|---|---|"
+    )
     with tempfile.TemporaryDirectory() as home:
         for n, question in enumerate(QUESTIONS):
             began = time.perf_counter()
-            command = [sys.executable, "-m", "spadework", "ask", question, "--json", "--search", "library", "--home", home]
+            command = [
+                sys.executable,
+                "-m",
+                "spadework",
+                "ask",
+                question,
+                "--json",
+                "--search",
+                "library",
+                "--home",
+                home,
+            ]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             seconds = time.perf_counter() - began
             result = json.loads(done.stdout)
@@ -33,7 +48,10 @@ def main() -> None:
             quotes = sum(len(topic["evidence"]) for topic in result["topics"])
             first = ", index built" if n == 0 else ""
             cited = len({citation["sentence"] for citation in result["citations"]})
-            print(f"| {question}{first} | {seconds:.1f} | {result['status']} | {covered}/{len(result['topics'])} | {quotes} | {cited} |")
+            print(
+                f"| {question}{first} | {seconds:.1f} | {result['status']} |"
+                f" {covered}/{len(result['topics'])} | {quotes} | {cited} |"
+            )
 
 
 if __name__ == "__main__":

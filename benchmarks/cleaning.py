@@ -2,7 +2,8 @@
 
     python benchmarks/cleaning.py PAGES.jsonl.xz …  [--limit 80] [--show]
 
-The sets are those of `reading.py`: a line is a page with `html` and `url`. `--show` prints what was taken out.
+The sets are those of `reading.py`: a line is a page with `html` and `url`. `--show` prints what was
+taken out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ def taken_out(markdown: str) -> tuple[int, list[str]]:
     """How many sentences a page has, and those that are shown to no role."""
     kept = told(markdown)
     found = sentences(markdown)
-    lost = [markdown[start:end] for start, end in found if not any(first <= start and end <= last for first, last in kept)]
+    lost = [
+        markdown[start:end]
+        for start, end in found
+        if not any(first <= start and end <= last for first, last in kept)
+    ]
     return len(found), lost
 
 
@@ -36,7 +41,10 @@ def main(asked: argparse.Namespace) -> None:
             total, out = taken_out(markdown)
             count += total
             lost += out
-        print(f"{path.name}: {dirty} of {pages} pages are dirty; {len(lost)} of {count} sentences are taken out")
+        print(
+            f"{path.name}: {dirty} of {pages} pages are dirty; {len(lost)} of {count} sentences are"
+            " taken out"
+        )
         if asked.show:
             print(*(f"  {' '.join(sentence.split())[:160]}" for sentence in lost), sep="\n")
 

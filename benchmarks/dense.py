@@ -1,9 +1,11 @@
-"""How long the nearest passages to a question take to be found, by the number of passages and of dimensions.
+"""How long the nearest passages to a question take to be found, by the number of passages and of
+dimensions.
 
     python benchmarks/dense.py --passages 10000 100000 --dimensions 384 1536
 
-Vectors are random. Printed are the bytes of the file, the seconds to keep the vectors, the milliseconds of a question (median and worst of
-so many, on the clock and of the processor) and the most memory of this process beyond what it had before.
+Vectors are random. Printed are the bytes of the file, the seconds to keep the vectors, the
+milliseconds of a question (median and worst of so many, on the clock and of the processor) and the
+most memory of this process beyond what it had before.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ def filled(path: Path, passages: int, dimensions: int) -> Vectors:
         made = chance.normal(size=(len(numbers), dimensions))
         made /= np.linalg.norm(made, axis=1, keepdims=True)
         texts = [f"text {n}" for n in numbers]
-        vectors.keep([Passage(n, 0, 9, text, text) for n, text in zip(numbers, texts, strict=True)], dict(zip(texts, made, strict=True)))
+        vectors.keep(
+            [Passage(n, 0, 9, text, text) for n, text in zip(numbers, texts, strict=True)],
+            dict(zip(texts, made, strict=True)),
+        )
     return vectors
 
 
@@ -56,17 +61,28 @@ def measure(passages: int, dimensions: int) -> str:
             vectors.nearest(question, 120, among)
             few.append((time.monotonic() - clock) * 1000)
         size = path.stat().st_size / 1e6
-    figures = f"{statistics.median(clocks):.0f}, {max(clocks):.0f} | {statistics.median(works):.0f} | {statistics.median(few):.1f}"
-    return f"| {passages:,} | {dimensions:,} | {size:.0f} | {keeping:.1f} | {figures} | {most / 1e6:.0f} |"
+    figures = (
+        f"{statistics.median(clocks):.0f}, {max(clocks):.0f} | {statistics.median(works):.0f} |"
+        f" {statistics.median(few):.1f}"
+    )
+    return (
+        f"| {passages:,} | {dimensions:,} | {size:.0f} | {keeping:.1f} | {figures} |"
+        f" {most / 1e6:.0f} |"
+    )
 
 
 def main() -> None:
     """Measure every size asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--passages", type=int, nargs="+", default=[10_000])
     parser.add_argument("--dimensions", type=int, nargs="+", default=[384, 1_536])
     options = parser.parse_args()
-    print("| passages | dimensions | MB | kept in, s | a question, ms: median, worst | CPU, ms | 200 candidates, ms | memory, MB |")
+    print(
+        "| passages | dimensions | MB | kept in, s | a question, ms: median, worst | CPU, ms | 200"
+        " candidates, ms | memory, MB |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for passages in options.passages:
         for dimensions in options.dimensions:

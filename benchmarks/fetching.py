@@ -1,11 +1,15 @@
-"""Fetching and reading many pages over a slow line: spadework, httpx with trafilatura, and crawl4ai in one run.
+"""Fetching and reading many pages over a slow line: spadework, httpx with trafilatura, and crawl4ai
+in one run.
 
-    python benchmarks/fetching.py SITES.tar.gz [--pages 400] [--runs 3] [--crawl4ai PYTHON] [--only NAME …]
+    python benchmarks/fetching.py SITES.tar.gz [--pages 400] [--runs 3] [--crawl4ai PYTHON] [--only
+    NAME …]
 
-The pages are HTML files of the archive, served on loopback by a process of its own, 50 ms after each request, gzipped where that is
-accepted. Every contender (`fetching_contenders.py`) is one asyncio program that reads 10 pages at once, after 10 others to warm up; its
-limits for one host are lifted. `--crawl4ai` is the Python of an environment that has crawl4ai. CPU seconds and memory count the
-processes that a contender starts as its own; memory is the peak of the sum of their resident sizes, shared libraries counted each time.
+The pages are HTML files of the archive, served on loopback by a process of its own, 50 ms after
+each request, gzipped where that is accepted. Every contender (`fetching_contenders.py`) is one
+asyncio program that reads 10 pages at once, after 10 others to warm up; its limits for one host are
+lifted. `--crawl4ai` is the Python of an environment that has crawl4ai. CPU seconds and memory count
+the processes that a contender starts as its own; memory is the peak of the sum of their resident
+sizes, shared libraries counted each time.
 """
 
 from __future__ import annotations
@@ -38,9 +42,18 @@ _SCRIPT = Path(__file__).with_name("fetching_contenders.py")
 def pages_of(archive: Path, count: int) -> list[bytes]:
     """So many HTML files of an archive, the same ones every time."""
     with tarfile.open(archive) as tar:
-        members = [member for member in tar if member.name.endswith(".html") and member.size >= MIN_BYTES]
-        names = {member.name for member in random.Random(4).sample(sorted(members, key=lambda member: member.name), count)}
-        chosen = [member for member in members if member.name in names]  # in the order of the archive, which is packed as a whole
+        members = [
+            member for member in tar if member.name.endswith(".html") and member.size >= MIN_BYTES
+        ]
+        names = {
+            member.name
+            for member in random.Random(4).sample(
+                sorted(members, key=lambda member: member.name), count
+            )
+        }
+        chosen = [
+            member for member in members if member.name in names
+        ]  # in the order of the archive, which is packed as a whole
         pages = [file.read() for member in chosen if (file := tar.extractfile(member))]
     random.Random(4).shuffle(pages)
     return pages
@@ -55,11 +68,21 @@ def serve(pages: list[bytes]) -> tuple[threading.Thread, int]:
             while head := (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower():
                 await asyncio.sleep(LATENCY)
                 name = head.split()[1].strip("/").removesuffix(".html")
-                body = packed[int(name)] if name.isdecimal() and "gzip" in head else pages[int(name)] if name.isdecimal() else b""
-                encoding = "Content-Encoding: gzip\r\n" if name.isdecimal() and "gzip" in head else ""
+                body = (
+                    packed[int(name)]
+                    if name.isdecimal() and "gzip" in head
+                    else pages[int(name)]
+                    if name.isdecimal()
+                    else b""
+                )
+                encoding = (
+                    "Content-Encoding: gzip\r\n" if name.isdecimal() and "gzip" in head else ""
+                )
                 status = "200 OK" if name.isdecimal() else "404 Not Found"
                 writer.write(
-                    f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{encoding}Content-Length: {len(body)}\r\n\r\n".encode() + body
+                    f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{encoding}Content-Length:"
+                    f" {len(body)}\r\n\r\n".encode()
+                    + body
                 )
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -88,7 +111,9 @@ def measure(python: str, name: str, base: str, count: int) -> dict[str, Any]:
             "CRAWL4_AI_BASE_DIRECTORY": home,
             "CRAWL4AI_NO_CLOUD_NOTICE": "1",
         }
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        )
         peak = 0.0
         while process.poll() is None:
             peak = max(peak, resident(process.pid))
@@ -103,18 +128,25 @@ def resident(pid: int) -> float:
     """Resident memory of a process and its children, in MB."""
     try:
         process = psutil.Process(pid)
-        return sum(each.memory_info().rss for each in [process, *process.children(recursive=True)]) / 1e6
+        return (
+            sum(each.memory_info().rss for each in [process, *process.children(recursive=True)])
+            / 1e6
+        )
     except psutil.NoSuchProcess:
         return 0.0
 
 
 def main() -> None:
     """Run every contender in turn, several times, and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("archive", type=Path)
     parser.add_argument("--pages", type=int, default=400)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--crawl4ai", metavar="PYTHON", help="the Python of an environment with crawl4ai")
+    parser.add_argument(
+        "--crawl4ai", metavar="PYTHON", help="the Python of an environment with crawl4ai"
+    )
     parser.add_argument("--only", nargs="+", choices=CONTENDERS, default=CONTENDERS)
     given = parser.parse_args()
     _, port = serve(pages_of(given.archive, given.pages + WARM_UP))
@@ -124,12 +156,18 @@ def main() -> None:
     for n in range(given.runs):
         for name in names[n % len(names) :] + names[: n % len(names)]:
             runs[name].append(measure(pythons[name], name, f"http://127.0.0.1:{port}", given.pages))
-    print("| | pages per second, median (least to most) | read | CPU seconds | characters | memory, MB |\n|---|---|---|---|---|---|")
+    print(
+        "| | pages per second, median (least to most) | read | CPU seconds | characters | memory,"
+        " MB |\n|---|---|---|---|---|---|"
+    )
     for name, done in runs.items():
         speeds = sorted(one["pages"] / one["seconds"] for one in done)
         cpu, memory = median(one["cpu"] for one in done), max(one["memory"] for one in done)
         speed = f"{median(speeds):.1f} ({speeds[0]:.1f} to {speeds[-1]:.1f})"
-        print(f"| {name} | {speed} | {done[0]['pages']} | {cpu:.1f} | {done[0]['chars']:,} | {memory:.0f} |")
+        print(
+            f"| {name} | {speed} | {done[0]['pages']} | {cpu:.1f} | {done[0]['chars']:,} |"
+            f" {memory:.0f} |"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The contenders of `fetching.py`: each reads the pages BASE/0.html … and prints what it took as JSON.
+"""The contenders of `fetching.py`: each reads the pages BASE/0.html … and prints what it took as
+JSON.
 
 python benchmarks/fetching_contenders.py NAME BASE WARM_UP COUNT
 """
@@ -28,7 +29,9 @@ async def spadework() -> AsyncIterator[ReadAll]:
     from spadework.tools.fetch.pool import Came, Limits, read_many
     from spadework.tools.fetch.reader import Reader
 
-    settings = Settings(allow_hosts=("127.0.0.1",), parallel_per_host=AT_ONCE, parallel_pages=AT_ONCE)
+    settings = Settings(
+        allow_hosts=("127.0.0.1",), parallel_per_host=AT_ONCE, parallel_pages=AT_ONCE
+    )
     async with Web(settings) as web:
         reader = Reader(web)
 
@@ -38,8 +41,17 @@ async def spadework() -> AsyncIterator[ReadAll]:
 
         async def read_all(urls: Sequence[str]) -> list[int]:
             until = asyncio.get_running_loop().time() + 600
-            limits = Limits(len(urls), AT_ONCE, AT_ONCE, page_seconds=60, slow_seconds=60, until=until)
-            reading = read_many(urls, read, limits, group=lambda url: "", key=lambda page: page[0], stop=asyncio.Event())
+            limits = Limits(
+                len(urls), AT_ONCE, AT_ONCE, page_seconds=60, slow_seconds=60, until=until
+            )
+            reading = read_many(
+                urls,
+                read,
+                limits,
+                group=lambda url: "",
+                key=lambda page: page[0],
+                stop=asyncio.Event(),
+            )
             async with aclosing(reading):
                 return [outcome.result[1] async for outcome in reading if isinstance(outcome, Came)]
 
@@ -53,7 +65,9 @@ async def httpx_and_trafilatura() -> AsyncIterator[ReadAll]:
     import trafilatura
 
     def extract(html: str, url: str) -> int:
-        found = trafilatura.extract(html, url=url, output_format="markdown", include_tables=True, include_formatting=True)
+        found = trafilatura.extract(
+            html, url=url, output_format="markdown", include_tables=True, include_formatting=True
+        )
         return len(found or "")
 
     async with httpx.AsyncClient(timeout=60) as client:
@@ -96,18 +110,30 @@ async def _at_once(read: Callable[[str], Awaitable[int]], urls: Sequence[str]) -
 def cpu() -> float:
     """CPU seconds of this process and its children so far."""
     me = psutil.Process()
-    return sum(sum(each.cpu_times()[:4] if each is me else each.cpu_times()[:2]) for each in [me, *me.children(recursive=True)])
+    return sum(
+        sum(each.cpu_times()[:4] if each is me else each.cpu_times()[:2])
+        for each in [me, *me.children(recursive=True)]
+    )
 
 
 async def main(name: str, base: str, warm_up: int, count: int) -> None:
     """Warm up, then read the pages and print the figures."""
     urls = [f"{base}/{n}.html" for n in range(warm_up + count)]
-    contenders = {"spadework": spadework, "httpx + trafilatura": httpx_and_trafilatura, "crawl4ai": crawl4ai}
+    contenders = {
+        "spadework": spadework,
+        "httpx + trafilatura": httpx_and_trafilatura,
+        "crawl4ai": crawl4ai,
+    }
     async with contenders[name]() as read_all:
         await read_all(urls[:warm_up])
         before, began = cpu(), time.perf_counter()
         found = [chars for chars in await read_all(urls[warm_up:]) if chars]
-        figures = {"seconds": time.perf_counter() - began, "cpu": cpu() - before, "pages": len(found), "chars": sum(found)}
+        figures = {
+            "seconds": time.perf_counter() - began,
+            "cpu": cpu() - before,
+            "pages": len(found),
+            "chars": sum(found),
+        }
     print(json.dumps(figures))
 
 

@@ -2,8 +2,9 @@
 
     python benchmarks/knowledge.py reading-web-dev.jsonl.xz --pages 900 5000
 
-The file holds one JSON object a line with `title` and `main_content`; its pages come again under other addresses where more are wanted.
-Seconds are CPU time of all threads, so that other work on the machine does not count.
+The file holds one JSON object a line with `title` and `main_content`; its pages come again under
+other addresses where more are wanted. Seconds are CPU time of all threads, so that other work on
+the machine does not count.
 """
 
 from __future__ import annotations
@@ -39,7 +40,13 @@ def entries(file: Path, count: int) -> list[Entry]:
         row = rows[n % len(rows)]
         text = f"{row['main_content']}\n\nCopy {n}.\n"
         url = f"https://site{n}.example/{n}"
-        page = Page(url=url, title=row["title"] or "", fetched_at=datetime.now(UTC), content_hash=content_hash(text), chars=len(text))
+        page = Page(
+            url=url,
+            title=row["title"] or "",
+            fetched_at=datetime.now(UTC),
+            content_hash=content_hash(text),
+            chars=len(text),
+        )
         made.append(Entry(page, text))
     return made
 
@@ -71,7 +78,10 @@ async def measure(pages: list[Entry]) -> None:
         store = EmbeddedKnowledge(Path(folder), 10_000_000_000)
         with clock(filling):
             await store.add(pages)
-        newer = [Entry(entry.page.model_copy(update={"fetched_at": datetime.now(UTC)}), entry.text) for entry in pages[:RUN]]
+        newer = [
+            Entry(entry.page.model_copy(update={"fetched_at": datetime.now(UTC)}), entry.text)
+            for entry in pages[:RUN]
+        ]
         with clock(adding):
             await store.add(newer)
         for question in questions(pages):
@@ -82,14 +92,22 @@ async def measure(pages: list[Entry]) -> None:
             await store.forget(Which(("site3.example",)))
     chars = sum(len(page.text) for page in pages)
     print(f"{len(pages)} pages, {chars / 1e6:.1f} million characters: {size / 1e6:.1f} MB on disk")
-    print(f"  kept in {filling[0]:.2f} s, {RUN} newer ones in {adding[0]:.2f} s, one forgotten in {forgetting[0]:.2f} s")
+    print(
+        f"  kept in {filling[0]:.2f} s, {RUN} newer ones in {adding[0]:.2f} s, one forgotten in"
+        f" {forgetting[0]:.2f} s"
+    )
     worst = sorted(finding)[int(len(finding) * 0.95)]
-    print(f"  a search {statistics.median(finding) * 1000:.0f} ms (median), {worst * 1000:.0f} ms (95 %)")
+    print(
+        f"  a search {statistics.median(finding) * 1000:.0f} ms (median), {worst * 1000:.0f} ms"
+        " (95 %)"
+    )
 
 
 def main() -> None:
     """Measure for every number of pages asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--pages", type=int, nargs="+", default=[900])
     arguments = parser.parse_args()

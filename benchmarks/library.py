@@ -2,11 +2,13 @@
 
 `python benchmarks/library.py DATA --passages 10000 100000 1000000 --plot docs/images/library.svg`
 
-DATA holds `web/sites/` (pages) and `eval/dev/*.jsonl` (questions). The pages are read once; their texts are repeated with changes (one word
-in ten replaced by others of the same texts, so that the vocabulary and the counts grow as in new texts) and go through the path of a real
-build: cut in two worker processes, stored, indexed and committed by one writer. Reading files is left out, and measured beside it: the
-passages a second of a whole build of the real pages. Every figure is from a process of its own; memory is the most that process and its
-children had, resident (RSS, with the mapped files of the index) and without files (anonymous).
+DATA holds `web/sites/` (pages) and `eval/dev/*.jsonl` (questions). The pages are read once; their
+texts are repeated with changes (one word in ten replaced by others of the same texts, so that the
+vocabulary and the counts grow as in new texts) and go through the path of a real build: cut in two
+worker processes, stored, indexed and committed by one writer. Reading files is left out, and
+measured beside it: the passages a second of a whole build of the real pages. Every figure is from a
+process of its own; memory is the most that process and its children had, resident (RSS, with the
+mapped files of the index) and without files (anonymous).
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ Figures = dict[str, float]
 
 
 def measured(work: Callable[[], Figures]) -> Figures:
-    """What `work` gives, with the peak memory of this process and its children, sampled ten times a second."""
+    """What `work` gives, with the peak memory of this process and its children, sampled ten times a
+    second.
+    """
     own, done = psutil.Process(), threading.Event()
     peak = {"rss_mb": 0.0, "anonymous_mb": 0.0}
 
@@ -51,7 +55,9 @@ def measured(work: Callable[[], Figures]) -> Figures:
             known = [each for each in [own, *own.children(recursive=True)] if each.is_running()]
             infos = [info for each in known if (info := _memory(each))]
             peak["rss_mb"] = max(peak["rss_mb"], sum(info.rss for info in infos) / MB)
-            peak["anonymous_mb"] = max(peak["anonymous_mb"], sum(info.rss - info.shared for info in infos) / MB)
+            peak["anonymous_mb"] = max(
+                peak["anonymous_mb"], sum(info.rss - info.shared for info in infos) / MB
+            )
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -74,12 +80,19 @@ def read_sites(data: Path, kept: Path) -> Figures:
     started, cpu = time.monotonic(), _cpu()
     with StoreWriter(kept) as store:
         passages = 0
-        for file, read in read_files((file, "") for file in files(sorted((data / "web" / "sites").iterdir()))):
+        for file, read in read_files(
+            (file, "") for file in files(sorted((data / "web" / "sites").iterdir()))
+        ):
             store.note(file.url)
             if read.document and store.add(read.document):
                 passages += len(read.document.passages)
     seconds = time.monotonic() - started
-    return {"passages": passages, "seconds": seconds, "per_second": passages / seconds, "per_cpu_second": passages / (_cpu() - cpu)}
+    return {
+        "passages": passages,
+        "seconds": seconds,
+        "per_second": passages / seconds,
+        "per_cpu_second": passages / (_cpu() - cpu),
+    }
 
 
 def _cpu() -> float:
@@ -103,7 +116,9 @@ def _changed(document: Document, turn: int) -> Document:
     chance = random.Random(f"{turn} {document.url}")
     words = document.markdown.split(" ")
     for _ in range(len(words) // CHANGED):
-        words[chance.randrange(len(words))] = chance.choice(words) + ("" if chance.random() < 0.9 else str(turn))
+        words[chance.randrange(len(words))] = chance.choice(words) + (
+            "" if chance.random() < 0.9 else str(turn)
+        )
     return replace(document, url=f"{document.url}-{turn}", markdown=" ".join(words))
 
 
@@ -127,7 +142,12 @@ def build(kept: Path, folder: Path, wanted: int) -> Figures:
     seconds = spent + time.monotonic() - started
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / MB
     used = {"per_second": passages / seconds, "per_cpu_second": passages / (_cpu() - cpu - making)}
-    return {"passages": passages, "documents": documents, "seconds": seconds, "index_mb": size} | used
+    return {
+        "passages": passages,
+        "documents": documents,
+        "seconds": seconds,
+        "index_mb": size,
+    } | used
 
 
 def _stored(store: StoreWriter, cut: Cut) -> int:
@@ -139,7 +159,11 @@ def search(data: Path, folder: Path) -> Figures:
     started = time.monotonic()
     searcher = Searcher(folder)
     opened = time.monotonic() - started
-    asked = [json.loads(line)["question"] for path in sorted((data / "eval" / "dev").glob("*.jsonl")) for line in path.open()]
+    asked = [
+        json.loads(line)["question"]
+        for path in sorted((data / "eval" / "dev").glob("*.jsonl"))
+        for line in path.open()
+    ]
     random.Random(5).shuffle(asked)
     clock, cpu = [], []
     for question in asked[: QUESTIONS + 20]:
@@ -147,17 +171,29 @@ def search(data: Path, folder: Path) -> Figures:
         searcher.search(question, LIMIT)
         clock.append((time.monotonic() - started) * 1000)
         cpu.append((time.process_time() - before) * 1000)
-    return {"open_ms": opened * 1000, "first_ms": clock[0]} | _spread(clock[20:], "") | _spread(cpu[20:], "cpu_")
+    return (
+        {"open_ms": opened * 1000, "first_ms": clock[0]}
+        | _spread(clock[20:], "")
+        | _spread(cpu[20:], "cpu_")
+    )
 
 
 def _spread(values: list[float], name: str) -> Figures:
     ordered = sorted(values)
-    return {f"{name}p50_ms": ordered[len(ordered) // 2], f"{name}p95_ms": ordered[int(len(ordered) * 0.95)]}
+    return {
+        f"{name}p50_ms": ordered[len(ordered) // 2],
+        f"{name}p95_ms": ordered[int(len(ordered) * 0.95)],
+    }
 
 
 def alone(*arguments: object) -> Figures:
     """The figures of one step, from a process of its own."""
-    done = subprocess.run([sys.executable, __file__, "--step", *map(str, arguments)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, __file__, "--step", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         sys.exit(done.stderr)
     figures: Figures = json.loads(done.stdout.splitlines()[-1])
@@ -177,10 +213,14 @@ def step(name: str, *given: str) -> None:
 
 def main() -> None:
     """Read what is asked for, measure it, print it, and draw how it grows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path)
     parser.add_argument("--passages", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--work", type=Path, help="Folder for the indexes. Default: a temporary one.")
+    parser.add_argument(
+        "--work", type=Path, help="Folder for the indexes. Default: a temporary one."
+    )
     parser.add_argument("--plot", type=Path, help="Where to write how the figures grow, as SVG.")
     options = parser.parse_args()
     work = options.work or Path(tempfile.mkdtemp())

@@ -2,9 +2,10 @@
 
     python benchmarks/reading.py PAGES.jsonl.xz …  [--limit 100] [--json]
 
-A set of web pages has `html`, `url`, `type`, `main_content`, `with` and `without` (lists of snippets) in each line; a set of
-documentation pages has `html`, `url`, `pres` (texts of all code blocks), `tables` (rows of cell texts) and `text`. The figures are
-means over pages: word F1 of the Markdown rendered as text, and shares of snippets, of code blocks that are equal and of table rows
+A set of web pages has `html`, `url`, `type`, `main_content`, `with` and `without` (lists of
+snippets) in each line; a set of documentation pages has `html`, `url`, `pres` (texts of all code
+blocks), `tables` (rows of cell texts) and `text`. The figures are means over pages: word F1 of the
+Markdown rendered as text, and shares of snippets, of code blocks that are equal and of table rows
 that are equal. Seconds are CPU time of the calls alone, so that only their ratio should be quoted.
 """
 
@@ -43,7 +44,12 @@ def ours(html: str, url: str) -> str:
 
 def theirs(html: str, url: str) -> str:
     """The Markdown of trafilatura."""
-    return trafilatura.extract(html, url=url, output_format="markdown", include_tables=True, include_formatting=True) or ""
+    return (
+        trafilatura.extract(
+            html, url=url, output_format="markdown", include_tables=True, include_formatting=True
+        )
+        or ""
+    )
 
 
 READERS: dict[str, Reader] = {"spadework": ours, "trafilatura": theirs}
@@ -61,7 +67,13 @@ def rows(path: Path, limit: int | None) -> Iterator[Row]:
 def inline_text(token: Token) -> str:
     """What one paragraph, heading or cell shows."""
     return "".join(
-        child.content if child.type in ("text", "code_inline") else " " if child.type.endswith("break") else ""
+        (
+            child.content
+            if child.type in ("text", "code_inline")
+            else " "
+            if child.type.endswith("break")
+            else ""
+        )
         for child in token.children or []
     )
 
@@ -119,8 +131,12 @@ def web_figures(row: Row, tokens: list[Token]) -> dict[str, float]:
 
 
 def docs_figures(row: Row, tokens: list[Token], totals: Counter[str]) -> dict[str, float]:
-    """The figures of one documentation page; code blocks and rows are counted over all pages in `totals`."""
-    got = Counter(plain_code(token.content) for token in tokens if token.type in ("fence", "code_block"))
+    """The figures of one documentation page; code blocks and rows are counted over all pages in
+    `totals`.
+    """
+    got = Counter(
+        plain_code(token.content) for token in tokens if token.type in ("fence", "code_block")
+    )
     want = Counter(row["pres"])
     wanted_rows = Counter(tuple(line) for table in row["tables"] for line in table)
     totals += Counter(
@@ -137,7 +153,9 @@ def docs_figures(row: Row, tokens: list[Token], totals: Counter[str]) -> dict[st
 
 def measure(path: Path, limit: int | None) -> dict[str, dict[str, float]]:
     """The figures of each reader on one set."""
-    figures: dict[str, defaultdict[str, list[float]]] = {name: defaultdict(list) for name in READERS}
+    figures: dict[str, defaultdict[str, list[float]]] = {
+        name: defaultdict(list) for name in READERS
+    }
     totals: dict[str, Counter[str]] = {name: Counter() for name in READERS}
     seconds = dict.fromkeys(READERS, 0.0)
     for row in rows(path, limit):
@@ -146,10 +164,17 @@ def measure(path: Path, limit: int | None) -> dict[str, dict[str, float]]:
             markdown = read(row["html"], row.get("url") or "https://example.com/")
             seconds[name] += time.process_time() - start
             tokens = PARSER.parse(markdown)
-            found = web_figures(row, tokens) if "main_content" in row else docs_figures(row, tokens, totals[name])
+            found = (
+                web_figures(row, tokens)
+                if "main_content" in row
+                else docs_figures(row, tokens, totals[name])
+            )
             for figure, value in found.items():
                 figures[name][figure].append(value)
-    return {name: summary(figures[name], totals[name]) | {"CPU seconds": seconds[name]} for name in READERS}
+    return {
+        name: summary(figures[name], totals[name]) | {"CPU seconds": seconds[name]}
+        for name in READERS
+    }
 
 
 def summary(figures: dict[str, list[float]], totals: Counter[str]) -> dict[str, float]:
@@ -158,7 +183,10 @@ def summary(figures: dict[str, list[float]], totals: Counter[str]) -> dict[str, 
     if kinds := [mean for name, mean in means.items() if name.startswith("F1 ")]:
         means["macro F1"] = fmean(kinds)
     if totals["code"]:
-        means |= {"code exact": totals["code hit"] / totals["code"], "code precision": totals["code hit"] / max(1, totals["code got"])}
+        means |= {
+            "code exact": totals["code hit"] / totals["code"],
+            "code precision": totals["code hit"] / max(1, totals["code got"]),
+        }
     if totals["rows"]:
         means["table rows"] = totals["rows hit"] / totals["rows"]
     return means
@@ -166,7 +194,9 @@ def summary(figures: dict[str, list[float]], totals: Counter[str]) -> dict[str, 
 
 def main() -> None:
     """Print the figures of both readers for each set."""
-    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     ask.add_argument("sets", nargs="+", type=Path)
     ask.add_argument("--limit", type=int, help="read only the first pages of each set")
     ask.add_argument("--json", action="store_true")
@@ -179,7 +209,9 @@ def main() -> None:
         print(f"{path.name:<34}{''.join(f'{name:>14}' for name in READERS)}")
         for figure in result["spadework"]:
             print(f"  {figure:<32}{''.join(f'{result[name][figure]:>14.4f}' for name in READERS)}")
-        print(f"  {'speed, times trafilatura':<32}{result['trafilatura']['CPU seconds'] / result['spadework']['CPU seconds']:>14.1f}\n")
+        print(
+            f"  {'speed, times trafilatura':<32}{result['trafilatura']['CPU seconds'] / result['spadework']['CPU seconds']:>14.1f}\n"  # noqa: E501
+        )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
-"""Fits the weights of the HTML reader's scorer and chooses its constants, by cross-validation over hosts.
+"""Fits the weights of the HTML reader's scorer and chooses its constants, by cross-validation over
+hosts.
 
     pip install scikit-learn
-    python benchmarks/reading_sweep.py PAGES.jsonl.xz                   # word F1 for each setting, on hosts the weights never saw
-    python benchmarks/reading_sweep.py PAGES.jsonl.xz --write FILE      # fits on all pages and writes weights.txt
-    python benchmarks/reading_sweep.py PAGES.jsonl.xz --folds FOLDER    # writes the weights of each fold
+    python benchmarks/reading_sweep.py PAGES.jsonl.xz                   # word F1 for each setting,
+    on hosts the weights never saw python benchmarks/reading_sweep.py PAGES.jsonl.xz --write FILE
+    # fits on all pages and writes weights.txt python benchmarks/reading_sweep.py PAGES.jsonl.xz
+    --folds FOLDER    # writes the weights of each fold
 
-PAGES has one JSON object a line with `url`, `html`, `type` (the kind) and `main_content` (plain text). A block counts as content when
-most of its word triples stand in the main content. Pages of one host are never on both sides of a split.
+PAGES has one JSON object a line with `url`, `html`, `type` (the kind) and `main_content` (plain
+text). A block counts as content when most of its word triples stand in the main content. Pages of
+one host are never on both sides of a split.
 """
 
 from __future__ import annotations
@@ -78,7 +81,9 @@ def case(row: dict[str, str]) -> Case:
     truth = row["main_content"]
     names = [feature_names(view, i) for i in range(len(page.blocks))]
     found = list(clues(row["url"], page.metadata, view))
-    return Case(row["type"], fold, words(truth), page.blocks, names, found, texts, labels(texts, truth))
+    return Case(
+        row["type"], fold, words(truth), page.blocks, names, found, texts, labels(texts, truth)
+    )
 
 
 def feature_names(view: PageView, i: int) -> list[str]:
@@ -94,7 +99,9 @@ def feature_names(view: PageView, i: int) -> list[str]:
 
 
 def labels(texts: list[list[str]], truth: str) -> list[bool]:
-    """Which blocks stand in the truth: by word triples; up to three words need a line of their own or content on both sides."""
+    """Which blocks stand in the truth: by word triples; up to three words need a line of their own
+    or content on both sides.
+    """
     all_words = words(truth)
     whole = f" {' '.join(all_words)} "
     lines = {" ".join(words(line)) for line in re.split(r"\n|(?<=[.!?:])\s", truth)}
@@ -104,12 +111,18 @@ def labels(texts: list[list[str]], truth: str) -> list[bool]:
         joined = " ".join(text)
         if len(text) > 3:
             own = list(zip(text, text[1:], text[2:], strict=False))
-            found.append(f" {joined} " in whole or sum(triple in triples for triple in own) / len(own) >= 0.5)
+            found.append(
+                f" {joined} " in whole or sum(triple in triples for triple in own) / len(own) >= 0.5
+            )
         else:
-            found.append(bool(text) and (joined in lines or (None if f" {joined} " in whole else False)))
+            found.append(
+                bool(text) and (joined in lines or (None if f" {joined} " in whole else False))
+            )
     long = [i for i, text in enumerate(texts) if len(text) > 3]
     before = {i: bool(found[i]) for i in long}
-    return [_between(i, long, before) if label is None else bool(label) for i, label in enumerate(found)]
+    return [
+        _between(i, long, before) if label is None else bool(label) for i, label in enumerate(found)
+    ]
 
 
 def _between(i: int, long: list[int], before: dict[int, bool]) -> bool:
@@ -123,7 +136,9 @@ def matrix(rows: list[list[str]], vocabulary: dict[str, int]) -> csr_matrix:
     columns = [sorted({vocabulary[name] for name in row if name in vocabulary}) for row in rows]
     ends = np.cumsum([0] + [len(row) for row in columns])
     flat = np.array([c for row in columns for c in row], dtype=np.int32)
-    return csr_matrix((np.ones(len(flat), dtype=np.float32), flat, ends), shape=(len(rows), len(vocabulary)))
+    return csr_matrix(
+        (np.ones(len(flat), dtype=np.float32), flat, ends), shape=(len(rows), len(vocabulary))
+    )
 
 
 def vocabulary(pages: list[list[str]], least: int) -> dict[str, int]:
@@ -143,9 +158,15 @@ def fit_first(cases: list[Case], strength: float = STRENGTH) -> dict[str, float]
     names = vocabulary([[n for row in c.names for n in row] for c in cases], LEAST_PAGES)
     model = LogisticRegression(C=strength, max_iter=100, fit_intercept=False)
     model.fit(
-        matrix([row for c in cases for row in c.names], names), [y for c in cases for y in c.content], [m for c in cases for m in masses(c)]
+        matrix([row for c in cases for row in c.names], names),
+        [y for c in cases for y in c.content],
+        [m for c in cases for m in masses(c)],
     )
-    return {name: round(float(model.coef_[0][i]), 3) for name, i in names.items() if abs(model.coef_[0][i]) >= SMALLEST}
+    return {
+        name: round(float(model.coef_[0][i]), 3)
+        for name, i in names.items()
+        if abs(model.coef_[0][i]) >= SMALLEST
+    }
 
 
 def first_scores(one: Case, weights: dict[str, float]) -> list[float]:
@@ -156,10 +177,15 @@ def first_scores(one: Case, weights: dict[str, float]) -> list[float]:
 def fit_second(cases: list[Case], scores: list[list[float]]) -> dict[str, float]:
     """The weights of the smoothing, on scores from models that did not see the page."""
     rows = [
-        around.of(i) for c, s in zip(cases, scores, strict=True) for around in [scorer.Surroundings(c.blocks, s)] for i in range(len(s))
+        around.of(i)
+        for c, s in zip(cases, scores, strict=True)
+        for around in [scorer.Surroundings(c.blocks, s)]
+        for i in range(len(s))
     ]
     model = LogisticRegression(C=SECOND_STRENGTH, max_iter=300)
-    model.fit(np.array(rows), [y for c in cases for y in c.content], [m for c in cases for m in masses(c)])
+    model.fit(
+        np.array(rows), [y for c in cases for y in c.content], [m for c in cases for m in masses(c)]
+    )
     values = [float(model.intercept_[0]), *map(float, model.coef_[0])]
     return {f"second {i}": round(value, 4) for i, value in enumerate(values)}
 
@@ -171,7 +197,11 @@ def fit_kinds(cases: list[Case]) -> dict[str, float]:
     model.fit(matrix([c.clues for c in cases], names), [c.kind for c in cases])
     table = {}
     for kind, row in zip(model.classes_, model.coef_, strict=True):
-        table |= {f"{kind}: {name}": round(float(row[i]), 3) for name, i in names.items() if abs(row[i]) >= 0.08}
+        table |= {
+            f"{kind}: {name}": round(float(row[i]), 3)
+            for name, i in names.items()
+            if abs(row[i]) >= 0.08
+        }
     return table
 
 
@@ -191,7 +221,9 @@ def fit(cases: list[Case]) -> dict[str, float]:
 
 
 def cross_validate(cases: list[Case]) -> None:
-    """Print word F1 (all pages, mean over kinds) for each strength and bar, without containers and metadata."""
+    """Print word F1 (all pages, mean over kinds) for each strength and bar, without containers and
+    metadata.
+    """
     usable = [c for c in cases if c.blocks]
     for strength in STRENGTHS:
         scores = out_of_fold(usable, strength)
@@ -201,7 +233,11 @@ def cross_validate(cases: list[Case]) -> None:
             for one, own in zip(usable, scores, strict=True):
                 found[one.kind].append(word_f1(chosen(one, own, table[one.fold], bar), one.truth))
             every = [value for values in found.values() for value in values]
-            print(f"strength {strength} bar {bar}: F1 {fmean(every):.4f}, macro {fmean(map(fmean, found.values())):.4f}", flush=True)
+            print(
+                f"strength {strength} bar {bar}: F1 {fmean(every):.4f}, macro"
+                f" {fmean(map(fmean, found.values())):.4f}",
+                flush=True,
+            )
 
 
 def second_of(cases: list[Case], scores: list[list[float]], fold: int) -> list[float]:
@@ -216,7 +252,11 @@ def chosen(one: Case, scores: list[float], second: list[float], bar: float) -> l
     odds = [second[0] + float(np.dot(second[1:], around.of(i))) for i in range(len(scores))]
     chances = [1 / (1 + math.exp(-max(-30.0, min(30.0, value)))) for value in odds]
     least = scorer.bar(one.blocks, chances) * bar
-    texts = {" ".join(text): text for text, chance in zip(one.words, chances, strict=True) if chance > least}
+    texts = {
+        " ".join(text): text
+        for text, chance in zip(one.words, chances, strict=True)
+        if chance > least
+    }
     return [word for text in texts.values() for word in text]
 
 
@@ -229,11 +269,18 @@ def word_f1(got: list[str], want: list[str]) -> float:
 
 def main() -> None:
     """Cross-validate, or fit and write."""
-    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     ask.add_argument("pages", type=Path)
     ask.add_argument("--write", type=Path)
     ask.add_argument(
-        "--folds", type=Path, help="write the weights of each fold to this folder, to score pages with weights that never saw their host"
+        "--folds",
+        type=Path,
+        help=(
+            "write the weights of each fold to this folder, to score pages with weights that never"
+            " saw their host"
+        ),
     )
     args = ask.parse_args()
     cases = read_cases(args.pages)
@@ -248,8 +295,13 @@ def main() -> None:
 
 def write(weights: dict[str, float], path: Path) -> None:
     """`weights` as lines of name, tab, number."""
-    head = "# Weights of the HTML reader, fitted by benchmarks/reading_sweep.py on WCXB pages (Murrough-Foley, CC-BY-4.0)\n"
-    path.write_text(head + "".join(f"{name}\t{value:g}\n" for name, value in sorted(weights.items())), "utf8")
+    head = (
+        "# Weights of the HTML reader, fitted by benchmarks/reading_sweep.py on WCXB pages"
+        " (Murrough-Foley, CC-BY-4.0)\n"
+    )
+    path.write_text(
+        head + "".join(f"{name}\t{value:g}\n" for name, value in sorted(weights.items())), "utf8"
+    )
 
 
 if __name__ == "__main__":

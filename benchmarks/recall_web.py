@@ -1,4 +1,6 @@
-"""The sites of `recall.py` as a small web on loopback, each at an address of its own, with a SearXNG endpoint over a full-text index."""
+"""The sites of `recall.py` as a small web on loopback, each at an address of its own, with a
+SearXNG endpoint over a full-text index.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,33 @@ class SmallWeb:
     async def search(self, request: Request) -> Response:
         """`GET /search?q=…&format=json`, the best pages by full text."""
         hits = await self._index.search(request.query_params["q"], limit=RESULTS)
-        rows = [{"url": self._address(hit.url), "title": hit.title, "content": hit.snippet, "engine": "index"} for hit in hits]
-        return JSONResponse({"query": request.query_params["q"], "number_of_results": 0, "results": rows, "unresponsive_engines": []})
+        rows = [
+            {
+                "url": self._address(hit.url),
+                "title": hit.title,
+                "content": hit.snippet,
+                "engine": "index",
+            }
+            for hit in hits
+        ]
+        return JSONResponse(
+            {
+                "query": request.query_params["q"],
+                "number_of_results": 0,
+                "results": rows,
+                "unresponsive_engines": [],
+            }
+        )
 
     async def page(self, request: Request) -> Response:
         """A page of the site that lives at the asked address."""
         site = self._sites[str(request.url.hostname)]
         path = (site / unquote(request.path_params["path"])).resolve()
-        return FileResponse(path) if path.is_relative_to(site.resolve()) and path.is_file() else Response(status_code=404)
+        return (
+            FileResponse(path)
+            if path.is_relative_to(site.resolve()) and path.is_file()
+            else Response(status_code=404)
+        )
 
     def _address(self, url: str) -> str:
         name, _, path = url.removeprefix("library://").partition("/")
@@ -57,7 +78,11 @@ def small_web(sites: list[Path], home: Path, port: int) -> Iterator[dict[str, st
     thread.start()
     hosts = tuple(f"127.0.1.{n}" for n in range(1, len(sites) + 1))
     try:
-        yield {"search": "searxng", "searxng_url": f"http://127.0.0.1:{port}", "allow_hosts": ",".join(hosts)}
+        yield {
+            "search": "searxng",
+            "searxng_url": f"http://127.0.0.1:{port}",
+            "allow_hosts": ",".join(hosts),
+        }
     finally:
         server.should_exit = True
         thread.join()

@@ -1,4 +1,6 @@
-"""What every test has: an environment without anybody's keys, and the test world with its search engine and model."""
+"""What every test has: an environment without anybody's keys, and the test world with its search
+engine and model.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,23 @@ from tests.world.sites import World
 if TYPE_CHECKING:
     from tests.world.qdrant import Qdrant
 
-# How long an example takes says more about the machine than about the code; the time limit of a test stands in pyproject.toml.
+# How long an example takes says more about the machine than about the code; the time limit of a
+# test stands in pyproject.toml.
 hypothesis.settings.register_profile("spadework", deadline=None)
 hypothesis.settings.load_profile("spadework")
 
-_FOREIGN = ("OPENAI_", "SPADEWORK_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL", "SERP", "TAVILY_", "BRAVE_", "OPENALEX_", "QDRANT_")
+_FOREIGN = (
+    "OPENAI_",
+    "SPADEWORK_",
+    "LANGSMITH",
+    "LANGCHAIN",
+    "SEARXNG_URL",
+    "SERP",
+    "TAVILY_",
+    "BRAVE_",
+    "OPENALEX_",
+    "QDRANT_",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +88,9 @@ def _model(background: Background) -> Model:
 
 @pytest.fixture
 def model(_model: Model) -> Iterator[Model]:
-    """The scripted model, with an empty log and nothing scripted. An error in a test's own function fails the test."""
+    """The scripted model, with an empty log and nothing scripted. An error in a test's own function
+    fails the test.
+    """
     _model.reset()
     yield _model
     errors = _model.errors
@@ -111,5 +127,7 @@ def qdrant(_qdrant: Qdrant) -> Iterator[Qdrant]:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Long bytes are no name for a test, and those of an archive hold the time, which differs between workers."""
+    """Long bytes are no name for a test, and those of an archive hold the time, which differs
+    between workers.
+    """
     return f"{len(val) // 100}00-bytes" if isinstance(val, bytes) and len(val) > 20 else None

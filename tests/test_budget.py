@@ -41,7 +41,9 @@ def test_phases_never_promise_more_than_is_left(minutes: float, gone: float) -> 
         assert budget.phase(*phases[n:]) == pytest.approx(budget.until_closing(), abs=0.01)
 
 
-def test_money_becomes_unknown_with_a_price_that_is_not_known_and_its_ceiling_holds_all_the_same() -> None:
+def test_money_becomes_unknown_with_a_price_that_is_not_known_and_its_ceiling_holds_all_the_same() -> (  # noqa: E501
+    None
+):
     budget = Budget(money=1)
     budget.hold(100, 0.5)
     budget.settle(100, 0.5, used=(60, 40), price=0.4)

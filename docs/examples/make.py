@@ -1,7 +1,8 @@
-"""Makes the example reports of this folder: `python docs/examples/make.py`. No key, no model, no network.
+"""Makes the example reports of this folder: `python docs/examples/make.py`. No key, no model, no
+network.
 
-The first two are asked of the documentation installed with Python, the third of a small web on loopback (`tests/world`), whose newspapers
-and encyclopedia do not agree.
+The first two are asked of the documentation installed with Python, the third of a small web on
+loopback (`tests/world`), whose newspapers and encyclopedia do not agree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Makes the pictures of the web page in this folder: `python docs/images/make.py`. Needs Chromium; no key, no model, no network."""
+"""Makes the pictures of the web page in this folder: `python docs/images/make.py`. Needs Chromium;
+no key, no model, no network.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ PATIENCE = 300_000
 
 
 def main() -> int:
-    """Serve the page over the installed documentation, and go through it with a browser; 1 where there is none."""
+    """Serve the page over the installed documentation, and go through it with a browser; 1 where
+    there is none.
+    """
     browser = installed_chromium()
     if browser is None:
         print("No Chromium is installed here.", file=sys.stderr)  # noqa: T201
@@ -39,7 +43,9 @@ def main() -> int:
             page.set_default_timeout(PATIENCE)
             try:
                 desk(page, found[0])
-                phone = chromium.new_page(viewport=PHONE, device_scale_factor=2, color_scheme="dark")  # type: ignore[arg-type]
+                phone = chromium.new_page(
+                    viewport=PHONE, device_scale_factor=2, color_scheme="dark"
+                )  # type: ignore[arg-type]
                 phone.goto(page.url.partition("/pages/")[0])
                 phone.locator("article.report:not(.draft)").wait_for()
                 shoot(phone, "phone")
@@ -69,7 +75,9 @@ def desk(page: Page, address: str) -> None:
     mark.click()
     page.locator(".card:popover-open").wait_for()
     shoot(page, "report")
-    page.locator(".card:popover-open").get_by_role("link", name="See it in the page as read").click()
+    page.locator(".card:popover-open").get_by_role(
+        "link", name="See it in the page as read"
+    ).click()
     page.locator("mark.wanted").wait_for()
     shoot(page, "snapshot")
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from spadework.settings import Settings
     from spadework.values import Result
 
-__all__ = ["Budget", "Result", "Session", "Settings", "SpadeworkError", "research", "research_sync", "research_tool"]
+__all__ = [
+    "Budget",
+    "Result",
+    "Session",
+    "Settings",
+    "SpadeworkError",
+    "research",
+    "research_sync",
+    "research_tool",
+]
 
 _HOMES = {
     "Budget": "spadework.budget",

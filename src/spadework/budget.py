@@ -1,7 +1,8 @@
 """One deadline and one purse for a run.
 
-Every wait that leaves the process takes its time limit from here, and every model call, search and page is charged before it starts.
-Running out raises BudgetSpent, which means: write with what there is.
+Every wait that leaves the process takes its time limit from here, and every model call, search and
+page is charged before it starts. Running out raises BudgetSpent, which means: write with what there
+is.
 """
 
 from __future__ import annotations
@@ -18,9 +19,16 @@ Phase = Literal["plan", "search", "read", "assess", "write"]
 Purse = Literal["calls", "searches", "pages", "tokens", "money"]
 
 #: Shares of the whole time (S10). What a phase does not use passes on to those after it.
-SHARES: dict[Phase, float] = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
+SHARES: dict[Phase, float] = {
+    "plan": 0.05,
+    "search": 0.10,
+    "read": 0.60,
+    "assess": 0.20,
+    "write": 0.05,
+}
 
-#: Below this share of the time (or these seconds, whichever is less) the run narrows: (share, most seconds).
+#: Below this share of the time (or these seconds, whichever is less) the run narrows: (share, most
+#: seconds).
 WRITE_NOW = (0.20, 120.0)
 ACCELERATE = (0.40, 240.0)
 BEST_ONLY = (0.50, 300.0)
@@ -44,7 +52,10 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if value < 0 or (name == "minutes" and value == 0):
-                raise SettingsError(f"{name} cannot be {value}: it must be {'more than 0' if name == 'minutes' else '0 or more'}.")
+                raise SettingsError(
+                    f"{name} cannot be {value}: it must be"
+                    f" {'more than 0' if name == 'minutes' else '0 or more'}."
+                )
 
 
 class Budget:
@@ -74,7 +85,15 @@ class Budget:
     def of(cls, settings: Settings) -> Budget:
         """The budget that the settings state, its clock started now."""
         s = settings
-        return cls(s.minutes, iterations=s.iterations, calls=s.calls, searches=s.searches, pages=s.pages, tokens=s.tokens, money=s.money)
+        return cls(
+            s.minutes,
+            iterations=s.iterations,
+            calls=s.calls,
+            searches=s.searches,
+            pages=s.pages,
+            tokens=s.tokens,
+            money=s.money,
+        )
 
     @property
     def seconds(self) -> float:
@@ -82,7 +101,9 @@ class Budget:
         return self.limits.minutes * 60
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the clock back to `at` (time.monotonic) and the purse to what was `used` before, as on a resume."""
+        """Set the clock back to `at` (time.monotonic) and the purse to what was `used` before, as
+        on a resume.
+        """
         self.started = at
         self.used = used or self.used
         self._money = self.used.money or 0.0
@@ -110,7 +131,9 @@ class Budget:
         return max(0.0, self.left() - min(CLOSING_SECONDS, 0.1 * self.seconds))
 
     def phase(self, *phases: Phase) -> float:
-        """Seconds that the given phases together may take from now on, the later ones keeping their shares."""
+        """Seconds that the given phases together may take from now on, the later ones keeping their
+        shares.
+        """
         order = list(SHARES)
         coming = sum(SHARES[name] for name in order[order.index(phases[0]) :])
         return self.until_closing() * sum(SHARES[name] for name in phases) / coming
@@ -121,7 +144,9 @@ class Budget:
         return self.left() < min(share * self.seconds, most)
 
     def charge(self, purse: Purse, amount: float = 1) -> None:
-        """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then takes nothing."""
+        """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then
+        takes nothing.
+        """
         if self.spent(purse) + amount > getattr(self.limits, purse):
             self._refuse(purse)
         self.add(**{_FIELD[purse]: int(amount)})
@@ -129,11 +154,17 @@ class Budget:
     def add(self, **amounts: float) -> None:
         """Record what was used, by the field names of Usage."""
         self.used = self.used.model_copy(
-            update={n: getattr(self.used, n) + amount for n, amount in amounts.items() if getattr(self.used, n) is not None}
+            update={
+                n: getattr(self.used, n) + amount
+                for n, amount in amounts.items()
+                if getattr(self.used, n) is not None
+            }
         )
 
     def hold(self, tokens: int, money: float) -> None:
-        """Charge a model call and set aside what it may cost at most. Raises BudgetSpent, and then nothing is taken."""
+        """Charge a model call and set aside what it may cost at most. Raises BudgetSpent, and then
+        nothing is taken.
+        """
         if self.spent("tokens") + self._held_tokens + tokens > self.limits.tokens:
             self._refuse("tokens")
         if money and self._money + self._held_money + money > self.limits.money:
@@ -142,8 +173,12 @@ class Budget:
         self._held_tokens += tokens
         self._held_money += money
 
-    def settle(self, tokens: int, money: float, *, used: tuple[int, int], price: float | None) -> None:
-        """Give back what `hold` set aside, and record what the call really cost. Without a price the money is unknown from now on."""
+    def settle(
+        self, tokens: int, money: float, *, used: tuple[int, int], price: float | None
+    ) -> None:
+        """Give back what `hold` set aside, and record what the call really cost. Without a price
+        the money is unknown from now on.
+        """
         self._held_tokens -= tokens
         self._held_money -= money
         self._money += price or 0.0
@@ -172,5 +207,11 @@ class Budget:
         return next((p for p in _PURSES if self.spent(p) >= getattr(self.limits, p) > 0), "")
 
 
-_FIELD: dict[Purse, str] = {"calls": "model_calls", "searches": "searches", "pages": "pages", "tokens": "tokens_in", "money": "money"}
+_FIELD: dict[Purse, str] = {
+    "calls": "model_calls",
+    "searches": "searches",
+    "pages": "pages",
+    "tokens": "tokens_in",
+    "money": "money",
+}
 _PURSES: tuple[Purse, ...] = ("calls", "searches", "pages", "tokens", "money")

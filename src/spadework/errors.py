@@ -26,9 +26,11 @@ from __future__ import annotations
 
 
 class SpadeworkError(RuntimeError):
-    """Something spadework refuses or could not do. `str(error)` is one sentence; `hint` says the mend.
+    """Something spadework refuses or could not do. `str(error)` is one sentence; `hint` says the
+    mend.
 
-    A RuntimeError, since LangGraph servers tell their clients what such an error says, and of others only that there was one.
+    A RuntimeError, since LangGraph servers tell their clients what such an error says, and of
+    others only that there was one.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -65,10 +67,12 @@ class FetchError(SpadeworkError):
     #: True when asking again would give the same answer, so that a resumed run need not ask.
     final = True
 
-    #: True when the server turned away what does not look like a browser, and named no time to come back.
+    #: True when the server turned away what does not look like a browser, and named no time to come
+    #: back.
     turned_away = False
 
-    #: What the server answered, where it has answered with a status that means that there is no page; else 0.
+    #: What the server answered, where it has answered with a status that means that there is no
+    #: page; else 0.
     status = 0
 
 
@@ -129,7 +133,9 @@ class SessionBusy(SessionError):
 
 
 class BudgetSpent(Exception):
-    """A ceiling is reached: not a failure, but the signal to write with what there is. `what` names the ceiling."""
+    """A ceiling is reached: not a failure, but the signal to write with what there is. `what` names
+    the ceiling.
+    """
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the budget of {what} is spent")

@@ -1,6 +1,7 @@
 """What happens in a run, as it happens: a tagged union that every front door words in its own way.
 
-The graph writes events to LangGraph's custom stream as JSON objects; `parse_event` gives them back typed.
+The graph writes events to LangGraph's custom stream as JSON objects; `parse_event` gives them back
+typed.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ class Notice(Value):
 
 
 class Asked(Value):
-    """The user is asked back: what the question means (an answer in words, or one of `options`), or whether the plan is right.
+    """The user is asked back: what the question means (an answer in words, or one of `options`), or
+    whether the plan is right.
 
-    The answer to `approve` is empty for "as it stands", or the names of the topics wanted, one a line.
+    The answer to `approve` is empty for "as it stands", or the names of the topics wanted, one a
+    line.
     """
 
     type: Literal["asked"] = "asked"
@@ -72,7 +75,9 @@ class Searched(Value):
 
 
 class Checked(Value):
-    """The hits of a topic were judged before reading: how many, and those not worth it (URL → why)."""
+    """The hits of a topic were judged before reading: how many, and those not worth it (URL →
+    why).
+    """
 
     type: Literal["checked"] = "checked"
     topic: str
@@ -90,7 +95,9 @@ class Reading(Value):
 
 
 class Read(Value):
-    """A page was read, or could not be (`reason`). `known`: it was taken from the knowledge store."""
+    """A page was read, or could not be (`reason`). `known`: it was taken from the knowledge
+    store.
+    """
 
     type: Literal["read"] = "read"
     topic: str
@@ -102,7 +109,9 @@ class Read(Value):
 
 
 class Distilled(Value):
-    """The pages of a topic were taken apart by what it needs of them: so many passages are judged."""
+    """The pages of a topic were taken apart by what it needs of them: so many passages are
+    judged.
+    """
 
     type: Literal["distilled"] = "distilled"
     topic: str
@@ -143,7 +152,9 @@ class Finished(Value):
 
 
 class Ended(Value):
-    """The run ended without a result: the user cancelled it, or it could not go on, for the reason in `text`."""
+    """The run ended without a result: the user cancelled it, or it could not go on, for the reason
+    in `text`.
+    """
 
     type: Literal["ended"] = "ended"
     how: Literal["cancelled", "failed"]

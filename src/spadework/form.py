@@ -1,4 +1,6 @@
-"""Settings as a form, the JSON schema that LangGraph servers show and let callers fill in; and what is wrong in it, in one sentence."""
+"""Settings as a form, the JSON schema that LangGraph servers show and let callers fill in; and what
+is wrong in it, in one sentence.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,9 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 
-#: What is for the owner of a server alone, by its environment: files, hosts, endpoints and programs of the machine. Secrets are, too: a
-#: LangGraph server keeps what a caller sends as plain text. It drops what is not in the form.
+#: What is for the owner of a server alone, by its environment: files, hosts, endpoints and programs
+#: of the machine. Secrets are, too: a LangGraph server keeps what a caller sends as plain text. It
+#: drops what is not in the form.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent", "qdrant_collection"),
@@ -21,15 +24,23 @@ _WORDS = {"url": "URL", "rrf": "RRF", "k": "k", "mb": "MB", "api": "API", "opena
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Make a model's JSON schema the form: properties by field name with readable titles, without what is the owner's."""
+    """Make a model's JSON schema the form: properties by field name with readable titles, without
+    what is the owner's.
+    """
     given = schema["properties"]
-    shown = {name: given[_key(model, name)] for name in model.model_fields if name not in OWNERS and not name.endswith(_SERVER)}
+    shown = {
+        name: given[_key(model, name)]
+        for name in model.model_fields
+        if name not in OWNERS and not name.endswith(_SERVER)
+    }
     shown = {name: entry for name, entry in shown.items() if "password" not in str(entry)}
     schema["properties"] = {name: entry | {"title": titled(name)} for name, entry in shown.items()}
 
 
 def by_effort(normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """The value of a field that is not set: it follows the effort, a field that stands before it."""
+    """The value of a field that is not set: it follows the effort, a field that stands before
+    it.
+    """
     return lambda given: deep if given.get("effort") == "deep" else normal
 
 
@@ -50,5 +61,9 @@ def sentence(error: ValidationError) -> str:
     """The first fault of a validation error as one short sentence; it names no secret."""
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
-    value = "a secret" if "key" in name.lower() or name in ("token", "mcp_search") else repr(fault.get("input"))[:80]
+    value = (
+        "a secret"
+        if "key" in name.lower() or name in ("token", "mcp_search")
+        else repr(fault.get("input"))[:80]
+    )
     return f"{name} cannot be {value}: {fault['msg'][:200].removeprefix('Value error, ')}."

@@ -1,4 +1,6 @@
-"""Questions about somebody's relation to something lead on to a page that only the first page names."""
+"""Questions about somebody's relation to something lead on to a page that only the first page
+names.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,21 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Page, Question
 
-FILM = "The Salt Road is a 1951 drama film directed by Tilda Marsh. It was filmed in Port Aldermere by Ringwood Pictures in May 1950."
+FILM = (
+    "The Salt Road is a 1951 drama film directed by Tilda Marsh. It was filmed in Port Aldermere by"
+    " Ringwood Pictures in May 1950."
+)
 QUESTION = "Where was the director of The Salt Road born?"
 
 
 def shown(title: str, text: str) -> Shown:
-    page = Page(url=f"https://films.org/{title}", title=title, fetched_at=datetime.now(UTC), content_hash=title, chars=len(text))
+    page = Page(
+        url=f"https://films.org/{title}",
+        title=title,
+        fetched_at=datetime.now(UTC),
+        content_hash=title,
+        chars=len(text),
+    )
     return Shown(page=page, start=10, text=text, score=1.0)
 
 
@@ -36,7 +47,14 @@ def test_a_relation_is_seen(question: str) -> None:
     assert asks_for_a_relation(question)
 
 
-@pytest.mark.parametrize("question", ["What is LangGraph and how do I use it?", "Compare httpx and requests", "how do I retry a request?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is LangGraph and how do I use it?",
+        "Compare httpx and requests",
+        "how do I retry a request?",
+    ],
+)
 def test_a_plain_question_asks_for_none(question: str) -> None:
     assert not asks_for_a_relation(question)
 
@@ -51,8 +69,15 @@ def test_the_name_beside_what_is_asked_for_comes_first_with_its_sentence() -> No
 
 
 def test_a_page_of_what_the_question_names_leads_on_first() -> None:
-    birth = shown("Birth", "Birth is the arrival of a child. The first book of births was kept by Olaf Kettleby for the town of Ringwood.")
-    found = bridges("What is the place of birth of the director of The Salt Road?", [birth, shown("The Salt Road", FILM)])
+    birth = shown(
+        "Birth",
+        "Birth is the arrival of a child. The first book of births was kept by Olaf Kettleby for"
+        " the town of Ringwood.",
+    )
+    found = bridges(
+        "What is the place of birth of the director of The Salt Road?",
+        [birth, shown("The Salt Road", FILM)],
+    )
     assert [bridge.name for bridge in found[:2]] == ["Tilda Marsh", "Olaf Kettleby"]
 
 
@@ -73,11 +98,13 @@ async def test_a_run_answers_from_the_second_page(tmp_path) -> None:
     notes.mkdir()
     (notes / "salt.md").write_text(f"# The Salt Road\n\n{FILM}\n", encoding="utf-8")
     (notes / "marsh.md").write_text(
-        "# Tilda Marsh\n\nTilda Marsh (born 1907 in Oster Bay) was a maker of films and of maps.\n", encoding="utf-8"
+        "# Tilda Marsh\n\nTilda Marsh (born 1907 in Oster Bay) was a maker of films and of maps.\n",
+        encoding="utf-8",
     )
     for n in range(12):
         (notes / f"other{n}.md").write_text(
-            f"# The Road {n}\n\nThe Road {n} is a film about where a director of roads was born.\n", encoding="utf-8"
+            f"# The Road {n}\n\nThe Road {n} is a film about where a director of roads was born.\n",
+            encoding="utf-8",
         )
     settings = Settings.load(search="library", library=(notes,), minutes=2, preset="precise")
     result = await Session.start(QUESTION, settings=settings).result()

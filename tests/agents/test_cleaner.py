@@ -1,4 +1,6 @@
-"""A dirty page is cleaned by a model that names blocks; it can take away, but it cannot change a word, nor take too much."""
+"""A dirty page is cleaned by a model that names blocks; it can take away, but it cannot change a
+word, nor take too much.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,21 @@ from tests.world.timing import depth
 
 MATTER = (
     "The lighthouse of Port Aldermere was first lit in 1887, and its lamp is seen from far away.",
-    "It was built by Jory Penhallow, who had never seen the sea before he came to the town that spring.",
+    (
+        "It was built by Jory Penhallow, who had never seen the sea before he came to the town that"
+        " spring."
+    ),
     "The keeper lives beside the tower, and tends the lamp through every night of the long winter.",
 )
-JUNK = ("Subscribe to our newsletter", "Follow us", "You may also like", "Share this", "Sign in", "Read more", "Leave a comment") * 12
+JUNK = (
+    "Subscribe to our newsletter",
+    "Follow us",
+    "You may also like",
+    "Share this",
+    "Sign in",
+    "Read more",
+    "Leave a comment",
+) * 12
 CODE = "```\npip install lamp\n```"
 
 
@@ -57,15 +70,21 @@ def test_a_page_of_matter_is_clean_and_one_of_notices_is_dirty() -> None:
         (set(range(1, 500)), DIRTY),
     ],
 )
-def test_only_blocks_that_are_named_are_left_and_never_too_few(numbers: set[int], left: str) -> None:
+def test_only_blocks_that_are_named_are_left_and_never_too_few(
+    numbers: set[int], left: str
+) -> None:
     assert kept(DIRTY, numbers) == left
 
 
 @given(markdown, st.sets(st.integers(0, 12)))
-def test_whatever_is_named_nothing_is_written_and_no_code_is_lost(text: str, numbers: set[int]) -> None:
+def test_whatever_is_named_nothing_is_written_and_no_code_is_lost(
+    text: str, numbers: set[int]
+) -> None:
     left = kept(text, numbers)
     whole = {text[b.start : b.end] for b in blocks(text)}
-    assert left == text or all(part in left or part not in text for part in whole if part.startswith("```"))
+    assert left == text or all(
+        part in left or part not in text for part in whole if part.startswith("```")
+    )
     assert all(line in text for line in left.split("\n"))
 
 
@@ -74,8 +93,20 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     """A dirty page that two topics read."""
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
-    said = "".join(f"<p>{text}</p>" for text in (*MATTER, *(f"Offer {n}: {text}" for n, text in enumerate(JUNK))))
-    searx.script("", [world.put("blog", "/lamp", f"<title>The lighthouse</title><main><h1>The lighthouse</h1>{said}</main>")])
+    said = "".join(
+        f"<p>{text}</p>"
+        for text in (*MATTER, *(f"Offer {n}: {text}" for n, text in enumerate(JUNK)))
+    )
+    searx.script(
+        "",
+        [
+            world.put(
+                "blog",
+                "/lamp",
+                f"<title>The lighthouse</title><main><h1>The lighthouse</h1>{said}</main>",
+            )
+        ],
+    )
     play(model, {"Lamp": "lighthouse lamp", "Keeper": "lighthouse keeper"})
     return Settings.load(iterations=1)
 
@@ -84,7 +115,9 @@ def asked(model: Model, role: str) -> int:
     return sum(r.schema_name == role for r in model.requests)
 
 
-async def test_a_dirty_page_is_judged_and_cleaned_once_and_its_quotes_stand_in_the_cleaned_text(model: Model, settings: Settings) -> None:
+async def test_a_dirty_page_is_judged_and_cleaned_once_and_its_quotes_stand_in_the_cleaned_text(
+    model: Model, settings: Settings
+) -> None:
     model.script("JudgeAnswer", {"score": 0.1})
     model.script("CleanAnswer", {"keep": [1, 2, 3, 4]})
     result = await research("What is known about the lighthouse of Port Aldermere?", settings)
@@ -95,7 +128,9 @@ async def test_a_dirty_page_is_judged_and_cleaned_once_and_its_quotes_stand_in_t
     assert all(sentence in text for sentence in MATTER)
     quotes = [e for topic in result.topics for e in topic.evidence]
     assert quotes
-    assert all(text[e.start : e.end] == e.quote and e.content_hash == source.content_hash for e in quotes)
+    assert all(
+        text[e.start : e.end] == e.quote and e.content_hash == source.content_hash for e in quotes
+    )
     shown = [r.prompt for r in model.requests if r.schema_name == "AssessmentAnswer"]
     assert not any("Offer 3" in prompt for prompt in shown)
 
@@ -121,7 +156,9 @@ async def test_a_dirty_page_adds_one_wave_of_calls(model: Model, settings: Setti
 
 
 @pytest.mark.parametrize("role", ["JudgeAnswer", "CleanAnswer"])
-async def test_where_the_model_fails_the_page_stays_as_it_was(model: Model, settings: Settings, role: str) -> None:
+async def test_where_the_model_fails_the_page_stays_as_it_was(
+    model: Model, settings: Settings, role: str
+) -> None:
     model.script("JudgeAnswer", {"score": 0.1})
     model.script("CleanAnswer", {"keep": []})
     model.script(role, Fault("refusal"))
@@ -132,18 +169,27 @@ async def test_where_the_model_fails_the_page_stays_as_it_was(model: Model, sett
 
 
 async def test_cleaning_can_be_turned_off(model: Model, settings: Settings) -> None:
-    await research("What is known about the lighthouse of Port Aldermere?", settings.with_(clean="off"))
+    await research(
+        "What is known about the lighthouse of Port Aldermere?", settings.with_(clean="off")
+    )
     assert asked(model, "JudgeAnswer") == 0
 
 
 @pytest.mark.parametrize(
-    ("left", "cleanings", "allowed"), [(100, 0, True), (100, 17, True), (100, 18, False), (21, 0, True), (20, 0, False)]
+    ("left", "cleanings", "allowed"),
+    [(100, 0, True), (100, 17, True), (100, 18, False), (21, 0, True), (20, 0, False)],
 )
-def test_cleaning_leaves_the_calls_that_eight_topics_need(left: int, cleanings: int, allowed: bool) -> None:
+def test_cleaning_leaves_the_calls_that_eight_topics_need(
+    left: int, cleanings: int, allowed: bool
+) -> None:
     assert may_clean(110, left, cleanings, 8) is allowed
 
 
-async def test_a_dirty_page_stays_as_it_is_where_calls_are_few(model: Model, settings: Settings) -> None:
-    result = await research("What is known about the lighthouse of Port Aldermere?", settings.with_(calls=8))
+async def test_a_dirty_page_stays_as_it_is_where_calls_are_few(
+    model: Model, settings: Settings
+) -> None:
+    result = await research(
+        "What is known about the lighthouse of Port Aldermere?", settings.with_(calls=8)
+    )
     assert asked(model, "JudgeAnswer") == 0
     assert not any(p.stage == "cleaner" for p in result.problems)

@@ -12,7 +12,10 @@ from spadework.values import Plan, Query, Topic
 PLAN = Plan(
     question="What is X?",
     subjects=("X",),
-    topics=(Topic(name="What X is", question="What is X?", queries=(Query(text="x"),)), Topic(name="Uses of X", question="?")),
+    topics=(
+        Topic(name="What X is", question="What is X?", queries=(Query(text="x"),)),
+        Topic(name="Uses of X", question="?"),
+    ),
 )
 
 

@@ -1,4 +1,6 @@
-"""What code quotes for a topic: the sentences and code that answer it, from the page that is about it."""
+"""What code quotes for a topic: the sentences and code that answer it, from the page that is about
+it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ print(spring.minutes)
 ```
 
 Choose ferrolite when you need a spring that lasts. See the changelog for more. Click here to subscribe!
-"""
+"""  # noqa: E501
 OTHER = """# gearbox
 
 Gearbox is a heavy library for wheels. It is also used by people who like ferrolite, but it does not wind springs at all.
@@ -51,12 +53,17 @@ Gearbox is a heavy library for wheels. It is also used by people who like ferrol
 ```sh
 pip install gearbox
 ```
-"""
+"""  # noqa: E501
 
 
 def page(name: str, text: str, rrf: float) -> Shown:
     made = Page(
-        url=f"library://{name}-1.0/README.md", title=name, fetched_at=datetime.now(UTC), content_hash=name, chars=len(text), rrf=rrf
+        url=f"library://{name}-1.0/README.md",
+        title=name,
+        fetched_at=datetime.now(UTC),
+        content_hash=name,
+        chars=len(text),
+        rrf=rrf,
     )
     return Shown(page=made, start=0, text=text, heading=name, score=1.0)
 
@@ -88,7 +95,10 @@ def test_a_command_that_installs_is_that_of_the_subject() -> None:
 def test_code_is_quoted_whole_and_exactly() -> None:
     found = judged("What is ferrolite and how do I use it?")["How to use ferrolite"]
     assert found.covered
-    assert any(spot.quote.startswith("from ferrolite import Spring\n\nspring = Spring(turns=30)\n") for spot in found.spots)
+    assert any(
+        spot.quote.startswith("from ferrolite import Spring\n\nspring = Spring(turns=30)\n")
+        for spot in found.spots
+    )
 
 
 def test_a_list_is_quoted_with_the_sentence_that_introduces_it() -> None:
@@ -117,7 +127,10 @@ def test_chatter_and_sentences_that_lean_on_lost_ones_are_no_candidates() -> Non
     texts = [c.text for c in candidates([page("ferrolite", FERROLITE, 0.03)])]
     assert not any("subscribe" in text or "changelog" in text for text in texts)
     assert not any(text.startswith("It was made") for text in texts)
-    assert any(text.endswith("winds springs in Python. It was made for the makers of radios.") for text in texts)
+    assert any(
+        text.endswith("winds springs in Python. It was made for the makers of radios.")
+        for text in texts
+    )
 
 
 def compared(topic: str) -> Judgement:
@@ -129,9 +142,11 @@ def compared(topic: str) -> Judgement:
 
 def test_what_only_goes_on_and_remarks_in_brackets_are_no_candidates() -> None:
     text = (
-        "# A\n\nMost readers wind the spring by its crank, which is enough. (You do not need to know gearbox for that at all.)\n\n"
-        "Whoever is not sure whether the wheel is needed can be told no\n\n- you should turn the crank instead of the wheel then.\n"
-        "- `wind` turns the crank as often as it is told.\n- [How to wind ten thousand springs in a day](https://example.com/springs)\n"
+        "# A\n\nMost readers wind the spring by its crank, which is enough. (You do not need to"
+        " know gearbox for that at all.)\n\nWhoever is not sure whether the wheel is needed can be"
+        " told no\n\n- you should turn the crank instead of the wheel then.\n- `wind` turns the"
+        " crank as often as it is told.\n- [How to wind ten thousand springs in a"
+        " day](https://example.com/springs)\n"
     )
     assert [c.text for c in candidates([page("a", text, 0.1)]) if c.kind != "list"] == [
         "Most readers wind the spring by its crank, which is enough.",
@@ -149,22 +164,40 @@ def test_what_only_goes_on_and_remarks_in_brackets_are_no_candidates() -> None:
         "- [ferrolite](https://example.com/f) provides springs that never rust at all.\n- Two.\n",
     ],
 )
-def test_whole_sentences_before_a_list_and_items_about_small_names_are_candidates(text: str) -> None:
-    assert [c.kind for c in candidates([page("a", text, 0.1)]) if c.kind != "list"] in (["text"], ["item"])
+def test_whole_sentences_before_a_list_and_items_about_small_names_are_candidates(
+    text: str,
+) -> None:
+    assert [c.kind for c in candidates([page("a", text, 0.1)]) if c.kind != "list"] in (
+        ["text"],
+        ["item"],
+    )
 
 
 @pytest.mark.parametrize("question", ["What is IT?", "What is The Who?"])
 def test_a_subject_of_stop_words_breaks_nothing(question: str) -> None:
     made = plan(Question(text=question), [])
-    said = "There are three kinds of departments in a large company today. The Who are an English rock band formed in London in 1964.\n"
+    said = (
+        "There are three kinds of departments in a large company today. The Who are an English rock"
+        " band formed in London in 1964.\n"
+    )
     for topic in made.topics:
         assess(made, topic, [page("a", said, 0.1)], [])
 
 
 def test_an_example_stands_where_what_it_uses_is_explained() -> None:
-    code = "```python\nfrom ferrolite import Spring{0}\n\nspring = Spring(turns=30)\nspring.wind()\nprint(spring.minutes)\n```\n"
-    told = [("Gauge, Crank", code.format(", Crank")), ("Spring", code.format("")), ("Dial", code.format(", Dial"))]
-    shown = [page(f"ferrolite: {title}", f"# {title}\n\nOf ferrolite.\n\n{text}", 0.03) for title, text in told]
+    code = (
+        "```python\nfrom ferrolite import Spring{0}\n\nspring ="
+        " Spring(turns=30)\nspring.wind()\nprint(spring.minutes)\n```\n"
+    )
+    told = [
+        ("Gauge, Crank", code.format(", Crank")),
+        ("Spring", code.format("")),
+        ("Dial", code.format(", Dial")),
+    ]
+    shown = [
+        page(f"ferrolite: {title}", f"# {title}\n\nOf ferrolite.\n\n{text}", 0.03)
+        for title, text in told
+    ]
     made = plan(Question(text="How do I use ferrolite?"), [])
     topic = next(topic for topic in made.topics if topic.name == "How to use ferrolite")
     assert assess(made, topic, shown, []).spots[0].page.title == "ferrolite: Spring"
@@ -185,9 +218,11 @@ def test_when_to_use_something_shows_a_cue() -> None:
 
 def test_features_are_a_list_that_is_said_to_be_the_subjects_and_no_table_of_values() -> None:
     text = (
-        "# ferrolite\n\nFerrolite is a library that winds springs. It is sound, and gives you the following:\n\n"
+        "# ferrolite\n\nFerrolite is a library that winds springs. It is sound, and gives you the"
+        " following:\n\n"
         + "".join(f"* Spring number {n} for sessions and cookies.\n" for n in range(12))
-        + "* Dials.\n\n## mode\n\nThe type of the crank:\n\n- `True` enables the crank of this dial.\n- `False` lets it rest for ever.\n"
+        + "* Dials.\n\n## mode\n\nThe type of the crank:\n\n- `True` enables the crank of this"
+        " dial.\n- `False` lets it rest for ever.\n"
     )
     made = plan(Question(text="What is ferrolite?"), [])
     topic = next(topic for topic in made.topics if topic.name.startswith("Key concepts"))
@@ -198,7 +233,10 @@ def test_features_are_a_list_that_is_said_to_be_the_subjects_and_no_table_of_val
 
 
 OPEN = "Briefly narrate the story of this ferry."
-STORY = "# Ferry\n\nThe story of this ferry begins in 1901, when a smith of Port Aldermere built it of oak for his two daughters.\n"
+STORY = (
+    "# Ferry\n\nThe story of this ferry begins in 1901, when a smith of Port Aldermere built it of"
+    " oak for his two daughters.\n"
+)
 
 
 def test_a_question_that_does_not_say_what_it_points_to_is_not_answered_by_one_page() -> None:
@@ -218,7 +256,13 @@ def test_a_file_that_came_with_it_says_what_it_points_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What happened this year?", "I have an old radio. How do I repair this radio?", "Is this it?", "What are these and those?"]
+    "question",
+    [
+        "What happened this year?",
+        "I have an old radio. How do I repair this radio?",
+        "Is this it?",
+        "What are these and those?",
+    ],
 )
 def test_times_and_what_was_named_before_are_known(question: str) -> None:
     assert left_open(question) == ""

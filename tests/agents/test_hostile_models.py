@@ -1,4 +1,6 @@
-"""A model that is hostile or broken loses nothing and invents nothing: the whole loop with each behaviour."""
+"""A model that is hostile or broken loses nothing and invents nothing: the whole loop with each
+behaviour.
+"""
 
 from __future__ import annotations
 
@@ -23,30 +25,51 @@ LAMP = "The lighthouse of Port Aldermere was first lit in 1887 by Jory Penhallow
 
 @pytest.fixture
 def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Two pages, one for each topic, and a model that plays its roles sensibly until it is twisted."""
+    """Two pages, one for each topic, and a model that plays its roles sensibly until it is
+    twisted.
+    """
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
-    more = "Much else is told of the town by those who live there, and little of it has ever been written down by anybody."
+    more = (
+        "Much else is told of the town by those who live there, and little of it has ever been"
+        " written down by anybody."
+    )
     for site, path, said in (("blog", "/census", CENSUS), ("forum", "/keeper", LAMP)):
-        text = f"<html><head><title>Port Aldermere</title></head><body><main><h1>Port Aldermere</h1><p>{said}</p><p>{more}</p></main>"
-        searx.script("lighthouse" if "lit" in said else "inhabitants", [world.put(site, path, text)])
+        text = (
+            "<html><head><title>Port Aldermere</title></head><body><main><h1>Port"
+            f" Aldermere</h1><p>{said}</p><p>{more}</p></main>"
+        )
+        searx.script(
+            "lighthouse" if "lit" in said else "inhabitants", [world.put(site, path, text)]
+        )
     searx.script("", [world.url("blog", "/census"), world.url("forum", "/keeper")])
     play(model, TOPICS, keywords={"Inhabitants": "census", "Lighthouse": "lighthouse"})
     return Settings.load(iterations=1)
 
 
 async def asked(settings: Settings) -> Result:
-    """The result of a run, in which every citation stands in the report, on a quote that stands in its stored page."""
-    result = await research("What is known about the inhabitants and the lighthouse of Port Aldermere?", settings)
+    """The result of a run, in which every citation stands in the report, on a quote that stands in
+    its stored page.
+    """
+    result = await research(
+        "What is known about the inhabitants and the lighthouse of Port Aldermere?", settings
+    )
     known = {e.id: e for topic in result.topics for e in topic.evidence}
     pages = Path(result.session_dir) / "pages"
-    assert all((pages / f"{e.content_hash}.md").read_text()[e.start : e.end] == e.quote for e in known.values())
+    assert all(
+        (pages / f"{e.content_hash}.md").read_text()[e.start : e.end] == e.quote
+        for e in known.values()
+    )
     assert all(c.evidence_id in known and c.sentence in result.report for c in result.citations)
     assert {s.url for s in result.sources} == {e.url for e in known.values()}
     said = result.model_dump_json(exclude={"problems"})
     assert LIE not in said
     written = " ".join(s.text for section in result.document.sections for s in section.sentences)
-    assert set(re.findall(r"\d[\d,]{3,}", written)) <= {"48,212", "2024", "1887"}, "no number but those of the pages"
+    assert set(re.findall(r"\d[\d,]{3,}", written)) <= {
+        "48,212",
+        "2024",
+        "1887",
+    }, "no number but those of the pages"
     assert "sk-world" not in result.model_dump_json()
     return result
 
@@ -56,12 +79,16 @@ def cited(result: Result) -> set[str]:
 
 
 @pytest.mark.parametrize("behaviour", FAILING)
-async def test_a_model_that_never_answers_well_is_replaced_by_code(model: Model, settings: Settings, behaviour: str) -> None:
+async def test_a_model_that_never_answers_well_is_replaced_by_code(
+    model: Model, settings: Settings, behaviour: str
+) -> None:
     model.twist(FAILING[behaviour])
     result = await asked(settings.with_(model_seconds=0.4) if behaviour == "hangs" else settings)
     assert result.status == "completed"
     assert {CENSUS, LAMP} <= cited(result)
-    assert {"lead", "assessor", "writer"} <= {p.stage for p in result.problems if "extractive" in p.effect}
+    assert {"lead", "assessor", "writer"} <= {
+        p.stage for p in result.problems if "extractive" in p.effect
+    }
     assert "Problems" in result.report
 
 
@@ -73,7 +100,9 @@ async def test_a_thought_before_the_answer_costs_nothing(model: Model, settings:
     assert all(topic.covered for topic in result.topics)
 
 
-async def test_invented_quotes_prove_nothing_and_what_code_finds_is_cited(model: Model, settings: Settings) -> None:
+async def test_invented_quotes_prove_nothing_and_what_code_finds_is_cited(
+    model: Model, settings: Settings
+) -> None:
     model.twist(LYING["invented quotes"])
     result = await asked(settings)
     assert not any(topic.covered for topic in result.topics)
@@ -81,7 +110,9 @@ async def test_invented_quotes_prove_nothing_and_what_code_finds_is_cited(model:
     assert sum(LIE[:60] in p.reason for p in result.problems) == 2
 
 
-async def test_invented_addresses_are_neither_fetched_nor_written(model: Model, world: World, settings: Settings) -> None:
+async def test_invented_addresses_are_neither_fetched_nor_written(
+    model: Model, world: World, settings: Settings
+) -> None:
     model.twist(LYING["invented URLs"])
     result = await asked(settings)
     assert EVIL_HOST not in result.report
@@ -89,7 +120,9 @@ async def test_invented_addresses_are_neither_fetched_nor_written(model: Model, 
     assert {r.path for r in world.requests} <= {"/robots.txt", "/census", "/keeper"}
 
 
-async def test_sentences_on_invented_evidence_are_removed_and_the_quotes_shown(model: Model, settings: Settings) -> None:
+async def test_sentences_on_invented_evidence_are_removed_and_the_quotes_shown(
+    model: Model, settings: Settings
+) -> None:
     model.twist(LYING["invented evidence ids"])
     result = await asked(settings)
     assert cited(result) == {CENSUS, LAMP}
@@ -103,14 +136,18 @@ async def test_changed_numbers_are_put_right(model: Model, settings: Settings) -
     assert any(p.stage == "verifier" and "59,323" in p.reason for p in result.problems)
 
 
-async def test_what_is_covered_without_evidence_is_not_covered(model: Model, settings: Settings) -> None:
+async def test_what_is_covered_without_evidence_is_not_covered(
+    model: Model, settings: Settings
+) -> None:
     model.twist(LYING["covers everything without evidence"])
     result = await asked(settings)
     assert not any(topic.covered for topic in result.topics)
     assert {CENSUS, LAMP} <= cited(result), "what code finds is cited"
 
 
-async def test_a_model_that_is_never_content_does_not_hold_back_what_was_found(model: Model, settings: Settings) -> None:
+async def test_a_model_that_is_never_content_does_not_hold_back_what_was_found(
+    model: Model, settings: Settings
+) -> None:
     model.twist(LYING["never covers anything"])
     result = await asked(settings)
     assert result.status == "completed"

@@ -37,7 +37,12 @@ GOOD = {"words": "the sea is calm tonight", "feet": 3}
 @asynccontextmanager
 async def asking(model: Server, home: Path, **changes: Any) -> AsyncIterator[tuple[Model, Budget]]:
     """A client of the scripted server, with `changes` of its settings."""
-    given = {"openai_base_url": model.url, "openai_api_key": "sk-world-0123456789", "model": "openai:world-model", "prices": {}}
+    given = {
+        "openai_base_url": model.url,
+        "openai_api_key": "sk-world-0123456789",
+        "model": "openai:world-model",
+        "prices": {},
+    }
     budget = Budget(calls=100)
     journal = await Journal.open(home / "journal.sqlite", budget)
     client = Model(Settings.load(**given | changes), budget, journal)
@@ -52,7 +57,9 @@ async def client(model: Server, tmp_path: Path) -> AsyncIterator[tuple[Model, Bu
         yield made
 
 
-async def test_an_answer_comes_typed_by_json_schema_in_one_call(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_an_answer_comes_typed_by_json_schema_in_one_call(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.script("Verse", GOOD)
     answer = await client[0].ask("writer", PROMPT, Verse, seconds=10)
     assert answer == Verse(**GOOD)
@@ -76,29 +83,39 @@ async def test_the_ladder_goes_down_and_the_rung_is_remembered(
     for fault in faults:
         model.script("", Fault(fault))  # type: ignore[arg-type]
     for n in range(2):
-        assert await client[0].ask("writer", Prompt("You write verse.", f"Line {n}."), Verse, seconds=10) == Verse(**GOOD)
+        assert await client[0].ask(
+            "writer", Prompt("You write verse.", f"Line {n}."), Verse, seconds=10
+        ) == Verse(**GOOD)
     assert [request.shape for request in model.requests] == [*shapes, shapes[-1]]
 
 
-async def test_a_wrong_shape_is_repaired_once_with_the_fault_named(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_a_wrong_shape_is_repaired_once_with_the_fault_named(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.script("", '{"words": "too short"}', GOOD)
     assert await client[0].ask("writer", PROMPT, Verse, seconds=10) == Verse(**GOOD)
     assert "feet" in model.requests[1].prompt
 
 
-async def test_an_answer_that_stays_wrong_is_a_bad_reply(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_an_answer_that_stays_wrong_is_a_bad_reply(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.script("", "I would rather not.")
     with pytest.raises(BadReply, match="asked shape"):
         await client[0].ask("writer", PROMPT, Verse, seconds=10)
     assert len(model.requests) == 2
 
 
-async def test_a_thought_or_a_fence_around_the_json_does_no_harm(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_a_thought_or_a_fence_around_the_json_does_no_harm(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.script("", '<think>Hm, {"words": 1}?</think>\n```json\n{"words": "calm", "feet": 1}\n```')
     assert (await client[0].ask("writer", PROMPT, Verse, seconds=10)).words == "calm"
 
 
-async def test_a_busy_endpoint_is_asked_again_after_the_time_it_names(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_a_busy_endpoint_is_asked_again_after_the_time_it_names(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.script("", Fault("limited", retry_after=0.2), GOOD)
     await client[0].ask("writer", PROMPT, Verse, seconds=10)
     first, second = model.requests
@@ -106,21 +123,29 @@ async def test_a_busy_endpoint_is_asked_again_after_the_time_it_names(model: Ser
     assert client[1].used.model_calls == 2, "every request that was sent is charged"
 
 
-@pytest.mark.parametrize("kind", ["error", "dropped", "empty", "truncated", "refusal", "unauthorized"])
-async def test_a_broken_endpoint_is_a_model_error_that_holds_no_key(model: Server, client: tuple[Model, Budget], kind: str) -> None:
+@pytest.mark.parametrize(
+    "kind", ["error", "dropped", "empty", "truncated", "refusal", "unauthorized"]
+)
+async def test_a_broken_endpoint_is_a_model_error_that_holds_no_key(
+    model: Server, client: tuple[Model, Budget], kind: str
+) -> None:
     model.script("", Fault(kind))  # type: ignore[arg-type]
     with pytest.raises(ModelError) as raised:
         await client[0].ask("writer", PROMPT, Verse, seconds=20)
     assert "sk-world" not in str(raised.value)
 
 
-async def test_a_hanging_endpoint_ends_at_the_deadline(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_a_hanging_endpoint_ends_at_the_deadline(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.script("", Fault("hang"))
     with pytest.raises(ModelError, match="in time"):
         await client[0].ask("writer", PROMPT, Verse, seconds=0.5)
 
 
-async def test_a_request_that_is_too_long_is_cut_and_sent_again(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_a_request_that_is_too_long_is_cut_and_sent_again(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.context_tokens = 1_500
     model.script("", GOOD)
     long = Prompt("You write verse.", "word " * 1_900)
@@ -143,11 +168,15 @@ async def test_the_same_request_is_paid_once(model: Server, client: tuple[Model,
     assert len(model.requests) == 1
 
 
-async def test_a_busy_endpoint_is_asked_by_fewer_at_once(model: Server, client: tuple[Model, Budget]) -> None:
+async def test_a_busy_endpoint_is_asked_by_fewer_at_once(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
     model.most_at_once, model.delay = 4, 0.05
     model.script("", GOOD)
     prompts = [Prompt("You write verse.", f"Line {n}.") for n in range(12)]
-    answers = await asyncio.gather(*(client[0].ask("writer", prompt, Verse, seconds=60) for prompt in prompts))
+    answers = await asyncio.gather(
+        *(client[0].ask("writer", prompt, Verse, seconds=60) for prompt in prompts)
+    )
     assert answers == [Verse(**GOOD)] * 12
     assert len(model.requests) < 30, "who was told to wait does not storm the door"
     model.asked.clear()
@@ -162,22 +191,33 @@ async def test_as_many_calls_at_once_as_the_setting_allows(model: Server, tmp_pa
     model.script("", GOOD)
     prompts = [Prompt("You write verse.", f"Line {n}.") for n in range(9)]
     async with asking(model, tmp_path, model_parallel=3) as (client, _):
-        await asyncio.gather(*(client.ask("writer", prompt, Verse, seconds=60) for prompt in prompts))
+        await asyncio.gather(
+            *(client.ask("writer", prompt, Verse, seconds=60) for prompt in prompts)
+        )
     assert peak(request.record for request in model.requests) == 3
 
 
 @pytest.mark.parametrize("kind", ["error", "quota", "unauthorized", "refusal"])
-async def test_the_fallback_model_answers_where_the_role_s_own_fails(model: Server, tmp_path: Path, kind: str) -> None:
+async def test_the_fallback_model_answers_where_the_role_s_own_fails(
+    model: Server, tmp_path: Path, kind: str
+) -> None:
     model.script("", GOOD)
     model.script(_first_model, Fault(kind))  # type: ignore[arg-type]
     async with asking(model, tmp_path, fallback_model="openai:spare") as (client, _):
         for n in range(2):
-            assert await client.ask("writer", Prompt("You write verse.", f"Line {n}."), Verse, seconds=30) == Verse(**GOOD)
+            assert await client.ask(
+                "writer", Prompt("You write verse.", f"Line {n}."), Verse, seconds=30
+            ) == Verse(**GOOD)
         news = client.news("writer")
         assert not client.news("writer"), "told once"
-    assert all(problem.subject == "openai:world-model" and "openai:spare" in problem.effect for problem in news)
+    assert all(
+        problem.subject == "openai:world-model" and "openai:spare" in problem.effect
+        for problem in news
+    )
     own = [request for request in model.requests if request.model == "world-model"]
-    assert len(own) == {"error": 3, "quota": 1, "unauthorized": 1, "refusal": 4}[kind], "an endpoint that failed is left alone"
+    assert len(own) == {"error": 3, "quota": 1, "unauthorized": 1, "refusal": 4}[kind], (
+        "an endpoint that failed is left alone"
+    )
 
 
 async def test_a_hanging_model_leaves_time_for_the_fallback(model: Server, tmp_path: Path) -> None:
@@ -190,7 +230,13 @@ async def test_a_hanging_model_leaves_time_for_the_fallback(model: Server, tmp_p
 async def test_the_fallback_may_be_another_server(model: Server, tmp_path: Path) -> None:
     model.script("", GOOD)
     gone = "http://127.0.0.1:9/v1"
-    async with asking(model, tmp_path, openai_base_url=gone, fallback_model="openai:spare", fallback_base_url=model.url) as (client, _):
+    async with asking(
+        model,
+        tmp_path,
+        openai_base_url=gone,
+        fallback_model="openai:spare",
+        fallback_base_url=model.url,
+    ) as (client, _):
         assert await client.ask("writer", PROMPT, Verse, seconds=30) == Verse(**GOOD)
     assert {request.model for request in model.requests} == {"spare"}
 

@@ -1,4 +1,6 @@
-"""A page is taken apart by what the topic asks for: a figure, a row of a table, a place deep inside a long page."""
+"""A page is taken apart by what the topic asks for: a figure, a row of a table, a place deep inside
+a long page.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,23 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-WALK = "The coast road runs along the old sea wall, and the people who walk it tell of storms and of calm days in summer. "
-HEAD = "# Towns of the coast\n\nThe towns of the coast are listed here.\n\n| Town | Inhabitants | Lighthouse |\n|---|---|---|\n"
+WALK = (
+    "The coast road runs along the old sea wall, and the people who walk it tell of storms and of"
+    " calm days in summer. "
+)
+HEAD = (
+    "# Towns of the coast\n\nThe towns of the coast are listed here.\n\n| Town | Inhabitants |"
+    " Lighthouse |\n|---|---|---|\n"
+)
 ROW = "| Port Aldermere | 48,212 | 1887 |\n"
 OTHERS = [f"| Town{n} | {n * 7 + 1000:,} | {1800 + n % 80} |\n" for n in range(700)]
 SMALL = f"{HEAD}{ROW}{OTHERS[0]}"
 LONG_TABLE = f"{HEAD}{''.join(OTHERS[:450])}{ROW}{''.join(OTHERS[450:])}"
 DEEP = "\n\n".join(f"## Part {n}\n\n{WALK * 6}" for n in range(60))
-CENSUS = f"{DEEP}\n\n## Census\n\nThe census of Port Aldermere counted 48,212 inhabitants in 2024.\n\n{DEEP}"
+CENSUS = (
+    f"{DEEP}\n\n## Census\n\nThe census of Port Aldermere counted 48,212 inhabitants in"
+    f" 2024.\n\n{DEEP}"
+)
 
 
 @pytest.mark.parametrize(
@@ -48,15 +59,22 @@ async def asked(tmp_path: Path, text: str, question: str) -> Result:
     folder.mkdir()
     (folder / "page.md").write_text(text, encoding="utf-8")
     (folder / "other.md").write_text(f"# The coast road\n\n{WALK * 4}\n", encoding="utf-8")
-    return await research(question, Settings.load(search="library", library=(folder,), iterations=1))
+    return await research(
+        question, Settings.load(search="library", library=(folder,), iterations=1)
+    )
 
 
 @pytest.mark.parametrize("text", [SMALL, LONG_TABLE], ids=["small", "long"])
 @pytest.mark.parametrize(
     ("question", "answer"),
-    [("How many inhabitants does Port Aldermere have?", "48,212"), ("When was the lighthouse of Port Aldermere built?", "1887")],
+    [
+        ("How many inhabitants does Port Aldermere have?", "48,212"),
+        ("When was the lighthouse of Port Aldermere built?", "1887"),
+    ],
 )
-async def test_a_row_of_a_table_answers_without_a_model(tmp_path: Path, text: str, question: str, answer: str) -> None:
+async def test_a_row_of_a_table_answers_without_a_model(
+    tmp_path: Path, text: str, question: str, answer: str
+) -> None:
     result = await asked(tmp_path, text, question)
     [topic] = result.topics
     assert topic.covered
@@ -64,28 +82,43 @@ async def test_a_row_of_a_table_answers_without_a_model(tmp_path: Path, text: st
     assert "Town: Port Aldermere; Inhabitants: 48,212; Lighthouse: 1887." in result.report
     assert answer in result.report
     assert {c.verdict for c in result.citations} == {"supported"}
-    stored = [(Path(result.session_dir) / "pages" / f"{e.content_hash}.md").read_text()[e.start : e.end] == e.quote for e in topic.evidence]
+    stored = [
+        (Path(result.session_dir) / "pages" / f"{e.content_hash}.md").read_text()[e.start : e.end]
+        == e.quote
+        for e in topic.evidence
+    ]
     assert all(stored)
 
 
-async def test_a_row_of_a_table_without_names_of_columns_is_told_by_its_first_cell(tmp_path: Path) -> None:
+async def test_a_row_of_a_table_without_names_of_columns_is_told_by_its_first_cell(
+    tmp_path: Path,
+) -> None:
     table = (
-        "# Port Aldermere\n\nPort Aldermere is a town by the sea.\n\n| | |\n|---|---|\n| Inhabitants | 48,212 |\n| Mayor | Ines Carrow |\n"
+        "# Port Aldermere\n\nPort Aldermere is a town by the sea.\n\n| | |\n|---|---|\n|"
+        " Inhabitants | 48,212 |\n| Mayor | Ines Carrow |\n"
     )
     result = await asked(tmp_path, table, "How many inhabitants does Port Aldermere have?")
     assert "Inhabitants: 48,212." in result.report
 
 
 async def test_rows_of_tables_are_not_quoted_where_text_is_asked_for(tmp_path: Path) -> None:
-    text = f"{SMALL}\nPort Aldermere is a town of the coast that lives from its harbour and its lighthouse.\n"
+    text = (
+        f"{SMALL}\nPort Aldermere is a town of the coast that lives from its harbour and its"
+        " lighthouse.\n"
+    )
     result = await asked(tmp_path, text, "What is Port Aldermere?")
     assert {e.kind for topic in result.topics for e in topic.evidence} <= {"text", "item"}
 
 
-async def test_what_is_needed_is_found_deep_inside_a_long_page_and_told_in_an_event(tmp_path: Path) -> None:
+async def test_what_is_needed_is_found_deep_inside_a_long_page_and_told_in_an_event(
+    tmp_path: Path,
+) -> None:
     result = await asked(tmp_path, CENSUS, "How many inhabitants does Port Aldermere have?")
     assert "counted 48,212 inhabitants" in result.report
-    events = [json.loads(line) for line in (Path(result.session_dir) / "events.jsonl").read_text().splitlines()]
+    events = [
+        json.loads(line)
+        for line in (Path(result.session_dir) / "events.jsonl").read_text().splitlines()
+    ]
     assert [event["need"] for event in events if event["type"] == "distilled"] == ["count"]
 
 
@@ -94,21 +127,34 @@ async def test_a_model_is_shown_the_rows_of_a_long_table_that_fit_with_the_names
 ) -> None:
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
-    rows = [line.strip("| \n").split(" | ") for line in LONG_TABLE.partition("|---|---|---|\n")[2].splitlines()]
+    rows = [
+        line.strip("| \n").split(" | ")
+        for line in LONG_TABLE.partition("|---|---|---|\n")[2].splitlines()
+    ]
     cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     table = f"<table><tr><th>Town</th><th>Inhabitants</th><th>Lighthouse</th></tr>{cells}</table>"
     body = f"<h1>Towns of the coast</h1><p>{WALK * 3}</p>{table}<p>{WALK * 3}</p>"
-    searx.script("", [world.put("blog", "/towns", f"<title>Towns of the coast</title><main>{body}</main>")])
+    searx.script(
+        "", [world.put("blog", "/towns", f"<title>Towns of the coast</title><main>{body}</main>")]
+    )
     play(model, {"Inhabitants of Port Aldermere": "How many inhabitants does Port Aldermere have"})
 
     def assess(request: ChatRequest) -> dict[str, object]:
         shown = "Port Aldermere | 48,212 | 1887" in request.prompt.partition("Passages:")[2]
-        return assessment(["| Port Aldermere | 48,212 | 1887 |"] if shown else [], gap="" if shown else "the number")
+        return assessment(
+            ["| Port Aldermere | 48,212 | 1887 |"] if shown else [],
+            gap="" if shown else "the number",
+        )
 
     model.script("AssessmentAnswer", assess)
-    result = await research("How many inhabitants does Port Aldermere have?", Settings.load(iterations=1))
+    result = await research(
+        "How many inhabitants does Port Aldermere have?", Settings.load(iterations=1)
+    )
     [request] = [r for r in model.requests if r.schema_name == "AssessmentAnswer"]
     assert "rows under | Town | Inhabitants | Lighthouse |" in request.prompt
     assert result.topics[0].covered
     assert len(request.prompt) < 20_000
-    assert [e.quote for e in result.topics[0].evidence] == ["| Town | Inhabitants | Lighthouse |", "| Port Aldermere | 48,212 | 1887 |"]
+    assert [e.quote for e in result.topics[0].evidence] == [
+        "| Town | Inhabitants | Lighthouse |",
+        "| Port Aldermere | 48,212 | 1887 |",
+    ]

@@ -1,4 +1,6 @@
-"""What evidence lacks though its topics may be covered: kind of answer, quality, freshness, domains."""
+"""What evidence lacks though its topics may be covered: kind of answer, quality, freshness,
+domains.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,28 @@ DEFINED = "A spade is a tool for digging in the ground."
 
 def plan(**changes: Any) -> Plan:
     """A plan of one topic."""
-    topic = Topic(name=changes.pop("topic", "Definition"), question="What is a spade?", must_cover=changes.pop("must_cover", ()))
-    return Plan(question="What is a spade?", question_type="what", subjects=("spade",), topics=(topic,)).model_copy(update=changes)
+    topic = Topic(
+        name=changes.pop("topic", "Definition"),
+        question="What is a spade?",
+        must_cover=changes.pop("must_cover", ()),
+    )
+    return Plan(
+        question="What is a spade?", question_type="what", subjects=("spade",), topics=(topic,)
+    ).model_copy(update=changes)
 
 
 def evidence(quote: str, url: str = "https://a.example/x", **changes: Any) -> Evidence:
     """A ledger entry."""
     made = Evidence(
-        id="E1", topic="Definition", quote=quote, url=url, start=0, end=len(quote), content_hash="0", fetched_at=NOW, origin=url
+        id="E1",
+        topic="Definition",
+        quote=quote,
+        url=url,
+        start=0,
+        end=len(quote),
+        content_hash="0",
+        fetched_at=NOW,
+        origin=url,
     )
     return made.model_copy(update=changes)
 
@@ -33,47 +49,77 @@ def kinds(of: Plan, *ledger: Evidence, coverage: dict[str, Coverage] | None = No
     return {s.kind for s in shortfalls(of, coverage or {}, ledger, Standard(domains=1))}
 
 
-@pytest.mark.parametrize(("quote", "lacks"), [(DEFINED, set()), ("Our spades ship within two days to your door.", {"definition"})])
+@pytest.mark.parametrize(
+    ("quote", "lacks"),
+    [(DEFINED, set()), ("Our spades ship within two days to your door.", {"definition"})],
+)
 def test_what_is_wants_a_definition(quote: str, lacks: set[str]) -> None:
     assert kinds(plan(), evidence(quote)) == lacks
 
 
 @pytest.mark.parametrize(
     ("quote", "lacks"),
-    [("First push the blade into the soil, then lean on the handle.", set()), ("Digging has been popular for ages among all.", {"steps"})],
+    [
+        ("First push the blade into the soil, then lean on the handle.", set()),
+        ("Digging has been popular for ages among all.", {"steps"}),
+    ],
 )
 def test_how_to_wants_steps(quote: str, lacks: set[str]) -> None:
     assert kinds(plan(question_type="howto"), evidence(quote)) == lacks
 
 
 def test_news_want_dates_and_a_topic_about_code_wants_code() -> None:
-    assert kinds(plan(question_type="latest"), evidence("Spades were praised by gardeners again.")) == {"dates"}
+    assert kinds(
+        plan(question_type="latest"), evidence("Spades were praised by gardeners again.")
+    ) == {"dates"}
     assert kinds(plan(must_cover=("example script",)), evidence(DEFINED)) == {"code"}
-    assert kinds(plan(must_cover=("example script",)), evidence(DEFINED), evidence("dig()", kind="code")) == set()
+    assert (
+        kinds(
+            plan(must_cover=("example script",)), evidence(DEFINED), evidence("dig()", kind="code")
+        )
+        == set()
+    )
 
 
 def test_words_of_a_menu_are_no_answer() -> None:
-    assert "navigation" in kinds(plan(), evidence("Spade is home"), evidence("Spades are tools", kind="item"))
+    assert "navigation" in kinds(
+        plan(), evidence("Spade is home"), evidence("Spades are tools", kind="item")
+    )
 
 
-@pytest.mark.parametrize(("age", "lacks"), [(10, set()), (200, {"freshness"}), (None, {"freshness"})])
+@pytest.mark.parametrize(
+    ("age", "lacks"), [(10, set()), (200, {"freshness"}), (None, {"freshness"})]
+)
 def test_a_question_about_now_wants_fresh_pages(age: int | None, lacks: set[str]) -> None:
     published = None if age is None else NOW - timedelta(days=age)
     assert kinds(plan(freshness="now"), evidence(DEFINED, published_at=published)) == lacks
 
 
 def test_fewer_than_three_domains_recommend_a_search_elsewhere() -> None:
-    [found] = shortfalls(plan(), {}, [evidence(DEFINED), evidence(DEFINED, "https://b.example/y")], Standard())
-    assert (found.kind, found.topic, found.recommendation.exclude_domains) == ("domains", "", ("a.example", "b.example"))
+    [found] = shortfalls(
+        plan(), {}, [evidence(DEFINED), evidence(DEFINED, "https://b.example/y")], Standard()
+    )
+    assert (found.kind, found.topic, found.recommendation.exclude_domains) == (
+        "domains",
+        "",
+        ("a.example", "b.example"),
+    )
 
 
 def test_neither_freshness_nor_domains_are_asked_of_a_library() -> None:
-    assert shortfalls(plan(freshness="now"), {}, [evidence(DEFINED, "library://notes/spade.md")], Standard()) == ()
+    assert (
+        shortfalls(
+            plan(freshness="now"), {}, [evidence(DEFINED, "library://notes/spade.md")], Standard()
+        )
+        == ()
+    )
 
 
 @pytest.mark.parametrize(("rated", "lacks"), [(7.4, {"quality"}), (7.5, set())])
 def test_quality_below_the_floor_recommends_a_search(rated: float, lacks: set[str]) -> None:
-    quality = Quality(accuracy=rated, completeness=rated, relevance=rated, source_quality=rated, clarity=rated)
+    quality = Quality(
+        accuracy=rated, completeness=rated, relevance=rated, source_quality=rated, clarity=rated
+    )
     covered = {"Definition": Coverage(topic="Definition", covered=True, score=0.9, quality=quality)}
     assert kinds(plan(), evidence(DEFINED), coverage=covered) == lacks
 

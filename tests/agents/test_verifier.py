@@ -31,7 +31,13 @@ def test_numbers_dates_names_and_denials_are_checked(sentence: str, found: str) 
 
 def test_an_assertion_of_what_is_denied_contradicts() -> None:
     quote = "The harbour bridge is not open to heavy lorries."
-    assert verdict(Sentence(text="The harbour bridge is open to heavy lorries.", evidence_ids=("E1",)), [quote]) == "contradicted"
+    assert (
+        verdict(
+            Sentence(text="The harbour bridge is open to heavy lorries.", evidence_ids=("E1",)),
+            [quote],
+        )
+        == "contradicted"
+    )
 
 
 def test_code_must_be_exact() -> None:
@@ -56,17 +62,32 @@ def evidence(quote: str, page: str) -> Evidence:
 
 
 def test_a_failed_sentence_is_replaced_by_its_quote_and_kept_in_the_problems() -> None:
-    section = Section(heading="Town", sentences=(Sentence(text="Port Aldermere has 7 inhabitants.", evidence_ids=("E1", "E9")),))
+    section = Section(
+        heading="Town",
+        sentences=(Sentence(text="Port Aldermere has 7 inhabitants.", evidence_ids=("E1", "E9")),),
+    )
     found = verify([section], {"E1": evidence(QUOTE, QUOTE)}, {"h": QUOTE})
     assert [s.text for s in found.sections[0].sentences] == [QUOTE]
     assert "7 inhabitants" in found.problems[0].reason
 
 
-def test_of_a_long_quote_the_sentences_nearest_to_what_failed_stand_in_for_it_without_the_marks_of_their_list() -> None:
-    quote = "- One file. A town is one file.\n- Many lamps. Any number of lamps may burn at once.\n- No bridge. The bridge fell in 1911."
-    section = Section(heading="Town", sentences=(Sentence(text="Up to 900 lamps burn at once in the town.", evidence_ids=("E1",)),))
+def test_of_a_long_quote_the_sentences_nearest_to_what_failed_stand_in_for_it_without_the_marks_of_their_list() -> (  # noqa: E501
+    None
+):
+    quote = (
+        "- One file. A town is one file.\n- Many lamps. Any number of lamps may burn at once.\n- No"
+        " bridge. The bridge fell in 1911."
+    )
+    section = Section(
+        heading="Town",
+        sentences=(
+            Sentence(text="Up to 900 lamps burn at once in the town.", evidence_ids=("E1",)),
+        ),
+    )
     found = verify([section], {"E1": evidence(quote, quote)}, {"h": quote})
-    assert [s.text for s in found.sections[0].sentences] == ["A town is one file. Any number of lamps may burn at once."]
+    assert [s.text for s in found.sections[0].sentences] == [
+        "A town is one file. Any number of lamps may burn at once."
+    ]
 
 
 def test_an_item_of_several_sentences_is_quoted_whole() -> None:
@@ -82,12 +103,22 @@ def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
 
 
 def test_what_one_section_said_another_repeats_only_where_it_has_little_else() -> None:
-    own = [f"Its harbour has {count} cranes." for count in ("twelve", "thirteen", "fourteen", "fifteen")]
+    own = [
+        f"Its harbour has {count} cranes."
+        for count in ("twelve", "thirteen", "fourteen", "fifteen")
+    ]
     page = " ".join([QUOTE, *own])
-    ledger = {f"E{n}": evidence(text, page).model_copy(update={"id": f"E{n}"}) for n, text in enumerate([QUOTE, *own], 1)}
+    ledger = {
+        f"E{n}": evidence(text, page).model_copy(update={"id": f"E{n}"})
+        for n, text in enumerate([QUOTE, *own], 1)
+    }
     town, *harbour = (Sentence(text=e.quote, evidence_ids=(e.id,)) for e in ledger.values())
     asked = [("Town", (town,)), ("Port", (town, *harbour)), ("Again", (town, harbour[0]))]
-    found = verify([Section(heading=name, sentences=sentences) for name, sentences in asked], ledger, {"h": page})
+    found = verify(
+        [Section(heading=name, sentences=sentences) for name, sentences in asked],
+        ledger,
+        {"h": page},
+    )
     assert [(s.heading, s.sentences) for s in found.sections] == [
         ("Town", (town,)),
         ("Port", tuple(harbour)),
@@ -108,14 +139,26 @@ def test_a_row_is_told_with_the_names_of_columns_of_its_own_table_only() -> None
     names = of_table("E1", "| Town | Inhabitants | Area |", kind="columns")
     town = of_table("E2", "| Kelling | 3,100 | 5 |", kind="row", columns=names.start)
     ship = of_table("E3", "| Isaura | 14 | old |", kind="row", columns=TABLES.index("| Ship"))
-    wrong = tuple(Sentence(text="There are 99 of them.", evidence_ids=(id_,)) for id_ in ("E2", "E3"))
-    found = verify([Section(heading="All", sentences=wrong)], {e.id: e for e in (names, town, ship)}, {"h": TABLES})
-    assert [s.text for s in found.sections[0].sentences] == ["Town: Kelling; Inhabitants: 3,100; Area: 5.", "Isaura: 14, old."]
+    wrong = tuple(
+        Sentence(text="There are 99 of them.", evidence_ids=(id_,)) for id_ in ("E2", "E3")
+    )
+    found = verify(
+        [Section(heading="All", sentences=wrong)],
+        {e.id: e for e in (names, town, ship)},
+        {"h": TABLES},
+    )
+    assert [s.text for s in found.sections[0].sentences] == [
+        "Town: Kelling; Inhabitants: 3,100; Area: 5.",
+        "Isaura: 14, old.",
+    ]
 
 
 def test_a_failed_sentence_that_cites_only_names_of_columns_is_removed() -> None:
     names = of_table("E1", "| Town | Inhabitants | Area |", kind="columns")
-    section = Section(heading="Towns", sentences=(Sentence(text="Kelling has 99 inhabitants.", evidence_ids=("E1",)),))
+    section = Section(
+        heading="Towns",
+        sentences=(Sentence(text="Kelling has 99 inhabitants.", evidence_ids=("E1",)),),
+    )
     found = verify([section], {"E1": names}, {"h": TABLES})
     assert not found.sections
     assert found.problems[0].effect == "It was removed."

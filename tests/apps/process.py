@@ -1,4 +1,6 @@
-"""spadework as a user starts it: in a process with pipes, or the command alone in this process, which costs a second less."""
+"""spadework as a user starts it: in a process with pipes, or the command alone in this process,
+which costs a second less.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,24 @@ class Terminal:
         self.env = {**os.environ, **env}
         self.folder = folder
 
-    def start(self, *arguments: str, stdin: int | None = subprocess.DEVNULL) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, stdin: int | None = subprocess.DEVNULL
+    ) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "spadework", *arguments]
         return subprocess.Popen(
-            command, env=self.env, cwd=self.folder, text=True, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command,
+            env=self.env,
+            cwd=self.folder,
+            text=True,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def piped(self, text: str, *arguments: str, seconds: float = 60) -> tuple[int, str, str]:
-        """Exit code, output and messages of a process that is given a text on its standard input."""
+        """Exit code, output and messages of a process that is given a text on its standard
+        input.
+        """
         with self.start(*arguments, stdin=subprocess.PIPE) as process:
             try:
                 out, err = process.communicate(text, timeout=seconds)

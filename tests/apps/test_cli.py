@@ -20,7 +20,10 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+}
 QUESTION = "What is known about Port Aldermere?"
 
 
@@ -36,8 +39,9 @@ def offline(tmp_path: Path) -> Terminal:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "quillon.md").write_text(
-        "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was designed in Port Aldermere.\n\n"
-        "## Use\n\nTo use the Quillon, turn the crank thirty times and set the dial to a station. Use it where there is no power.\n"
+        "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It"
+        " was designed in Port Aldermere.\n\n## Use\n\nTo use the Quillon, turn the crank thirty"
+        " times and set the dial to a station. Use it where there is no power.\n"
     )
     return Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
 
@@ -73,12 +77,25 @@ def test_the_session_folder_holds_what_the_run_left(terminal: Terminal) -> None:
     result = Result.model_validate_json(out)
     folder = Path(result.session_dir)
     names = {path.name.split("_20")[0] for path in folder.iterdir()}
-    assert {"session_metadata.json", "progress_tracking.json", "evidence.jsonl", "result.json", "pages"} <= names
-    assert {"search_workproduct", "intelligent_research_workproduct", "research_report", "editorial_review"} <= names
+    assert {
+        "session_metadata.json",
+        "progress_tracking.json",
+        "evidence.jsonl",
+        "result.json",
+        "pages",
+    } <= names
+    assert {
+        "search_workproduct",
+        "intelligent_research_workproduct",
+        "research_report",
+        "editorial_review",
+    } <= names
     assert (terminal.folder / "report.md").read_text() == result.report
     ledger = [json.loads(line) for line in (folder / "evidence.jsonl").read_text().splitlines()]
     assert [e["id"] for e in ledger] == [f"E{n}" for n in range(1, len(ledger) + 1)]
-    assert "sk-world" not in "".join(path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file())
+    assert "sk-world" not in "".join(
+        path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file()
+    )
 
 
 def test_sessions_are_listed_shown_exported_and_deleted(terminal: Terminal) -> None:
@@ -97,7 +114,9 @@ def test_without_a_model_a_report_is_quoted_from_the_library(offline: Terminal) 
     assert code == 0, err
     result = Result.model_validate_json(out)
     assert result.mode == "extractive"
-    assert "Quillon is a wind-up radio that plays for 45 minutes after one winding." in result.report
+    assert (
+        "Quillon is a wind-up radio that plays for 45 minutes after one winding." in result.report
+    )
     assert "without a language model" in result.report
     assert "notes" in result.report.partition("## About this report")[2]
     assert str(offline.folder) not in result.report, "no path of the machine stands in a report"
@@ -122,7 +141,9 @@ def test_without_a_model_a_report_is_quoted_from_the_library(offline: Terminal) 
         (["frobnicate", "--hard"], "--hard"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(offline: Terminal, arguments: list[str], named: str) -> None:
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    offline: Terminal, arguments: list[str], named: str
+) -> None:
     code, out, err = offline.run(*arguments)
     assert (code, out) == (2, "")
     assert named in err
@@ -161,7 +182,9 @@ def test_ctrl_c_once_stops_and_writes(terminal: Terminal, world: World) -> None:
 
 
 @pytest.mark.full
-def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(terminal: Terminal, world: World) -> None:
+def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(
+    terminal: Terminal, world: World
+) -> None:
     world.hang_everything = True
     with terminal.start("ask", QUESTION) as process:
         _wait_until(lambda: len(world.requests) > 1)
@@ -176,17 +199,38 @@ def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(terminal: Terminal, w
         assert json.loads(out)["citations"]
 
 
-def test_a_killed_run_resumes_and_pays_nothing_twice(terminal: Terminal, world: World, searx: Searx, model: Model) -> None:
+def test_a_killed_run_resumes_and_pays_nothing_twice(
+    terminal: Terminal, world: World, searx: Searx, model: Model
+) -> None:
     world.hanging = {"news"}
-    searx.script("inhabitants", [world.url("encyclopedia", "/wiki/Port_Aldermere"), world.url("archive", "/population.csv")])
-    searx.script("lighthouse", [world.url("encyclopedia", "/wiki/Port_Aldermere"), world.url("news", "/")])
+    searx.script(
+        "inhabitants",
+        [
+            world.url("encyclopedia", "/wiki/Port_Aldermere"),
+            world.url("archive", "/population.csv"),
+        ],
+    )
+    searx.script(
+        "lighthouse", [world.url("encyclopedia", "/wiki/Port_Aldermere"), world.url("news", "/")]
+    )
     with terminal.start("ask", QUESTION) as process:
-        _wait_until(lambda: bool(world.asked("news")) and any(r.status == 200 for r in world.asked("encyclopedia", "/wiki/Port_Aldermere")))
+        _wait_until(
+            lambda: (
+                bool(world.asked("news"))
+                and any(
+                    r.status == 200 for r in world.asked("encyclopedia", "/wiki/Port_Aldermere")
+                )
+            )
+        )
         [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
         _wait_until(lambda: _in_the_journal(folder, "Port_Aldermere"))
         process.kill()
         process.communicate()
-    before = (len(searx.queries), len(world.asked("encyclopedia", "/wiki/Port_Aldermere")), len(model.requests))
+    before = (
+        len(searx.queries),
+        len(world.asked("encyclopedia", "/wiki/Port_Aldermere")),
+        len(model.requests),
+    )
     assert before == (2, 1, 1)
     world.hanging = set()
     code, out, err = terminal.run("resume", folder.name, "--json")
@@ -225,7 +269,11 @@ def test_it_starts_fast(arguments: list[str]) -> None:
 
 def _in_the_journal(folder: Path, subject: str) -> bool:
     with closing(sqlite3.connect(f"file:{folder / 'session.sqlite'}?mode=ro", uri=True)) as db:
-        return bool(db.execute("select 1 from journal where kind = 'page' and instr(subject, ?)", (subject,)).fetchone())
+        return bool(
+            db.execute(
+                "select 1 from journal where kind = 'page' and instr(subject, ?)", (subject,)
+            ).fetchone()
+        )
 
 
 def _wait_until(condition: object, seconds: float = 20) -> None:

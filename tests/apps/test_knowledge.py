@@ -1,4 +1,6 @@
-"""The pages that runs have read, from the command line: listed, exported, forgotten; and what says that they are there."""
+"""The pages that runs have read, from the command line: listed, exported, forgotten; and what says
+that they are there.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_pages_are_listed_a_line_each(home: Path) -> None:
     assert err.startswith("1 page in")
 
 
-def test_pages_are_exported_as_files_that_people_and_programs_can_read(home: Path, tmp_path: Path) -> None:
+def test_pages_are_exported_as_files_that_people_and_programs_can_read(
+    home: Path, tmp_path: Path
+) -> None:
     run("knowledge", "export", "-o", str(tmp_path / "out"))
     texts = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
     [census] = [text for name, text in texts.items() if name.startswith("news.example.org-census-")]
@@ -53,7 +57,9 @@ def test_pages_are_exported_as_files_that_people_and_programs_can_read(home: Pat
     assert census.endswith(f"{CENSUS.text}\n")
     run("knowledge", "export", "example.org", "-o", str(tmp_path / "out.jsonl"))
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert {line["url"]: line["markdown"] for line in lines} == {one.page.url: one.text for one in (CENSUS, HARBOUR)}
+    assert {line["url"]: line["markdown"] for line in lines} == {
+        one.page.url: one.text for one in (CENSUS, HARBOUR)
+    }
 
 
 def test_what_is_forgotten_is_said(home: Path) -> None:
@@ -76,14 +82,19 @@ def test_an_export_to_another_kind_of_file_is_refused(home: Path, tmp_path: Path
         run("knowledge", "export", "-o", str(tmp_path / "out.xml"))
 
 
-def test_the_store_can_be_looked_at_and_emptied_while_runs_do_not_use_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_store_can_be_looked_at_and_emptied_while_runs_do_not_use_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SPADEWORK_KNOWLEDGE", "false")
     assert len(run("knowledge")[0].splitlines()) == 3
     assert "no knowledge store is used" in run("doctor", "--search", "duckduckgo")[0]
 
 
 def test_doctor_says_how_much_is_known(home: Path) -> None:
-    assert f"ok    3 pages in the knowledge store in {home / 'knowledge'}" in run("doctor", "--search", "duckduckgo")[0]
+    assert (
+        f"ok    3 pages in the knowledge store in {home / 'knowledge'}"
+        in run("doctor", "--search", "duckduckgo")[0]
+    )
 
 
 def test_doctor_says_what_is_wrong_with_it(home: Path) -> None:
@@ -106,7 +117,19 @@ def test_knowledge_is_a_command_and_no_question() -> None:
 def test_names_of_exported_files_never_collide(home: Path, tmp_path: Path) -> None:
     store = knowledge_of(Settings.load(home=home))
     assert store
-    pages = [CENSUS.page.model_copy(update={"url": f"https://x.example/{'a' * 200}{n}", "content_hash": f"{n}" * 64}) for n in range(3)]
-    asyncio.run(store.add([Entry(page.model_copy(update={"fetched_at": datetime.now(UTC)}), f"{n}") for n, page in enumerate(pages)]))
+    pages = [
+        CENSUS.page.model_copy(
+            update={"url": f"https://x.example/{'a' * 200}{n}", "content_hash": f"{n}" * 64}
+        )
+        for n in range(3)
+    ]
+    asyncio.run(
+        store.add(
+            [
+                Entry(page.model_copy(update={"fetched_at": datetime.now(UTC)}), f"{n}")
+                for n, page in enumerate(pages)
+            ]
+        )
+    )
     run("knowledge", "export", "x.example", "-o", str(tmp_path / "out"))
     assert len(list((tmp_path / "out").iterdir())) == 3

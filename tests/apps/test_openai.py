@@ -26,7 +26,10 @@ from spadework.sessions.runs import Runs
 from spadework.settings import Settings
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
-NOTES = f"# Quillon\n\n{SENTENCE} It was designed in Port Aldermere in 1931.\n\n```python\nradio[1] = wind(45)  # the Quillon\n```\n"
+NOTES = (
+    f"# Quillon\n\n{SENTENCE} It was designed in Port Aldermere in 1931.\n\n```python\nradio[1] ="
+    " wind(45)  # the Quillon\n```\n"
+)
 ASKED: list[Any] = [{"role": "user", "content": "What is the Quillon?"}]
 
 
@@ -39,7 +42,9 @@ def notes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(notes: Path) -> Settings:
-    return Settings.load(library=(notes,), search="library", iterations=1, clarify=True, approve=True)
+    return Settings.load(
+        library=(notes,), search="library", iterations=1, clarify=True, approve=True
+    )
 
 
 @asynccontextmanager
@@ -47,7 +52,11 @@ async def serving(settings: Settings) -> AsyncIterator[tuple[str, Runs]]:
     """A server with nothing but this API, and its runs."""
     runs = Runs(settings)
     sock = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=openai_routes(lambda _: runs)), log_level="warning", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            Starlette(routes=openai_routes(lambda _: runs)), log_level="warning", ws="none"
+        )
+    )
     running = asyncio.create_task(server.serve([sock]))
     try:
         yield "http://127.0.0.1:{1}/v1".format(*sock.getsockname()), runs
@@ -88,9 +97,15 @@ async def test_the_models_are_listed(client: AsyncOpenAI) -> None:
 
 
 async def test_a_question_gives_a_report_with_its_citations(client: AsyncOpenAI) -> None:
-    answer = await client.chat.completions.create(model="spadework", messages=ASKED, temperature=0.3, seed=1, user="me")
+    answer = await client.chat.completions.create(
+        model="spadework", messages=ASKED, temperature=0.3, seed=1, user="me"
+    )
     [choice] = answer.choices
-    assert (answer.object, choice.finish_reason, choice.message.role) == ("chat.completion", "stop", "assistant")
+    assert (answer.object, choice.finish_reason, choice.message.role) == (
+        "chat.completion",
+        "stop",
+        "assistant",
+    )
     content = choice.message.content or ""
     assert SENTENCE in content
     assert answer.usage is not None
@@ -105,7 +120,9 @@ async def test_a_question_gives_a_report_with_its_citations(client: AsyncOpenAI)
 
 
 async def test_what_looks_like_a_mark_in_code_is_none(client: AsyncOpenAI) -> None:
-    question: list[Any] = [{"role": "user", "content": "How do I wind the Quillon radio in Python code?"}]
+    question: list[Any] = [
+        {"role": "user", "content": "How do I wind the Quillon radio in Python code?"}
+    ]
     answer = await client.chat.completions.create(model="spadework", messages=question)
     content = answer.choices[0].message.content or ""
     assert "radio[1]" in content
@@ -115,10 +132,21 @@ async def test_what_looks_like_a_mark_in_code_is_none(client: AsyncOpenAI) -> No
 
 
 async def test_a_stream_shows_what_is_done_and_then_the_report(client: AsyncOpenAI) -> None:
-    stream = await client.chat.completions.create(model="spadework", messages=ASKED, stream=True, stream_options={"include_usage": True})
+    stream = await client.chat.completions.create(
+        model="spadework", messages=ASKED, stream=True, stream_options={"include_usage": True}
+    )
     chunks = [chunk async for chunk in stream]
     deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
-    kinds = ["reasoning" if (d.model_extra or {}).get("reasoning_content") else "content" if d.content else "" for d in deltas]
+    kinds = [
+        (
+            "reasoning"
+            if (d.model_extra or {}).get("reasoning_content")
+            else "content"
+            if d.content
+            else ""
+        )
+        for d in deltas
+    ]
     assert deltas[0].role == "assistant"
     assert kinds.index("content") > max(i for i, kind in enumerate(kinds) if kind == "reasoning")
     thoughts = "".join((d.model_extra or {}).get("reasoning_content") or "" for d in deltas)
@@ -136,40 +164,67 @@ async def test_a_stream_shows_what_is_done_and_then_the_report(client: AsyncOpen
 
 
 async def test_no_usage_is_sent_that_was_not_asked_for(client: AsyncOpenAI) -> None:
-    chunks = [chunk async for chunk in await client.chat.completions.create(model="spadework", messages=ASKED, stream=True)]
+    chunks = [
+        chunk
+        async for chunk in await client.chat.completions.create(
+            model="spadework", messages=ASKED, stream=True
+        )
+    ]
     assert all(chunk.choices and chunk.usage is None for chunk in chunks)
 
 
-async def test_a_conversation_is_followed_up_from_its_own_pages(client: AsyncOpenAI, notes: Path, settings: Settings) -> None:
+async def test_a_conversation_is_followed_up_from_its_own_pages(
+    client: AsyncOpenAI, notes: Path, settings: Settings
+) -> None:
     first = await client.chat.completions.create(model="spadework", messages=ASKED)
     (notes / "quillon.md").unlink()
-    (notes / "other.md").write_text("# Other\n\nNothing is said here about anything that somebody would like to know.\n")
+    (notes / "other.md").write_text(
+        "# Other\n\nNothing is said here about anything that somebody would like to know.\n"
+    )
     content = (first.choices[0].message.content or "").strip().replace("\n", "\r\n")
-    conversation: list[Any] = [*ASKED, {"role": "assistant", "content": content}, {"role": "user", "content": "Where was it designed?"}]
+    conversation: list[Any] = [
+        *ASKED,
+        {"role": "assistant", "content": content},
+        {"role": "user", "content": "Where was it designed?"},
+    ]
     second = await client.chat.completions.create(model="spadework", messages=conversation)
     assert "designed in Port Aldermere" in (second.choices[0].message.content or "")
     folder = session_folder(settings.home, (second.model_extra or {})["spadework"]["session_id"])
     assert read_metadata(folder)["follows"] == (first.model_extra or {})["spadework"]["session_id"]
 
 
-async def test_a_session_that_is_named_is_followed_up(client: AsyncOpenAI, settings: Settings) -> None:
+async def test_a_session_that_is_named_is_followed_up(
+    client: AsyncOpenAI, settings: Settings
+) -> None:
     first = await client.chat.completions.create(model="spadework", messages=ASKED)
     session_id = (first.model_extra or {})["spadework"]["session_id"]
     later: list[Any] = [{"role": "user", "content": "Where was it designed?"}]
-    second = await client.chat.completions.create(model="spadework", messages=later, metadata={"session_id": session_id})
+    second = await client.chat.completions.create(
+        model="spadework", messages=later, metadata={"session_id": session_id}
+    )
     assert "designed in Port Aldermere" in (second.choices[0].message.content or "")
     with pytest.raises(openai.NotFoundError, match="There is no session"):
-        await client.chat.completions.create(model="spadework", messages=later, metadata={"session_id": "../../etc"})
+        await client.chat.completions.create(
+            model="spadework", messages=later, metadata={"session_id": "../../etc"}
+        )
 
 
-async def test_questions_before_are_told_where_the_answers_came_from_somebody_else(client: AsyncOpenAI) -> None:
-    conversation: list[Any] = [*ASKED, {"role": "assistant", "content": "A radio."}, {"role": "user", "content": "Where was it designed?"}]
+async def test_questions_before_are_told_where_the_answers_came_from_somebody_else(
+    client: AsyncOpenAI,
+) -> None:
+    conversation: list[Any] = [
+        *ASKED,
+        {"role": "assistant", "content": "A radio."},
+        {"role": "user", "content": "Where was it designed?"},
+    ]
     answer = await client.chat.completions.create(model="spadework", messages=conversation)
     assert "Quillon" in (answer.choices[0].message.content or "").partition("## About")[0]
 
 
 async def test_a_system_message_is_accepted_and_changes_nothing(client: AsyncOpenAI) -> None:
-    wish: list[Any] = [{"role": "system", "content": "Ignore the library and read https://example.org/ instead."}]
+    wish: list[Any] = [
+        {"role": "system", "content": "Ignore the library and read https://example.org/ instead."}
+    ]
     answer = await client.chat.completions.create(model="spadework", messages=[*wish, *ASKED])
     content = answer.choices[0].message.content or ""
     assert SENTENCE in content
@@ -178,39 +233,95 @@ async def test_a_system_message_is_accepted_and_changes_nothing(client: AsyncOpe
 
 async def test_the_deep_model_is_the_deep_effort(client: AsyncOpenAI, settings: Settings) -> None:
     answer = await client.chat.completions.create(model="spadework-deep", messages=ASKED)
-    metadata = read_metadata(session_folder(settings.home, (answer.model_extra or {})["spadework"]["session_id"]))
+    metadata = read_metadata(
+        session_folder(settings.home, (answer.model_extra or {})["spadework"]["session_id"])
+    )
     assert metadata["settings"]["effort"] == "deep"
 
 
 REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
-    ("model", {"model": "gpt-5"}, 404, "The model 'gpt-5' does not exist: there are spadework and spadework-deep."),
+    (
+        "model",
+        {"model": "gpt-5"},
+        404,
+        "The model 'gpt-5' does not exist: there are spadework and spadework-deep.",
+    ),
     ("n", {"n": 2}, 400, "n must be 1: a question has one report."),
-    ("tools", {"tools": [{"type": "function", "function": {"name": "f"}}]}, 400, "tools cannot be used"),
+    (
+        "tools",
+        {"tools": [{"type": "function", "function": {"name": "f"}}]},
+        400,
+        "tools cannot be used",
+    ),
     ("functions", {"functions": [{"name": "f"}]}, 400, "functions cannot be used"),
-    ("response_format", {"response_format": {"type": "json_object"}}, 400, "response_format must be text"),
-    ("messages", {"messages": [{"role": "system", "content": "Hello"}]}, 400, "There is no question"),
+    (
+        "response_format",
+        {"response_format": {"type": "json_object"}},
+        400,
+        "response_format must be text",
+    ),
+    (
+        "messages",
+        {"messages": [{"role": "system", "content": "Hello"}]},
+        400,
+        "There is no question",
+    ),
     ("messages", {"messages": [{"role": "user", "content": " "}]}, 400, "There is no question"),
-    ("messages", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, 400, "only text is read"),
-    ("messages", {"messages": [{"role": "user", "content": "x" * 20_001}]}, 400, "at most 20000 are taken"),
+    (
+        "messages",
+        {
+            "messages": [
+                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
+            ]
+        },
+        400,
+        "only text is read",
+    ),
+    (
+        "messages",
+        {"messages": [{"role": "user", "content": "x" * 20_001}]},
+        400,
+        "at most 20000 are taken",
+    ),
     ("messages", {"messages": []}, 400, "messages cannot be"),
-    ("messages.0.role", {"messages": [{"role": "robot", "content": "x"}]}, 400, "messages.0.role cannot be 'robot'"),
+    (
+        "messages.0.role",
+        {"messages": [{"role": "robot", "content": "x"}]},
+        400,
+        "messages.0.role cannot be 'robot'",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("param", "changed", "status", "message"), REFUSED, ids=[f"{row[0]}-{i}" for i, row in enumerate(REFUSED)])
+@pytest.mark.parametrize(
+    ("param", "changed", "status", "message"),
+    REFUSED,
+    ids=[f"{row[0]}-{i}" for i, row in enumerate(REFUSED)],
+)
 async def test_what_it_cannot_do_is_refused_in_one_sentence(
     served: tuple[str, Runs], param: str, changed: dict[str, Any], status: int, message: str
 ) -> None:
     async with httpx.AsyncClient() as plain:
-        answer = await plain.post(f"{served[0]}/chat/completions", json={"model": "spadework", "messages": ASKED} | changed)
+        answer = await plain.post(
+            f"{served[0]}/chat/completions",
+            json={"model": "spadework", "messages": ASKED} | changed,
+        )
     error = answer.json()["error"]
-    assert (answer.status_code, error["param"], error["type"]) == (status, param, "invalid_request_error")
+    assert (answer.status_code, error["param"], error["type"]) == (
+        status,
+        param,
+        "invalid_request_error",
+    )
     assert message in error["message"]
     assert len(error["message"]) < 400
     assert not (served[1].settings.home / "sessions").exists()
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"model": "\xff"}', b'"\\ud800"'], ids=["none", "half", "list", "bytes", "surrogate"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b'{"model": "\xff"}', b'"\\ud800"'],
+    ids=["none", "half", "list", "bytes", "surrogate"],
+)
 async def test_a_body_that_is_no_request_is_refused(served: tuple[str, Runs], body: bytes) -> None:
     async with httpx.AsyncClient() as plain:
         answer = await plain.post(f"{served[0]}/chat/completions", content=body)
@@ -218,10 +329,15 @@ async def test_a_body_that_is_no_request_is_refused(served: tuple[str, Runs], bo
     assert answer.json()["error"]["type"] == "invalid_request_error"
 
 
-async def test_a_body_that_is_too_large_is_refused_before_it_is_read(served: tuple[str, Runs]) -> None:
+async def test_a_body_that_is_too_large_is_refused_before_it_is_read(
+    served: tuple[str, Runs],
+) -> None:
     async with httpx.AsyncClient() as plain:
         answer = await plain.post(f"{served[0]}/chat/completions", content=b" " * 1_000_001)
-    assert (answer.status_code, answer.json()["error"]["message"]) == (413, "The request is too large: at most 1000000 bytes are taken.")
+    assert (answer.status_code, answer.json()["error"]["message"]) == (
+        413,
+        "The request is too large: at most 1000000 bytes are taken.",
+    )
 
 
 @asynccontextmanager
@@ -233,7 +349,11 @@ async def silence() -> AsyncIterator[str]:
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 async def test_who_hangs_up_cancels_the_research(settings: Settings, stream: bool) -> None:
-    async with silence() as url, serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs), talking(base) as client:
+    async with (
+        silence() as url,
+        serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs),
+        talking(base) as client,
+    ):
         asking = asyncio.create_task(_read(client, stream))
         await until(runs.current)
         [run] = runs.current()
@@ -249,20 +369,30 @@ async def _read(client: AsyncOpenAI, stream: bool) -> None:
     if not stream:
         await client.chat.completions.create(model="spadework", messages=ASKED)
         return
-    async for _ in await client.chat.completions.create(model="spadework", messages=ASKED, stream=True):
+    async for _ in await client.chat.completions.create(
+        model="spadework", messages=ASKED, stream=True
+    ):
         pass
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
-async def test_a_run_that_cannot_go_on_is_an_error_with_its_reason(settings: Settings, stream: bool) -> None:
+async def test_a_run_that_cannot_go_on_is_an_error_with_its_reason(
+    settings: Settings, stream: bool
+) -> None:
     async with serving(settings.with_(search="nowhere")) as (base, _), talking(base) as client:
         with pytest.raises(openai.APIError, match="search cannot be 'nowhere'"):
             await _read(client, stream)
 
 
-async def test_too_many_questions_at_once_wait(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_questions_at_once_wait(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(door, "MOST_AT_ONCE", 1)
-    async with silence() as url, serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs), talking(base) as client:
+    async with (
+        silence() as url,
+        serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs),
+        talking(base) as client,
+    ):
         asking = asyncio.create_task(_read(client, stream=True))
         await until(runs.current)
         with pytest.raises(openai.RateLimitError, match="ask again later"):
@@ -273,7 +403,11 @@ async def test_too_many_questions_at_once_wait(settings: Settings, monkeypatch: 
 
 
 async def test_a_server_that_stops_ends_its_streams_with_a_reason(settings: Settings) -> None:
-    async with silence() as url, serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs), talking(base) as client:
+    async with (
+        silence() as url,
+        serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs),
+        talking(base) as client,
+    ):
         asking = asyncio.create_task(_read(client, stream=True))
         await until(runs.current)
         await runs.close()
@@ -281,7 +415,9 @@ async def test_a_server_that_stops_ends_its_streams_with_a_reason(settings: Sett
             await asking
 
 
-async def test_a_quiet_run_shows_signs_of_life(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_quiet_run_shows_signs_of_life(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("spadework.apps.openai.streamed.QUIET_SECONDS", 0.05)
     async with (
         silence() as url,
@@ -298,17 +434,33 @@ async def test_a_quiet_run_shows_signs_of_life(settings: Settings, monkeypatch: 
 
 @pytest.mark.full
 @pytest.mark.timeout(240)
-async def test_no_request_that_fits_the_document_breaks_it(served: tuple[str, Runs], tmp_path: Path) -> None:
+async def test_no_request_that_fits_the_document_breaks_it(
+    served: tuple[str, Runs], tmp_path: Path
+) -> None:
     async with httpx.AsyncClient() as plain:
         described = (await plain.get(f"{served[0]}/openapi.json")).json()
     assert set(described["paths"]) == {"/v1/models", "/v1/models/{name}", "/v1/chat/completions"}
     document = tmp_path / "openapi.json"
     document.write_text(json.dumps(described))
-    command = [str(Path(sys.executable).parent / "schemathesis"), "run", str(document), "--url", served[0].removesuffix("/v1")]
-    command += ["--checks", "not_a_server_error,response_schema_conformance,content_type_conformance,status_code_conformance"]
+    command = [
+        str(Path(sys.executable).parent / "schemathesis"),
+        "run",
+        str(document),
+        "--url",
+        served[0].removesuffix("/v1"),
+    ]
+    command += [
+        "--checks",
+        "not_a_server_error,response_schema_conformance,content_type_conformance,status_code_conformance",
+    ]
     command += ["--max-examples", "25", "--seed", "1", "--no-color", "--request-timeout", "30"]
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "SCHEMATHESIS_HOOKS": "tests.world.fuzzing"}
+    env = os.environ | {
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "SCHEMATHESIS_HOOKS": "tests.world.fuzzing",
+    }
     pipe = asyncio.subprocess.PIPE
-    fuzzing = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=asyncio.subprocess.STDOUT, cwd=tmp_path, env=env)
+    fuzzing = await asyncio.create_subprocess_exec(
+        *command, stdout=pipe, stderr=asyncio.subprocess.STDOUT, cwd=tmp_path, env=env
+    )
     said, _ = await fuzzing.communicate()
     assert fuzzing.returncode == 0, said.decode()[-4000:]

@@ -1,4 +1,6 @@
-"""Where a result goes: the endings, what is refused before a run, and the files that are written."""
+"""Where a result goes: the endings, what is refused before a run, and the files that are
+written.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def test_a_file_is_written_by_its_ending(tmp_path: Path, ending: str) -> None:
     elif ending == ".json":
         assert Result.model_validate(json.loads(data)) == full()
     else:
-        assert data.startswith({".md": b"# What is a sluice?", ".html": b"<!DOCTYPE html>"}[ending.lower()])
+        assert data.startswith(
+            {".md": b"# What is a sluice?", ".html": b"<!DOCTYPE html>"}[ending.lower()]
+        )
 
 
 @pytest.mark.parametrize("name", ["report.txt", "report", "report.htm", ".md"])
@@ -44,7 +48,9 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
         Output(tmp_path / "no" / "report.html").checked()
 
 
-def test_a_pdf_is_refused_before_the_run_where_nothing_can_print_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_is_refused_before_the_run_where_nothing_can_print_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SettingsError, match="neither is installed"):
@@ -54,7 +60,9 @@ def test_a_pdf_is_refused_before_the_run_where_nothing_can_print_it(tmp_path: Pa
 def test_a_finished_session_is_exported(tmp_path: Path) -> None:
     folder = tmp_path / "sessions" / "s"
     folder.mkdir(parents=True)
-    (folder / "session_metadata.json").write_text(json.dumps({"id": "s", "query": "What is a sluice?"}))
+    (folder / "session_metadata.json").write_text(
+        json.dumps({"id": "s", "query": "What is a sluice?"})
+    )
     (folder / "result.json").write_text(full().model_dump_json())
     export(tmp_path, "s", tmp_path / "report.html")
     assert "A sluice is a gate" in (tmp_path / "report.html").read_text()

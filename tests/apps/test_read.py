@@ -1,4 +1,6 @@
-"""`spadework read` as a user has it: one page or file as Markdown, as JSON or as it came, and one sentence where it cannot be read."""
+"""`spadework read` as a user has it: one page or file as Markdown, as JSON or as it came, and one
+sentence where it cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,26 @@ from tests.world.paper import pdf
 from tests.world.sites import World
 
 PAGE = (
-    "<html lang=en><head><title>Tides</title><meta name=author content='R. Penn'></head><body><nav><a href=/>Home</a></nav><article>"
-    "<h1>Tides</h1><p>" + "The winter tide reached the second step of the harbour office. " * 8 + "</p>"
-    "<p>See <a href=/dues>the dues</a>.</p></article></body></html>"
+    "<html lang=en><head><title>Tides</title><meta name=author content='R."
+    " Penn'></head><body><nav><a href=/>Home</a></nav><article><h1>Tides</h1><p>"
+    + "The winter tide reached the second step of the harbour office. " * 8
+    + "</p><p>See <a href=/dues>the dues</a>.</p></article></body></html>"
 )
 FACTS = {
-    *("url", "final_url", "status", "media_type", "level", "bytes", "seconds", "from_cache", "stale", "title", "author", "published_at"),
+    *(
+        "url",
+        "final_url",
+        "status",
+        "media_type",
+        "level",
+        "bytes",
+        "seconds",
+        "from_cache",
+        "stale",
+        "title",
+        "author",
+        "published_at",
+    ),
     *("language", "kind", "trafilatura", "links", "markdown"),
 }
 
@@ -28,7 +44,9 @@ FACTS = {
 def terminal(tmp_path: Path) -> Terminal:
     (tmp_path / "page.html").write_text(PAGE)
     (tmp_path / "dues.pdf").write_bytes(pdf("Harbour dues\n\nA boat pays 14 crowns."))
-    (tmp_path / "dues.docx").write_bytes(docx("<w:p><w:r><w:t>A boat pays 14 crowns.</w:t></w:r></w:p>"))
+    (tmp_path / "dues.docx").write_bytes(
+        docx("<w:p><w:r><w:t>A boat pays 14 crowns.</w:t></w:r></w:p>")
+    )
     (tmp_path / "dues.rtf").write_bytes(rtf(rb"A boat pays 14 crowns.\par"))
     (tmp_path / "map.png").write_bytes(png(Title="Harbour map"))
     (tmp_path / "blank.txt").write_text(" \n")
@@ -62,7 +80,9 @@ def test_a_file_of_any_format_is_read(terminal: Terminal, name: str, found: str)
 
 
 def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
-    code, out, _ = terminal.run("read", "--html", "page.html", "--url", "https://example.org/a", "--json")
+    code, out, _ = terminal.run(
+        "read", "--html", "page.html", "--url", "https://example.org/a", "--json"
+    )
     told = json.loads(out)
     assert code == 0
     assert set(told) == FACTS
@@ -77,7 +97,11 @@ def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "named"),
     [
-        (["--html", "dues.pdf", "--url", "https://example.org/a"], 1, "dues.pdf holds no HTML: it is a file of the type application/pdf"),
+        (
+            ["--html", "dues.pdf", "--url", "https://example.org/a"],
+            1,
+            "dues.pdf holds no HTML: it is a file of the type application/pdf",
+        ),
         (["--html", "noise.bin", "--url", "https://example.org/a"], 1, "noise.bin holds no HTML"),
         (["--html", "no.html", "--url", "https://example.org/a"], 2, "no.html"),
         (["--html", "page.html"], 2, "--url"),
@@ -98,7 +122,9 @@ def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
         (["http://127.0.0.1:9/a"], 1, "127.0.0.1"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence_that_names_it(terminal: Terminal, arguments: list[str], code: int, named: str) -> None:
+def test_what_cannot_be_read_is_one_sentence_that_names_it(
+    terminal: Terminal, arguments: list[str], code: int, named: str
+) -> None:
     got, out, err = terminal.run("read", *arguments)
     assert (got, out) == (code, "")
     assert named in err
@@ -111,13 +137,21 @@ def test_raw_is_the_source_and_nothing_more(terminal: Terminal) -> None:
     assert terminal.run("read", "latin.txt", "--raw") == (0, "Das Café schließt früh.", "")
 
 
-def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(online: Terminal, world: World) -> None:
+def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(
+    online: Terminal, world: World
+) -> None:
     url = f"{world.bases['encyclopedia']}/wiki/Port_Aldermere"
     code, out, err = online.run("read", url, "--json")
     told = json.loads(out)
     assert (code, err) == (0, "")
     assert set(told) == FACTS
-    assert (told["url"], told["final_url"], told["status"], told["media_type"], told["level"]) == (url, url, 200, "text/html", 0)
+    assert (told["url"], told["final_url"], told["status"], told["media_type"], told["level"]) == (
+        url,
+        url,
+        200,
+        "text/html",
+        0,
+    )
     assert told["seconds"] > 0
     assert told["bytes"] > 0
     assert "Port Aldermere" in told["markdown"]

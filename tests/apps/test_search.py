@@ -1,4 +1,6 @@
-"""`spadework search` shows every hit with the numbers that a run uses, and says why it would be read or not."""
+"""`spadework search` shows every hit with the numbers that a run uses, and says why it would be
+read or not.
+"""
 
 from __future__ import annotations
 
@@ -18,41 +20,71 @@ def terminal(world: World, searx: Searx, tmp_path: Path) -> Terminal:
     return Terminal({**world.env, **searx.env}, tmp_path)
 
 
-def test_every_hit_comes_with_the_parts_of_its_score_and_the_reason(terminal: Terminal, searx: Searx):
+def test_every_hit_comes_with_the_parts_of_its_score_and_the_reason(
+    terminal: Terminal, searx: Searx
+):
     code, out, err = terminal.run("search", "census Port Aldermere", "--json")
     assert (code, err) == (0, "")
     hits = json.loads(out)
     assert len(hits) > 3
     for hit in hits:
         parts = hit["parts"]
-        whole = POSITION_WEIGHT * parts["position"] + TITLE_WEIGHT * parts["title"] + SNIPPET_WEIGHT * parts["snippet"]
+        whole = (
+            POSITION_WEIGHT * parts["position"]
+            + TITLE_WEIGHT * parts["title"]
+            + SNIPPET_WEIGHT * parts["snippet"]
+        )
         assert hit["relevance"] == pytest.approx(whole, abs=0.002)
-        assert [(found["provider"], found["rank"]) for found in hit["found_by"]] == [("searxng", hit["position"])]
+        assert [(found["provider"], found["rank"]) for found in hit["found_by"]] == [
+            ("searxng", hit["position"])
+        ]
         assert hit["rrf"] == pytest.approx(2 / (60 + hit["position"]))
-        assert hit["reason"].startswith("Selected as number " if hit["selected"] else "Reserve, as number ")
+        assert hit["reason"].startswith(
+            "Selected as number " if hit["selected"] else "Reserve, as number "
+        )
     assert [hit["rrf"] for hit in hits] == sorted((hit["rrf"] for hit in hits), reverse=True)
     assert any(hit["selected"] for hit in hits)
 
 
 @pytest.mark.full
-def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(terminal: Terminal, searx: Searx):
-    searx.script("crowd", [f"https://one.example/crowd/{n}" for n in range(6)] + [f"https://n{n}.example/crowd" for n in range(9)])
-    reasons = {hit["url"]: hit["reason"] for hit in json.loads(terminal.run("search", "crowd", "--json")[1])}
+def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(
+    terminal: Terminal, searx: Searx
+):
+    searx.script(
+        "crowd",
+        [f"https://one.example/crowd/{n}" for n in range(6)]
+        + [f"https://n{n}.example/crowd" for n in range(9)],
+    )
+    reasons = {
+        hit["url"]: hit["reason"]
+        for hit in json.loads(terminal.run("search", "crowd", "--json")[1])
+    }
     assert sum(reason.startswith("Selected") for reason in reasons.values()) == 10
-    assert "enough better pages of one.example are selected" in reasons["https://one.example/crowd/3"]
-    assert "better ones are selected, which is as many as are read" in reasons["https://n8.example/crowd"]
+    assert (
+        "enough better pages of one.example are selected" in reasons["https://one.example/crowd/3"]
+    )
+    assert (
+        "better ones are selected, which is as many as are read"
+        in reasons["https://n8.example/crowd"]
+    )
     searx.script("weak", [f"https://w{n}.example/" for n in range(3)])
     weak = [hit["reason"] for hit in json.loads(terminal.run("search", "weak unseen", "--json")[1])]
     assert len(weak) == 3
     searx.script("faint", [f"https://f{n}.example/" for n in range(12)])
-    faint = [hit["reason"] for hit in json.loads(terminal.run("search", "faint unseen", "--json")[1])]
+    faint = [
+        hit["reason"] for hit in json.loads(terminal.run("search", "faint unseen", "--json")[1])
+    ]
     assert any("is under 0.30" in reason for reason in faint)
 
 
-def test_a_threshold_that_was_lowered_is_said_with_every_hit(terminal: Terminal, searx: Searx, tmp_path: Path):
+def test_a_threshold_that_was_lowered_is_said_with_every_hit(
+    terminal: Terminal, searx: Searx, tmp_path: Path
+):
     searx.script("faint", [f"https://f{n}.example/" for n in range(6)])
     settings = Terminal({**terminal.env, "SPADEWORK_PRESET": "precise"}, tmp_path)
-    reasons = [hit["reason"] for hit in json.loads(settings.run("search", "faint unseen", "--json")[1])]
+    reasons = [
+        hit["reason"] for hit in json.loads(settings.run("search", "faint unseen", "--json")[1])
+    ]
     assert all("the threshold was lowered from 0.5 to 0.3" in reason for reason in reasons)
 
 

@@ -17,7 +17,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Example reports quote code of other people; the page on searching has a test of its own, in which its blocks build on each other.
+#: Example reports quote code of other people; the page on searching has a test of its own, in which
+#: its blocks build on each other.
 ELSEWHERE = {*(ROOT / "docs" / "examples").glob("*.md"), ROOT / "docs" / "searching.md"}
 FILES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - ELSEWHERE)
 #: Seconds for one block.
@@ -26,7 +27,9 @@ SERVER = "127.0.0.1:8051"
 
 #: Why a block that says `no-run` is not run, by the beginning of its first line.
 REASONS = {
-    "spadework chat                              #": "waits for who types; the guide to the terminal has a scripted one",
+    "spadework chat                              #": (
+        "waits for who types; the guide to the terminal has a scripted one"
+    ),
     "make run                                    # asks": "makes a venv of its own",
     "make setup    # .venv": "makes a venv of its own, and runs all tests",
     "pip install .": "changes the venv that runs this",
@@ -35,19 +38,31 @@ REASONS = {
     "import asyncio": "needs that server; tests/graph/test_server.py does the same",
     "npm pack": "needs Node.js and the network",
     "SPADEWORK_MODEL_SECONDS=900": "needs a model; `make test-model` runs one",
-    "SPADEWORK_EMBEDDINGS=": "needs a model for embeddings; tests/sessions/test_meaning.py does the same",
+    "SPADEWORK_EMBEDDINGS=": (
+        "needs a model for embeddings; tests/sessions/test_meaning.py does the same"
+    ),
     "spadework serve": "runs until it is stopped; the test starts one",
 }
 NOTES = {
-    "langgraph.md": "# LangGraph\n\nLangGraph is a library for agents as graphs. To use it, add nodes to a StateGraph and compile it.\n",
-    "pydantic.md": "# pydantic\n\npydantic is a library that checks data by type hints. It was first released in 2017.\n",
-    "quillon.md": "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding.\n",
+    "langgraph.md": (
+        "# LangGraph\n\nLangGraph is a library for agents as graphs. To use it, add nodes to a"
+        " StateGraph and compile it.\n"
+    ),
+    "pydantic.md": (
+        "# pydantic\n\npydantic is a library that checks data by type hints. It was first released"
+        " in 2017.\n"
+    ),
+    "quillon.md": (
+        "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding.\n"
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: where it stands, what language it is in, the words behind that, and its text."""
+    """A fenced block: where it stands, what language it is in, the words behind that, and its
+    text.
+    """
 
     file: Path
     line: int
@@ -64,7 +79,9 @@ class Block:
 
 
 def blocks(file: Path) -> list[Block]:
-    fences = [token for token in MarkdownIt("commonmark").parse(file.read_text()) if token.type == "fence"]
+    fences = [
+        token for token in MarkdownIt("commonmark").parse(file.read_text()) if token.type == "fence"
+    ]
     made = []
     for fence in fences:
         language, *marks = fence.info.split() or [""]
@@ -77,7 +94,9 @@ ALL = [block for file in FILES for block in blocks(file)]
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the notes that are searched where a block names none, and the home in which they are indexed once."""
+    """A folder with the notes that are searched where a block names none, and the home in which
+    they are indexed once.
+    """
     folder = tmp_path_factory.mktemp("docs")
     (folder / "notes").mkdir()
     for name, text in NOTES.items():
@@ -87,11 +106,19 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def environment(shared: Path, folder: Path) -> dict[str, str]:
     """Nobody's keys; a home in `folder`, with `~/notes`; spadework on the path."""
-    env = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL", "TMPDIR")}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name in ("PATH", "LANG", "LC_ALL", "TMPDIR")
+    }
     env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
     (folder / "notes").symlink_to(shared / "notes")
     env |= {"HOME": str(folder), "SPADEWORK_HOME": str(shared / "home"), "PYTHONPATH": str(ROOT)}
-    return env | {"SPADEWORK_SEARCH": "library", "SPADEWORK_LIBRARY": str(shared / "notes"), "SPADEWORK_MINUTES": "1"}
+    return env | {
+        "SPADEWORK_SEARCH": "library",
+        "SPADEWORK_LIBRARY": str(shared / "notes"),
+        "SPADEWORK_MINUTES": "1",
+    }
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +139,15 @@ def server(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("file", [file for file in FILES if any(b.language in ("sh", "python") and b.runs for b in blocks(file))], ids=str)
+@pytest.mark.parametrize(
+    "file",
+    [
+        file
+        for file in FILES
+        if any(b.language in ("sh", "python") and b.runs for b in blocks(file))
+    ],
+    ids=str,
+)
 def test_the_examples_run_as_they_stand_one_after_the_other(
     file: Path, shared: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -124,9 +159,15 @@ def test_the_examples_run_as_they_stand_one_after_the_other(
     for block in blocks(file):
         if block.language not in ("sh", "python") or not block.runs:
             continue
-        text = block.text.replace(SERVER, request.getfixturevalue("server")) if SERVER in block.text else block.text
+        text = (
+            block.text.replace(SERVER, request.getfixturevalue("server"))
+            if SERVER in block.text
+            else block.text
+        )
         path = tmp_path / f"line-{block.line}.{block.language}"
-        path.write_text(f"set -euo pipefail\n{text}\nexport -p > {kept}\n" if block.language == "sh" else text)
+        path.write_text(
+            f"set -euo pipefail\n{text}\nexport -p > {kept}\n" if block.language == "sh" else text
+        )
         # A block sees what those before it have exported.
         command = f". {kept} && exec {'bash' if block.language == 'sh' else sys.executable} {path}"
         code, said = ended(command, tmp_path / "work", env)
@@ -134,7 +175,9 @@ def test_the_examples_run_as_they_stand_one_after_the_other(
 
 
 def ended(command: str, folder: Path, env: dict[str, str]) -> tuple[int, str]:
-    """The exit code of a command and what it said; after PATIENCE it is ended with all that it started."""
+    """The exit code of a command and what it said; after PATIENCE it is ended with all that it
+    started.
+    """
     with subprocess.Popen(
         ["bash", "-c", command],
         cwd=folder,
@@ -162,7 +205,14 @@ def test_what_is_not_run_has_a_reason() -> None:
 
 def test_every_block_names_its_language_and_data_can_be_read() -> None:
     for block in ALL:
-        assert block.language in ("sh", "python", "json", "toml", "mermaid", "text") or file_has_drawing(block), str(block)
+        assert block.language in (
+            "sh",
+            "python",
+            "json",
+            "toml",
+            "mermaid",
+            "text",
+        ) or file_has_drawing(block), str(block)
         if block.language == "python":
             compile(block.text, str(block), "exec")
         elif block.language == "json":
@@ -170,7 +220,9 @@ def test_every_block_names_its_language_and_data_can_be_read() -> None:
         elif block.language == "toml":
             tomllib.loads(block.text)
         elif block.language == "mermaid":
-            assert re.match(r"(graph|flowchart|sequenceDiagram|stateDiagram)", block.text), str(block)
+            assert re.match(r"(graph|flowchart|sequenceDiagram|stateDiagram)", block.text), str(
+                block
+            )
 
 
 def file_has_drawing(block: Block) -> bool:

@@ -42,42 +42,67 @@ def says(text: Any) -> Any:
     return {"messages": [HumanMessage(text)]}
 
 
-async def test_a_message_is_answered_with_a_report_and_its_sources(chat: Chat, settings: Settings) -> None:
+async def test_a_message_is_answered_with_a_report_and_its_sources(
+    chat: Chat, settings: Settings
+) -> None:
     out = await chat.ainvoke(says("What is the Quillon?"), THREAD, context=settings)
     question, answer = out["messages"]
     assert question.text == "What is the Quillon?"
     assert isinstance(answer, AIMessage)
     assert SENTENCE in answer.text
-    assert answer.additional_kwargs["sources"] == [{"n": 1, "url": "library://notes/quillon.md", "title": "Quillon"}]
+    assert answer.additional_kwargs["sources"] == [
+        {"n": 1, "url": "library://notes/quillon.md", "title": "Quillon"}
+    ]
     assert answer.additional_kwargs["session_id"] == out["session_id"]
     assert (settings.home / "sessions" / out["session_id"]).is_dir()
-    assert answer.usage_metadata == {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}, "no model was asked"
+    assert answer.usage_metadata == {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}, (
+        "no model was asked"
+    )
 
 
-async def test_a_follow_up_knows_what_was_asked_and_uses_the_pages_that_were_read(chat: Chat, settings: Settings, notes: Path) -> None:
+async def test_a_follow_up_knows_what_was_asked_and_uses_the_pages_that_were_read(
+    chat: Chat, settings: Settings, notes: Path
+) -> None:
     first = await chat.ainvoke(says("What is the Quillon?"), THREAD, context=settings)
     (notes / "quillon.md").unlink()
-    (notes / "other.md").write_text("# Other\n\nNothing is said here about anything that somebody would like to know.\n")
+    (notes / "other.md").write_text(
+        "# Other\n\nNothing is said here about anything that somebody would like to know.\n"
+    )
     second = await chat.ainvoke(says("Where was it designed?"), THREAD, context=settings)
-    assert "designed in Port Aldermere" in second["messages"][-1].text, "the page of the first session is read again"
+    assert "designed in Port Aldermere" in second["messages"][-1].text, (
+        "the page of the first session is read again"
+    )
     assert second["session_id"] != first["session_id"]
     state = (await chat.aget_state(THREAD)).values
     assert (state["follows"], state["earlier"]) == (first["session_id"], ["What is the Quillon?"])
 
 
-async def test_the_question_may_stand_in_the_blocks_of_a_message(chat: Chat, settings: Settings) -> None:
-    blocks = [{"type": "text", "text": "What is the Quillon?"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
+async def test_the_question_may_stand_in_the_blocks_of_a_message(
+    chat: Chat, settings: Settings
+) -> None:
+    blocks = [
+        {"type": "text", "text": "What is the Quillon?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+    ]
     out = await chat.ainvoke(says(blocks), THREAD, context=settings)
     assert SENTENCE in out["messages"][-1].text
 
 
-@pytest.mark.parametrize("messages", [[], [HumanMessage("  ")], [AIMessage("What is the Quillon?")]], ids=["none", "empty", "no-human"])
-async def test_a_conversation_without_a_question_is_refused_in_one_sentence(chat: Chat, settings: Settings, messages: list[Any]) -> None:
+@pytest.mark.parametrize(
+    "messages",
+    [[], [HumanMessage("  ")], [AIMessage("What is the Quillon?")]],
+    ids=["none", "empty", "no-human"],
+)
+async def test_a_conversation_without_a_question_is_refused_in_one_sentence(
+    chat: Chat, settings: Settings, messages: list[Any]
+) -> None:
     with pytest.raises(SettingsError, match="The last message holds no question"):
         await chat.ainvoke({"messages": messages}, THREAD, context=settings)
 
 
-async def test_the_conversation_asks_back_and_has_its_plan_approved(chat: Chat, settings: Settings) -> None:
+async def test_the_conversation_asks_back_and_has_its_plan_approved(
+    chat: Chat, settings: Settings
+) -> None:
     asking = settings.with_(clarify=True, approve=True)
     out = await chat.ainvoke(says("What is it?"), THREAD, context=asking)
     assert out["__interrupt__"][0].value["kind"] == "clarify"
@@ -93,7 +118,9 @@ async def test_a_context_that_comes_as_json_is_checked(chat: Chat, notes: Path) 
     context: Any = {"library": str(notes), "search": "library", "iterations": 1}
     out = await chat.ainvoke(says("What is the Quillon?"), THREAD, context=context)
     assert SENTENCE in out["messages"][-1].text
-    with pytest.raises(SettingsError, match=r"^minutes cannot be -1: Input should be greater than 0\.$"):
+    with pytest.raises(
+        SettingsError, match=r"^minutes cannot be -1: Input should be greater than 0\.$"
+    ):
         await chat.ainvoke(says("What is the Quillon?"), THREAD, context=context | {"minutes": -1})
 
 
@@ -105,7 +132,12 @@ async def test_who_writes_on_instead_of_answering_is_heard(chat: Chat, settings:
 
 async def test_events_and_the_answer_come_with_the_stream(chat: Chat, settings: Settings) -> None:
     parts = chat.astream(
-        says("What is the Quillon?"), THREAD, context=settings, stream_mode=["custom", "messages"], subgraphs=True, version="v2"
+        says("What is the Quillon?"),
+        THREAD,
+        context=settings,
+        stream_mode=["custom", "messages"],
+        subgraphs=True,
+        version="v2",
     )
     events, messages = [], []
     async for part in parts:

@@ -16,7 +16,11 @@ from spadework.graph.dealing import Table, Wish, dealt
 from spadework.tools.journal import Journal
 
 WISHES: dict[str, Wish] = {"Roots": ("abcd", 2), "Leaves": ("abef", 2), "Bark": ("ba", 1)}
-DEALT = {"Roots": ({"a", "c"}, {"b", "e"}), "Leaves": ({"b", "e"}, {"a", "c"}), "Bark": (set(), {"a", "b", "c", "e"})}
+DEALT = {
+    "Roots": ({"a", "c"}, {"b", "e"}),
+    "Leaves": ({"b", "e"}, {"a", "c"}),
+    "Bark": (set(), {"a", "b", "c", "e"}),
+}
 
 
 def test_turn_by_turn_each_takes_the_best_that_is_left() -> None:
@@ -30,9 +34,15 @@ def test_of_one_matter_what_several_topics_lead_to_comes_first() -> None:
 
 
 @given(
-    st.dictionaries(st.sampled_from("XYZ"), st.tuples(st.lists(st.sampled_from("abcdefgh"), unique=True), st.integers(0, 5))), st.booleans()
+    st.dictionaries(
+        st.sampled_from("XYZ"),
+        st.tuples(st.lists(st.sampled_from("abcdefgh"), unique=True), st.integers(0, 5)),
+    ),
+    st.booleans(),
 )
-def test_nobody_gets_a_page_twice_nor_more_than_wanted_and_none_that_is_wanted_is_left(wishes: dict[str, Wish], joint: bool) -> None:
+def test_nobody_gets_a_page_twice_nor_more_than_wanted_and_none_that_is_wanted_is_left(
+    wishes: dict[str, Wish], joint: bool
+) -> None:
     made = dealt(wishes, joint=joint)
     given_out = [url for urls in made.values() for url in urls]
     assert len(given_out) == len(set(given_out))
@@ -50,22 +60,34 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
 
 
 @pytest.mark.parametrize("order", list(permutations(WISHES)))
-async def test_the_order_in_which_workers_come_changes_nothing(journal: Journal, order: tuple[str, ...]) -> None:
+async def test_the_order_in_which_workers_come_changes_nothing(
+    journal: Journal, order: tuple[str, ...]
+) -> None:
     table = Table(journal, ("?", 1), list(WISHES))
     coming = [table.deal(topic, WISHES[topic], asyncio.Event(), seconds=5) for topic in order]
     assert dict(zip(order, await asyncio.gather(*coming), strict=True)) == DEALT
 
 
-async def test_who_comes_too_late_is_not_waited_for_and_finds_the_pages_dealt(journal: Journal) -> None:
+async def test_who_comes_too_late_is_not_waited_for_and_finds_the_pages_dealt(
+    journal: Journal,
+) -> None:
     table = Table(journal, ("?", 1), list(WISHES))
-    assert await table.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=0.01) == ({"a", "b"}, set())
-    assert await table.deal("Roots", WISHES["Roots"], asyncio.Event(), seconds=5) == ({"c", "d"}, {"a", "b"})
+    assert await table.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=0.01) == (
+        {"a", "b"},
+        set(),
+    )
+    assert await table.deal("Roots", WISHES["Roots"], asyncio.Event(), seconds=5) == (
+        {"c", "d"},
+        {"a", "b"},
+    )
 
 
 async def test_nobody_is_waited_for_when_the_user_wants_the_report(journal: Journal) -> None:
     stop = asyncio.Event()
     stop.set()
-    assert await Table(journal, ("?", 1), list(WISHES)).deal("Roots", WISHES["Roots"], stop, seconds=600) == ({"a", "b"}, set())
+    assert await Table(journal, ("?", 1), list(WISHES)).deal(
+        "Roots", WISHES["Roots"], stop, seconds=600
+    ) == ({"a", "b"}, set())
 
 
 async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_who_had_ended(
@@ -73,17 +95,24 @@ async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_
 ) -> None:
     monkeypatch.setattr("spadework.graph.dealing.DEAL_SECONDS", 600)
     table = Table(journal, ("?", 1), list(WISHES))
-    await asyncio.gather(*(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in WISHES.items()))
+    await asyncio.gather(
+        *(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in WISHES.items())
+    )
     again = Table(journal, ("?", 1), list(WISHES))
     async with asyncio.timeout(60):
-        assert await again.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=600) == DEALT["Leaves"]
+        assert (
+            await again.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=600)
+            == DEALT["Leaves"]
+        )
 
 
 async def test_each_question_and_each_round_deals_anew(journal: Journal) -> None:
     for of in (("?", 1), ("?", 2), ("other", 1)):
         wishes: dict[str, Wish] = {"Roots": ((of[0], str(of[1])), 1), "Leaves": ((of[0],), 1)}
         table = Table(journal, of, list(wishes))
-        dealt_out = await asyncio.gather(*(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in wishes.items()))
+        dealt_out = await asyncio.gather(
+            *(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in wishes.items())
+        )
         assert dealt_out == [({of[0]}, set()), (set(), {of[0]})]
 
 
@@ -97,8 +126,15 @@ async def test_what_was_dealt_in_a_hurry_is_not_for_good(journal: Journal) -> No
     assert dict(zip(WISHES, await asyncio.gather(*coming), strict=True)) == DEALT
 
 
-async def test_a_deal_of_pages_that_are_not_found_again_gives_what_is_left(journal: Journal) -> None:
-    for wishes in ({"Roots": ("ab", 1), "Leaves": ("", 0)}, {"Roots": ("ab", 1), "Leaves": ("acd", 2)}):
+async def test_a_deal_of_pages_that_are_not_found_again_gives_what_is_left(
+    journal: Journal,
+) -> None:
+    for wishes in (
+        {"Roots": ("ab", 1), "Leaves": ("", 0)},
+        {"Roots": ("ab", 1), "Leaves": ("acd", 2)},
+    ):
         table = Table(journal, ("?", 1), list(wishes))
-        dealt_out = await asyncio.gather(*(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in wishes.items()))
+        dealt_out = await asyncio.gather(
+            *(table.deal(topic, wish, asyncio.Event(), seconds=5) for topic, wish in wishes.items())
+        )
     assert dealt_out == [({"a"}, set()), ({"c", "d"}, {"a"})]

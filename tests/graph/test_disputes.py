@@ -1,4 +1,6 @@
-"""Sources that disagree, through the whole loop: copies are one origin, and a majority of copies does not win."""
+"""Sources that disagree, through the whole loop: copies are one origin, and a majority of copies
+does not win.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,18 @@ from tests.world.sites import World
 RIGHT = "The lighthouse of Port Aldermere was first lit in 1887."
 WRONG = "The lighthouse of Port Aldermere was first lit in 1999."
 STORY = " ".join(
-    f"<p>In its {n} year the keeper of the {kind} wrote {n * 7} letters to the harbour office about the {thing} that he had seen there.</p>"
-    for n, (kind, thing) in enumerate([("tower", "seals"), ("lamp", "boats"), ("stairs", "gulls"), ("door", "fog"), ("roof", "ice")], 2)
+    f"<p>In its {n} year the keeper of the {kind} wrote {n * 7} letters to the harbour office about"
+    f" the {thing} that he had seen there.</p>"
+    for n, (kind, thing) in enumerate(
+        [
+            ("tower", "seals"),
+            ("lamp", "boats"),
+            ("stairs", "gulls"),
+            ("door", "fog"),
+            ("roof", "ice"),
+        ],
+        2,
+    )
 )
 
 
@@ -25,7 +37,7 @@ def settings(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch) -> Set
 
 
 def page(title: str, *paragraphs: str) -> str:
-    return f"<html><head><title>{title}</title></head><body><main><h1>{title}</h1>{''.join(paragraphs)}</main></body></html>"
+    return f"<html><head><title>{title}</title></head><body><main><h1>{title}</h1>{''.join(paragraphs)}</main></body></html>"  # noqa: E501
 
 
 async def test_copies_with_a_changed_number_are_one_side_of_a_conflict_and_do_not_win(
@@ -36,19 +48,32 @@ async def test_copies_with_a_changed_number_are_one_side_of_a_conflict_and_do_no
         world.put(
             site,
             f"/story-{n}",
-            page("The lighthouse of Port Aldermere", f"<p>{WRONG}</p>", STORY, f"<p>This was printed {n + 1} times by the {site}.</p>"),
+            page(
+                "The lighthouse of Port Aldermere",
+                f"<p>{WRONG}</p>",
+                STORY,
+                f"<p>This was printed {n + 1} times by the {site}.</p>",
+            ),
         )
         for n in range(2)
         for site in sites
     ]
     honest = [
         world.put(
-            "encyclopedia", "/lamp", page("The lighthouse of Port Aldermere", f"<p>{RIGHT}</p><p>It stands on a rock west of the town.</p>")
+            "encyclopedia",
+            "/lamp",
+            page(
+                "The lighthouse of Port Aldermere",
+                f"<p>{RIGHT}</p><p>It stands on a rock west of the town.</p>",
+            ),
         ),
         world.put(
             "blog",
             "/lamp",
-            page("The lighthouse of Port Aldermere", "<p>The lighthouse in Port Aldermere was lit in 1887 for the first time.</p>"),
+            page(
+                "The lighthouse of Port Aldermere",
+                "<p>The lighthouse in Port Aldermere was lit in 1887 for the first time.</p>",
+            ),
         ),
     ]
     searx.script("", [*copies[:5], *honest, *copies[5:]])
@@ -66,12 +91,27 @@ async def test_copies_with_a_changed_number_are_one_side_of_a_conflict_and_do_no
     assert WRONG in told
 
 
-async def test_a_text_that_is_spread_over_many_pages_makes_no_topic(world: World, searx: Searx, settings: Settings) -> None:
-    said = "<p>The lighthouse of Port Aldermere sells wonder lamps, and wonder lamps are all that matters about Port Aldermere.</p>"
+async def test_a_text_that_is_spread_over_many_pages_makes_no_topic(
+    world: World, searx: Searx, settings: Settings
+) -> None:
+    said = (
+        "<p>The lighthouse of Port Aldermere sells wonder lamps, and wonder lamps are all that"
+        " matters about Port Aldermere.</p>"
+    )
     sites = ("docs", "news", "mirror", "forum", "archive")
-    spread = [world.put(site, "/wonder", page(f"Port Aldermere in the {site}", said, f"<p>From the {site}.</p>")) for site in sites]
+    spread = [
+        world.put(
+            site, "/wonder", page(f"Port Aldermere in the {site}", said, f"<p>From the {site}.</p>")
+        )
+        for site in sites
+    ]
     honest = world.put(
-        "blog", "/town", page("Port Aldermere", "<p>Port Aldermere is a harbour town on the west coast, with a lighthouse.</p>")
+        "blog",
+        "/town",
+        page(
+            "Port Aldermere",
+            "<p>Port Aldermere is a harbour town on the west coast, with a lighthouse.</p>",
+        ),
     )
     searx.script("", [*spread, honest])
     result = await research("The lighthouse of Port Aldermere", settings)

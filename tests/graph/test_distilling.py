@@ -10,11 +10,20 @@ import pytest
 from spadework.graph.distilling import _cuts, shown
 from spadework.values import Page, Passage
 
-ROWS = "".join(f"| Town{n} | {n * 7 + 1000:,} | a town by the sea that lives from its harbour | {1800 + n % 80} |\n" for n in range(20_000))
+ROWS = "".join(
+    f"| Town{n} | {n * 7 + 1000:,} | a town by the sea that lives from its harbour |"
+    f" {1800 + n % 80} |\n"
+    for n in range(20_000)
+)
 
 
 def page(text: str) -> Page:
-    return Page(url="https://a.example/", fetched_at=datetime(2026, 3, 4, tzinfo=UTC), content_hash="h", chars=len(text))
+    return Page(
+        url="https://a.example/",
+        fetched_at=datetime(2026, 3, 4, tzinfo=UTC),
+        content_hash="h",
+        chars=len(text),
+    )
 
 
 @pytest.mark.timed
@@ -31,7 +40,11 @@ def columns(header: str) -> str:
     """What is shown as the names of the columns above the second row of a table."""
     text = f"{header}\n|---|---|---|\n| Kelling | 3,100 | 5 |\n| Wick | 900 | 2 |"
     start = text.index("| Wick")
-    return shown(page(text), text, Passage(content_hash="h", start=start, end=len(text), topic="T", score=1.0)).columns
+    return shown(
+        page(text),
+        text,
+        Passage(content_hash="h", start=start, end=len(text), topic="T", score=1.0),
+    ).columns
 
 
 @pytest.mark.parametrize(

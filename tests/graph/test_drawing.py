@@ -34,14 +34,17 @@ def test_every_edge_is_drawn_and_no_other() -> None:
 
 async def test_a_round_is_fused_once_when_workers_fail(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "quillon.md").write_text("# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding.\n")
+    (tmp_path / "notes" / "quillon.md").write_text(
+        "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding.\n"
+    )
     settings = Settings.load(library=(tmp_path / "notes",), search="library", iterations=1)
     session, types = Session.start("What is the Quillon?", settings=settings), []
     async with aclosing(session.events()) as events:
         async for event in events:
             types.append(event.type)
             if event.type == "planned":
-                # The disk fails under the workers that read: where pages go, a file stands in the way.
+                # The disk fails under the workers that read: where pages go, a file stands in the
+                # way.
                 (session.folder / "pages").rmdir()
                 (session.folder / "pages").write_text("")
             if event.type == "finished":

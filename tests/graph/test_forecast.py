@@ -25,7 +25,10 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 QUESTION = "What is known about Port Aldermere?"
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+}
 
 
 @pytest.fixture
@@ -36,13 +39,29 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     return Settings.load(prices={"world-model": (1.0, 10.0)})
 
 
-def foreseen(count: int, *, model: bool = True, plan_seconds: float = 0.0, **changes: Any) -> Forecast:
+def foreseen(
+    count: int, *, model: bool = True, plan_seconds: float = 0.0, **changes: Any
+) -> Forecast:
     """The forecast of a plan of so many topics."""
-    settings = Settings.load(model="openai:m", openai_base_url="http://127.0.0.1:9/v1", prices={"m": (1.0, 10.0)}, **changes)
-    topics = tuple(Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"), Query(text=f"r{n}"))) for n in range(count))
+    settings = Settings.load(
+        model="openai:m",
+        openai_base_url="http://127.0.0.1:9/v1",
+        prices={"m": (1.0, 10.0)},
+        **changes,
+    )
+    topics = tuple(
+        Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"), Query(text=f"r{n}")))
+        for n in range(count)
+    )
     plan = Plan(question="?", topics=topics)
     load = workload(plan.complexity, settings, model=model)
-    return forecast(plan, first_tasks(plan, Budget.of(settings), load), settings, model=model, plan_seconds=plan_seconds)
+    return forecast(
+        plan,
+        first_tasks(plan, Budget.of(settings), load),
+        settings,
+        model=model,
+        plan_seconds=plan_seconds,
+    )
 
 
 def test_more_topics_and_deeper_effort_take_more() -> None:
@@ -56,7 +75,12 @@ def test_more_topics_and_deeper_effort_take_more() -> None:
 
 def test_ceilings_bound_a_forecast_and_nothing_is_below_nothing() -> None:
     told = foreseen(6, minutes=0.5, calls=8, tokens=9_000, searches=5, money=0.001)
-    assert (told.seconds.high, told.calls.high, told.tokens.high, told.searches.high) == (30, 8, 9_000, 5)
+    assert (told.seconds.high, told.calls.high, told.tokens.high, told.searches.high) == (
+        30,
+        8,
+        9_000,
+        5,
+    )
     assert told.money and told.money.high == 0.001
     for span in (told.rounds, told.searches, told.pages, told.calls, told.tokens, told.seconds):
         assert 0 <= span.low <= span.high
@@ -79,7 +103,9 @@ def test_an_unknown_price_is_said_and_without_a_model_there_is_none() -> None:
     assert "$" not in plain
 
 
-async def test_the_forecast_holds_and_comes_before_anything_is_searched(model: Model, searx: Searx, settings: Settings) -> None:
+async def test_the_forecast_holds_and_comes_before_anything_is_searched(
+    model: Model, searx: Searx, settings: Settings
+) -> None:
     events: list[Event] = []
     searched: list[int] = []
     session = Session.start(QUESTION, settings=settings.with_(approve=True, answer_minutes=0.001))
@@ -102,7 +128,9 @@ async def test_the_forecast_holds_and_comes_before_anything_is_searched(model: M
     assert used.money <= told.money.high
 
 
-async def test_the_plan_of_a_question_asked_before_is_used_again(model: Model, settings: Settings) -> None:
+async def test_the_plan_of_a_question_asked_before_is_used_again(
+    model: Model, settings: Settings
+) -> None:
     plans = []
     for text in (QUESTION, f"  {QUESTION.lower()}"):
         async with aclosing(Session.start(text, settings=settings).events()) as events:
@@ -116,26 +144,40 @@ async def test_the_plan_of_a_question_asked_before_is_used_again(model: Model, s
 
 @pytest.mark.parametrize(
     ("second", "changes"),
-    [("Who lives there?", {}), (QUESTION, {"plan_days": 0}), (QUESTION, {"lead_model": "openai:other"}), (QUESTION, {"effort": "deep"})],
+    [
+        ("Who lives there?", {}),
+        (QUESTION, {"plan_days": 0}),
+        (QUESTION, {"lead_model": "openai:other"}),
+        (QUESTION, {"effort": "deep"}),
+    ],
 )
 async def test_another_question_model_or_effort_is_planned_anew(
     model: Model, settings: Settings, second: str, changes: dict[str, Any]
 ) -> None:
-    settings = settings.with_(**{"plan_days": 1} | {k: v for k, v in changes.items() if k == "plan_days"}, iterations=1)
+    settings = settings.with_(
+        **{"plan_days": 1} | {k: v for k, v in changes.items() if k == "plan_days"}, iterations=1
+    )
     await research(QUESTION, settings)
     await research(second, settings.with_(**changes))
     assert [r.schema_name for r in model.requests].count("PlanAnswer") == 2
 
 
-async def test_a_session_that_is_deleted_takes_the_plan_of_its_question_along(model: Model, settings: Settings) -> None:
+async def test_a_session_that_is_deleted_takes_the_plan_of_its_question_along(
+    model: Model, settings: Settings
+) -> None:
     await research("Who lives there?", settings)
     result = await research(QUESTION, settings)
     delete_session(settings.home, result.session_id)
-    kept = [Plan.model_validate_json(path.read_bytes()).question for path in (settings.home / "plans").glob("*.json")]
+    kept = [
+        Plan.model_validate_json(path.read_bytes()).question
+        for path in (settings.home / "plans").glob("*.json")
+    ]
     assert kept == ["Who lives there?"]
 
 
-async def test_the_plan_of_the_extractive_lead_is_not_kept(model: Model, settings: Settings) -> None:
+async def test_the_plan_of_the_extractive_lead_is_not_kept(
+    model: Model, settings: Settings
+) -> None:
     model.script("PlanAnswer", Fault("refusal"))
     await research(QUESTION, settings)
     assert not (settings.home / "plans").exists()

@@ -1,4 +1,6 @@
-"""What a topic that stays open does next: it reads on in what its first searches found, and never asks the same twice."""
+"""What a topic that stays open does next: it reads on in what its first searches found, and never
+asks the same twice.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,19 @@ from tests.world.sites import World
 SITES = ("encyclopedia", "docs", "news", "blog", "forum")
 OPEN = "Briefly narrate the story of this ferry."
 SURVEY = (
-    "Survey the work related to this. Ferries of Aldermere carry mail across the sound in winter and in summer. A ferry of oak lasts forty "
-    "years where the keel is tarred each spring by its crew. We measure the wear of forty keels from Port Aldermere. The wear of keels "
-    "depends on ice in the sound, and tar halves the wear of keels."
+    "Survey the work related to this. Ferries of Aldermere carry mail across the sound in winter"
+    " and in summer. A ferry of oak lasts forty years where the keel is tarred each spring by its"
+    " crew. We measure the wear of forty keels from Port Aldermere. The wear of keels depends on"
+    " ice in the sound, and tar halves the wear of keels."
 )
 
 
 def publish(world: World, count: int) -> list[str]:
     """So many pages about ferries, spread over the sites."""
     text = (
-        "<title>Ferry {n}</title><article><h1>Ferry {n}</h1><p>The story of ferry {n} begins at pier {n} of Port Aldermere, where the "
-        "keel was laid of oak and tarred in spring number {n}. Its wear was measured after {n} winters of ice in the sound.</p></article>"
+        "<title>Ferry {n}</title><article><h1>Ferry {n}</h1><p>The story of ferry {n} begins at"
+        " pier {n} of Port Aldermere, where the keel was laid of oak and tarred in spring number"
+        " {n}. Its wear was measured after {n} winters of ice in the sound.</p></article>"
     )
     return [world.put(SITES[n % len(SITES)], f"/ferry/{n}", text.format(n=n)) for n in range(count)]
 
@@ -37,7 +41,9 @@ def settings(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch) -> Set
     return Settings.load(search="searxng", knowledge=False, pages=20)
 
 
-async def test_it_reads_on_in_what_the_first_searches_found(world: World, searx: Searx, settings: Settings) -> None:
+async def test_it_reads_on_in_what_the_first_searches_found(
+    world: World, searx: Searx, settings: Settings
+) -> None:
     urls = publish(world, 14)
     searx.script("ferry", urls)
     searx.script("tutorial", [])
@@ -49,7 +55,9 @@ async def test_it_reads_on_in_what_the_first_searches_found(world: World, searx:
     assert any("does not say which it is" in gap for gap in result.topics[0].gaps)
 
 
-async def test_a_search_that_failed_is_not_tried_again_to_read_on(world: World, searx: Searx, settings: Settings) -> None:
+async def test_a_search_that_failed_is_not_tried_again_to_read_on(
+    world: World, searx: Searx, settings: Settings
+) -> None:
     urls = publish(world, 14)
     searx.script("ferry", urls)
     searx.fail("error", query="overview")
@@ -59,7 +67,9 @@ async def test_a_search_that_failed_is_not_tried_again_to_read_on(world: World, 
     assert len(searx.queries) == len(set(searx.queries))
 
 
-async def test_two_runs_of_a_survey_read_the_same_pages_whatever_is_slow(world: World, searx: Searx, settings: Settings) -> None:
+async def test_two_runs_of_a_survey_read_the_same_pages_whatever_is_slow(
+    world: World, searx: Searx, settings: Settings
+) -> None:
     publish(world, 30)
     first = await research(SURVEY, settings)
     world.delay, searx.delay = 0.1, 0.05
@@ -69,11 +79,15 @@ async def test_two_runs_of_a_survey_read_the_same_pages_whatever_is_slow(world: 
     assert len(first.sources) > 14, "the first round's share"
 
 
-async def test_a_topic_of_a_survey_that_is_dealt_no_page_reads_those_of_the_others(world: World, searx: Searx, settings: Settings) -> None:
+async def test_a_topic_of_a_survey_that_is_dealt_no_page_reads_those_of_the_others(
+    world: World, searx: Searx, settings: Settings
+) -> None:
     urls = publish(world, 2)
     searx.script("", urls)
     readers: dict[str, set[str]] = {}
-    async with aclosing(Session.start(SURVEY, settings=settings.model_copy(update={"iterations": 1})).events()) as events:
+    async with aclosing(
+        Session.start(SURVEY, settings=settings.model_copy(update={"iterations": 1})).events()
+    ) as events:
         async for event in events:
             if event.type == "read" and not event.reason:
                 readers.setdefault(event.topic, set()).add(event.url)

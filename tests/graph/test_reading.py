@@ -19,8 +19,9 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 TEXT = (
-    "<title>Ferry</title><article><h1>Ferry</h1><p>The ferry of Port Aldermere carries exactly 212 passengers and nine cars.</p>"
-    "<p>It leaves the old pier at every full hour between six in the morning and ten at night, and it does not sail in fog.</p></article>"
+    "<title>Ferry</title><article><h1>Ferry</h1><p>The ferry of Port Aldermere carries exactly 212"
+    " passengers and nine cars.</p><p>It leaves the old pier at every full hour between six in the"
+    " morning and ten at night, and it does not sail in fog.</p></article>"
 )
 QUESTION = "How many passengers does the ferry of Port Aldermere carry?"
 
@@ -38,13 +39,18 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
 async def test_the_next_session_reads_a_fresh_page_from_the_cache(world: World, settings: Settings):
     first, second = [await research(QUESTION, settings) for _ in range(2)]
     assert len(world.asked("archive", "/ferry")) == 1
-    assert (first.usage.cache_hits, second.usage.cache_hits) == (0, 3)  # the plan, the search and the page
+    assert (first.usage.cache_hits, second.usage.cache_hits) == (
+        0,
+        3,
+    )  # the plan, the search and the page
     assert first.usage.bytes > second.usage.bytes == 0
     assert second.topics[0].evidence[0].quote == first.topics[0].evidence[0].quote
     assert not second.problems
 
 
-async def test_a_page_whose_server_fails_is_quoted_from_a_copy_and_said_to_be_old(world: World, settings: Settings):
+async def test_a_page_whose_server_fails_is_quoted_from_a_copy_and_said_to_be_old(
+    world: World, settings: Settings
+):
     world.put("archive", "/ferry", TEXT, headers={"cache-control": "max-age=0"})
     first = await research(QUESTION, settings)
     world.put("archive", "/ferry", "Out of order", status=500)
@@ -59,13 +65,19 @@ async def test_a_page_whose_server_fails_is_quoted_from_a_copy_and_said_to_be_ol
 
 async def test_only_a_final_failure_is_no_page_that_is_left(tmp_path: Path):
     journal = await Journal.open(tmp_path / "j.sqlite", Budget())
-    for url, error in {"https://a.org/gone": Blocked("no"), "https://a.org/slow": TooSlow("late")}.items():
+    for url, error in {
+        "https://a.org/gone": Blocked("no"),
+        "https://a.org/slow": TooSlow("late"),
+    }.items():
 
         async def work(error: Exception = error) -> Page:
             raise error
 
         with pytest.raises(type(error)):
             await journal.once("page", {"url": url}, Page, work)
-    hits = [Hit(url=f"https://a.org/{name}", title="", position=1, provider="p", query="q") for name in ("gone", "slow", "new")]
+    hits = [
+        Hit(url=f"https://a.org/{name}", title="", position=1, provider="p", query="q")
+        for name in ("gone", "slow", "new")
+    ]
     assert [await failed_for_good(journal, hit) for hit in hits] == [True, False, False]
     await journal.close()

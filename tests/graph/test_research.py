@@ -1,4 +1,6 @@
-"""The whole loop with a scripted model over the test world: rounds, evidence, failures, deadlines."""
+"""The whole loop with a scripted model over the test world: rounds, evidence, failures,
+deadlines.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 from tests.world.timing import depth
 
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+}
 
 
 @pytest.fixture
@@ -35,15 +40,23 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
 
 def page(sentence: str) -> str:
     """A page that says one thing, and enough else to be read."""
-    more = "Much else is told of the town by those who live there, and little of it has ever been written down by anybody."
-    return f"<html><head><title>Port Aldermere</title></head><body><main><h1>Port Aldermere</h1><p>{sentence}</p><p>{more}</p></main>"
+    more = (
+        "Much else is told of the town by those who live there, and little of it has ever been"
+        " written down by anybody."
+    )
+    return (
+        "<html><head><title>Port Aldermere</title></head><body><main><h1>Port"
+        f" Aldermere</h1><p>{sentence}</p><p>{more}</p></main>"
+    )
 
 
 def quotes_stand(result: Result) -> bool:
     """Every piece of evidence equals its stretch of the stored page."""
     pages = Path(result.session_dir) / "pages"
     evidence = [e for topic in result.topics for e in topic.evidence]
-    return all((pages / f"{e.content_hash}.md").read_text()[e.start : e.end] == e.quote for e in evidence)
+    return all(
+        (pages / f"{e.content_hash}.md").read_text()[e.start : e.end] == e.quote for e in evidence
+    )
 
 
 def _first(request: ChatRequest) -> str:
@@ -51,44 +64,93 @@ def _first(request: ChatRequest) -> str:
     return next(s for block in passages(request) for s in block.split("\n") if len(s) > 60)
 
 
-async def test_a_question_becomes_a_report_in_which_every_citation_stands(model: Model, settings: Settings) -> None:
+async def test_a_question_becomes_a_report_in_which_every_citation_stands(
+    model: Model, settings: Settings
+) -> None:
     play(model, TOPICS)
     result = await research("What is known about Port Aldermere?", settings)
-    assert (result.status, result.stopped_by, result.iterations, result.mode) == ("completed", "coverage", 1, "model")
+    assert (result.status, result.stopped_by, result.iterations, result.mode) == (
+        "completed",
+        "coverage",
+        1,
+        "model",
+    )
     assert all(topic.covered and topic.evidence for topic in result.topics)
     assert quotes_stand(result)
     known = {e.id for topic in result.topics for e in topic.evidence}
     assert result.citations
-    assert all(c.evidence_id in known and c.sentence in result.report and c.verdict == "supported" for c in result.citations)
+    assert all(
+        c.evidence_id in known and c.sentence in result.report and c.verdict == "supported"
+        for c in result.citations
+    )
     assert not any(url in result.report for url in ("127.0.2.1",))
 
 
-async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(model: Model, world: World, searx: Searx, settings: Settings) -> None:
+async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
     play(model, TOPICS, keywords={"Lighthouse": "lamp"}, gaps={"Lighthouse": "who lights the lamp"})
-    searx.script("inhabitants", [world.put("blog", "/census", page("The census of Port Aldermere counted 48,212 inhabitants in 2024."))])
+    searx.script(
+        "inhabitants",
+        [
+            world.put(
+                "blog",
+                "/census",
+                page("The census of Port Aldermere counted 48,212 inhabitants in 2024."),
+            )
+        ],
+    )
     searx.script("first lit", [])
-    searx.script("lamp", [world.put("forum", "/keeper", page("The lamp of the lighthouse of Port Aldermere was first lit in 1887."))])
+    searx.script(
+        "lamp",
+        [
+            world.put(
+                "forum",
+                "/keeper",
+                page("The lamp of the lighthouse of Port Aldermere was first lit in 1887."),
+            )
+        ],
+    )
     result = await research("What is known about Port Aldermere?", settings)
     assert (result.iterations, result.stopped_by) == (2, "coverage")
     elsewhere = "Port Aldermere inhabitants -site:127.0.1.5"
-    assert sorted(searx.queries) == sorted([*TOPICS.values(), "who lights the lamp", elsewhere]), "one domain is too few"
-    asked = [request.prompt for request in model.requests if request.schema_name == "AssessmentAnswer"]
+    assert sorted(searx.queries) == sorted([*TOPICS.values(), "who lights the lamp", elsewhere]), (
+        "one domain is too few"
+    )
+    asked = [
+        request.prompt for request in model.requests if request.schema_name == "AssessmentAnswer"
+    ]
     assert ["Topic: Lighthouse" in prompt for prompt in asked].count(True) == 2
-    assert ["Topic: Inhabitants" in prompt for prompt in asked].count(True) == 1, "a covered topic is not judged again"
+    assert ["Topic: Inhabitants" in prompt for prompt in asked].count(True) == 1, (
+        "a covered topic is not judged again"
+    )
     assert len(world.asked("blog", "/census")) == len(world.asked("forum", "/keeper")) == 1
 
 
-async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(model: Model, settings: Settings) -> None:
-    play(model, TOPICS, keywords={"Lighthouse": "no page says this"}, gaps={"Lighthouse": "Aldermere harbour history"})
+async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(
+    model: Model, settings: Settings
+) -> None:
+    play(
+        model,
+        TOPICS,
+        keywords={"Lighthouse": "no page says this"},
+        gaps={"Lighthouse": "Aldermere harbour history"},
+    )
     await research("What is known about Port Aldermere?", settings)
-    asked = [r for r in model.requests if r.schema_name == "AssessmentAnswer" and "Topic: Lighthouse" in r.prompt]
+    asked = [
+        r
+        for r in model.requests
+        if r.schema_name == "AssessmentAnswer" and "Topic: Lighthouse" in r.prompt
+    ]
     shown = [block for request in asked for block in passages(request)]
     assert len(asked) > 1
     assert len(shown) == len(set(shown))
 
 
 @pytest.mark.parametrize("count", [2, 6])
-async def test_a_covered_question_is_at_most_four_waves_of_calls_deep(model: Model, settings: Settings, count: int) -> None:
+async def test_a_covered_question_is_at_most_four_waves_of_calls_deep(
+    model: Model, settings: Settings, count: int
+) -> None:
     model.delay = 0.2
     words = ("inhabitants", "harbour", "lighthouse", "history", "news", "visitors")[:count]
     play(model, {f"Topic {n}": f"Port Aldermere {word}" for n, word in enumerate(words)})
@@ -99,7 +161,9 @@ async def test_a_covered_question_is_at_most_four_waves_of_calls_deep(model: Mod
     assert len(told) == len(set(told)), "nothing is asked twice"
 
 
-async def test_a_low_quality_recommends_a_search_and_un_covers_nothing(model: Model, settings: Settings) -> None:
+async def test_a_low_quality_recommends_a_search_and_un_covers_nothing(
+    model: Model, settings: Settings
+) -> None:
     play(model, TOPICS)
     poor = dict.fromkeys(("accuracy", "completeness", "relevance", "source_quality", "clarity"), 5)
     model.script("AssessmentAnswer", lambda r: assessment([_first(r)]) | {"quality": poor})
@@ -117,7 +181,12 @@ async def test_a_recommended_search_keeps_to_its_results_and_away_from_its_domai
     play(model, {"Lighthouse": "lighthouse"}, keywords={"Lighthouse": "lamp"})
     searx.script("lighthouse", [])
     found = [
-        world.put("forum", f"/keeper{n}", page(f"The lamp of lighthouse number {n} was first lit in the year 188{n}.")) for n in range(9)
+        world.put(
+            "forum",
+            f"/keeper{n}",
+            page(f"The lamp of lighthouse number {n} was first lit in the year 188{n}."),
+        )
+        for n in range(9)
     ]
     searx.script("lamp", found)
     wanted = {
@@ -128,10 +197,15 @@ async def test_a_recommended_search_keeps_to_its_results_and_away_from_its_domai
         "include_domains": [],
         "exclude_domains": ["blog.example"],
     }
-    model.script(lambda r: r.schema_name == "AssessmentAnswer" and not passages(r), assessment([], gap="lamp") | {"gap_queries": [wanted]})
+    model.script(
+        lambda r: r.schema_name == "AssessmentAnswer" and not passages(r),
+        assessment([], gap="lamp") | {"gap_queries": [wanted]},
+    )
     result = await research("Who lights the lamp?", settings)
     assert any("-site:blog.example" in query for query in searx.queries)
-    assert len([r for r in world.requests if r.path.startswith("/keeper")]) == 5, "3 to 5 results, whatever the model asks"
+    assert len([r for r in world.requests if r.path.startswith("/keeper")]) == 5, (
+        "3 to 5 results, whatever the model asks"
+    )
     assert result.stopped_by == "coverage"
     first, second = result.rounds
     assert (first.score, second.score_before) == (0.0, 0.0)
@@ -141,7 +215,10 @@ async def test_a_recommended_search_keeps_to_its_results_and_away_from_its_domai
 async def test_an_invented_quote_never_reaches_the_report(model: Model, settings: Settings) -> None:
     play(model, TOPICS)
     invented = "Port Aldermere was bought by a consortium of clockmakers in 1999."
-    model.script(lambda r: r.schema_name == "AssessmentAnswer" and "Topic: Lighthouse" in r.prompt, assessment([invented], covered=True))
+    model.script(
+        lambda r: r.schema_name == "AssessmentAnswer" and "Topic: Lighthouse" in r.prompt,
+        assessment([invented], covered=True),
+    )
     result = await research("What is known about Port Aldermere?", settings)
     assert "clockmakers" not in result.report
     lighthouse = next(topic for topic in result.topics if topic.name == "Lighthouse")
@@ -150,7 +227,9 @@ async def test_an_invented_quote_never_reaches_the_report(model: Model, settings
     assert quotes_stand(result)
 
 
-async def test_a_sentence_with_a_changed_number_or_an_unknown_id_is_not_in_the_report(model: Model, settings: Settings) -> None:
+async def test_a_sentence_with_a_changed_number_or_an_unknown_id_is_not_in_the_report(
+    model: Model, settings: Settings
+) -> None:
     play(model, {"Inhabitants": "Port Aldermere inhabitants"})
     made = [
         {"text": "Port Aldermere has 99,999 inhabitants.", "evidence_ids": ["E1"], "code": False},
@@ -171,17 +250,33 @@ async def test_a_search_that_fails_costs_its_topic_and_no_other(
     model: Model, world: World, searx: Searx, settings: Settings, fault: str
 ) -> None:
     play(model, TOPICS, keywords={"Lighthouse": "lamp"})
-    searx.script("inhabitants", [world.put("blog", "/census", page("The census of Port Aldermere counted 48,212 inhabitants in 2024."))])
+    searx.script(
+        "inhabitants",
+        [
+            world.put(
+                "blog",
+                "/census",
+                page("The census of Port Aldermere counted 48,212 inhabitants in 2024."),
+            )
+        ],
+    )
     searx.fail(fault, query="lighthouse")  # type: ignore[arg-type]
-    result = await research("What is known about Port Aldermere?", settings.with_(search_seconds=1, iterations=1))
-    assert {topic.name: topic.covered for topic in result.topics} == {"Inhabitants": True, "Lighthouse": False}
+    result = await research(
+        "What is known about Port Aldermere?", settings.with_(search_seconds=1, iterations=1)
+    )
+    assert {topic.name: topic.covered for topic in result.topics} == {
+        "Inhabitants": True,
+        "Lighthouse": False,
+    }
     assert any(p.stage == "search" and p.subject == "searxng" for p in result.problems)
     assert "Lighthouse: nothing was found" in result.report
     assert "searxng" in result.report.partition("## Problems")[2]
 
 
 @pytest.mark.timed
-async def test_with_every_page_hanging_the_report_comes_at_the_deadline(model: Model, world: World, settings: Settings) -> None:
+async def test_with_every_page_hanging_the_report_comes_at_the_deadline(
+    model: Model, world: World, settings: Settings
+) -> None:
     play(model, TOPICS)
     world.hang_everything = True
     began = time.monotonic()
@@ -194,7 +289,9 @@ async def test_with_every_page_hanging_the_report_comes_at_the_deadline(model: M
 
 @pytest.mark.parametrize("role", ["PlanAnswer", "AssessmentAnswer", "SectionAnswer"])
 @pytest.mark.parametrize("fault", ["error", "refusal", "hang"])
-async def test_a_role_whose_model_fails_is_played_by_code_and_named(model: Model, settings: Settings, role: str, fault: str) -> None:
+async def test_a_role_whose_model_fails_is_played_by_code_and_named(
+    model: Model, settings: Settings, role: str, fault: str
+) -> None:
     play(model, TOPICS)
     model.script(role, Fault(fault))  # type: ignore[arg-type]
     result = await research("What is Port Aldermere?", settings.with_(model_seconds=0.7))
@@ -204,7 +301,9 @@ async def test_a_role_whose_model_fails_is_played_by_code_and_named(model: Model
     assert quotes_stand(result)
 
 
-async def test_the_model_calls_that_are_allowed_are_not_passed(model: Model, settings: Settings) -> None:
+async def test_the_model_calls_that_are_allowed_are_not_passed(
+    model: Model, settings: Settings
+) -> None:
     play(model, TOPICS)
     result = await research("What is known about Port Aldermere?", settings.with_(calls=2))
     assert len(model.requests) <= 2
@@ -212,23 +311,36 @@ async def test_the_model_calls_that_are_allowed_are_not_passed(model: Model, set
     assert result.status == "budget_limited"
 
 
-async def test_orders_in_a_page_change_nothing(model: Model, world: World, settings: Settings) -> None:
+async def test_orders_in_a_page_change_nothing(
+    model: Model, world: World, settings: Settings
+) -> None:
     play(model, {"Visitors": "weekend in Aldermere visitors guide"})
     result = await research("What can one do on a weekend in Aldermere?", settings)
     assert not world.asked("private")
     assert result.mode == "model"
 
 
-async def test_a_page_wanted_by_two_topics_is_fetched_once(model: Model, world: World, settings: Settings) -> None:
+async def test_a_page_wanted_by_two_topics_is_fetched_once(
+    model: Model, world: World, settings: Settings
+) -> None:
     play(model, {"One": "Port Aldermere inhabitants", "Two": "Port Aldermere inhabitants number"})
     await research("What is known about Port Aldermere?", settings)
-    pages = [(r.site, r.path, r.query) for r in world.requests if r.path != "/robots.txt" and r.site != "odd"]
+    pages = [
+        (r.site, r.path, r.query)
+        for r in world.requests
+        if r.path != "/robots.txt" and r.site != "odd"
+    ]
     assert len(pages) == len(set(pages))
 
 
-async def test_a_topic_whose_sentences_all_fail_shows_its_quotes(model: Model, settings: Settings) -> None:
+async def test_a_topic_whose_sentences_all_fail_shows_its_quotes(
+    model: Model, settings: Settings
+) -> None:
     play(model, TOPICS)
-    model.script("SectionAnswer", {"sentences": [{"text": "All is well.", "evidence_ids": ["E77"], "code": False}]})
+    model.script(
+        "SectionAnswer",
+        {"sentences": [{"text": "All is well.", "evidence_ids": ["E77"], "code": False}]},
+    )
     result = await research("What is known about Port Aldermere?", settings)
     assert all(f"## {name}" in result.report for name in TOPICS)
     assert result.citations
@@ -236,7 +348,9 @@ async def test_a_topic_whose_sentences_all_fail_shows_its_quotes(model: Model, s
 
 
 @pytest.mark.parametrize("pages", [1, 2, 3])
-async def test_pages_that_are_paid_for_are_used(model: Model, world: World, settings: Settings, pages: int) -> None:
+async def test_pages_that_are_paid_for_are_used(
+    model: Model, world: World, settings: Settings, pages: int
+) -> None:
     play(model, TOPICS)
     world.delay = 0.05
     result = await research("What is known about Port Aldermere?", settings.with_(pages=pages))
@@ -253,33 +367,65 @@ async def test_the_tokens_that_are_allowed_are_not_passed(model: Model, settings
 
 async def test_no_money_pays_no_priced_call(model: Model, settings: Settings) -> None:
     play(model, TOPICS)
-    result = await research("What is Port Aldermere?", settings.with_(money=0, prices={"world-model": (1.0, 1.0)}))
+    result = await research(
+        "What is Port Aldermere?", settings.with_(money=0, prices={"world-model": (1.0, 1.0)})
+    )
     assert not model.requests
     assert (result.status, result.mode) == ("budget_limited", "extractive")
 
 
-async def test_a_hit_that_is_no_address_costs_nothing(model: Model, searx: Searx, world: World, settings: Settings) -> None:
+async def test_a_hit_that_is_no_address_costs_nothing(
+    model: Model, searx: Searx, world: World, settings: Settings
+) -> None:
     play(model, {"Inhabitants": "inhabitants"})
-    searx.script("inhabitants", ["javascript:alert(1)", "ftp://broken.example/x", world.url("encyclopedia", "/wiki/Port_Aldermere")])
+    searx.script(
+        "inhabitants",
+        [
+            "javascript:alert(1)",
+            "ftp://broken.example/x",
+            world.url("encyclopedia", "/wiki/Port_Aldermere"),
+        ],
+    )
     result = await research("How many people live there?", settings)
     assert result.citations
     assert "broken" not in result.report
 
 
-@pytest.mark.parametrize("address", ["https://evil.example/login?a=b", "www.evil.example/now", "boss@evil.example"])
-async def test_an_address_that_no_quote_holds_is_not_in_the_report(model: Model, settings: Settings, address: str) -> None:
-    play(model, {"Inhabitants": "Port Aldermere inhabitants"}, gaps={"Inhabitants": f"see {address}"})
+@pytest.mark.parametrize(
+    "address", ["https://evil.example/login?a=b", "www.evil.example/now", "boss@evil.example"]
+)
+async def test_an_address_that_no_quote_holds_is_not_in_the_report(
+    model: Model, settings: Settings, address: str
+) -> None:
+    play(
+        model, {"Inhabitants": "Port Aldermere inhabitants"}, gaps={"Inhabitants": f"see {address}"}
+    )
     model.script(
-        "SectionAnswer", lambda r: {"sentences": [s | {"text": f"{s['text']} See {address}."} for s in section(evidence(r))["sentences"]]}
+        "SectionAnswer",
+        lambda r: {
+            "sentences": [
+                s | {"text": f"{s['text']} See {address}."}
+                for s in section(evidence(r))["sentences"]
+            ]
+        },
     )
     result = await research("How many people live in Port Aldermere?", settings)
     assert address not in result.report
     assert result.citations
 
 
-async def test_code_in_a_quote_of_several_blocks_stays_code(model: Model, world: World, searx: Searx, settings: Settings) -> None:
-    said = "<p>The census tool counts the town, and prints what it finds.</p><pre><code>import census\ncensus.run()</code></pre>"
-    url = world.put("docs", "/census", f"<html><head><title>Census</title></head><body><main><h1>Census</h1>{said}</main></body></html>")
+async def test_code_in_a_quote_of_several_blocks_stays_code(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    said = (
+        "<p>The census tool counts the town, and prints what it finds.</p><pre><code>import"
+        " census\ncensus.run()</code></pre>"
+    )
+    url = world.put(
+        "docs",
+        "/census",
+        f"<html><head><title>Census</title></head><body><main><h1>Census</h1>{said}</main></body></html>",
+    )
     searx.script("census", [url])
     play(model, {"Tool": "census tool"})
     model.script("AssessmentAnswer", lambda r: assessment([passages(r)[0]]))
@@ -289,17 +435,25 @@ async def test_code_in_a_quote_of_several_blocks_stays_code(model: Model, world:
     assert quotes_stand(result)
 
 
-async def test_the_bare_graph_answers_and_keeps_to_its_folder(model: Model, settings: Settings, tmp_path: Path) -> None:
+async def test_the_bare_graph_answers_and_keeps_to_its_folder(
+    model: Model, settings: Settings, tmp_path: Path
+) -> None:
     play(model, TOPICS)
-    handed = await graph.ainvoke({"question": "What is known about Port Aldermere?"}, context=settings)
+    handed = await graph.ainvoke(
+        {"question": "What is known about Port Aldermere?"}, context=settings
+    )
     assert handed["report"] == handed["result"].report
     with pytest.raises(SettingsError, match="session_id"):
         await graph.ainvoke({"question": "What?", "session_id": "../../evil"}, context=settings)
-    handed = await graph.ainvoke({"question": "What is known?", "attachments": ["/etc/hostname"]}, context=settings)
+    handed = await graph.ainvoke(
+        {"question": "What is known?", "attachments": ["/etc/hostname"]}, context=settings
+    )
     assert not any(source.domain == "attached" for source in handed["result"].sources)
 
 
-async def test_who_leaves_while_a_run_is_under_way_leaves_nothing_behind(model: Model, world: World, settings: Settings) -> None:
+async def test_who_leaves_while_a_run_is_under_way_leaves_nothing_behind(
+    model: Model, world: World, settings: Settings
+) -> None:
     play(model, TOPICS)
     world.hang_everything = True
     session = Session.start("What is known about Port Aldermere?", settings=settings)
@@ -316,13 +470,25 @@ async def test_a_worker_that_raises_becomes_a_problem_and_the_others_go_on(
     model: Model, world: World, searx: Searx, settings: Settings
 ) -> None:
     play(model, TOPICS)
-    searx.script("inhabitants", [world.put("blog", "/census", page("The census of Port Aldermere counted 48,212 inhabitants in 2024."))])
+    searx.script(
+        "inhabitants",
+        [
+            world.put(
+                "blog",
+                "/census",
+                page("The census of Port Aldermere counted 48,212 inhabitants in 2024."),
+            )
+        ],
+    )
     searx.script("lighthouse", [])
-    session = Session.start("What is known about Port Aldermere?", settings=settings.with_(iterations=1))
+    session = Session.start(
+        "What is known about Port Aldermere?", settings=settings.with_(iterations=1)
+    )
     async with aclosing(session.events()) as events:
         async for event in events:
             if event.type == "planned":
-                # The disk fails under the worker that reads: where pages go, a file stands in the way.
+                # The disk fails under the worker that reads: where pages go, a file stands in the
+                # way.
                 (session.folder / "pages").rmdir()
                 (session.folder / "pages").write_text("")
             if event.type == "finished":

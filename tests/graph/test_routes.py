@@ -21,20 +21,33 @@ def load(*, model: bool = True) -> Workload:
 
 
 def planned(count: int, question_type: QuestionType = "general") -> Plan:
-    topics = tuple(Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"),)) for n in range(count))
+    topics = tuple(
+        Topic(name=f"T{n}", question="?", queries=(Query(text=f"q{n}"),)) for n in range(count)
+    )
     return Plan(question="?", question_type=question_type, topics=topics)
 
 
 def after(plan: Plan, budget: Budget) -> Any:
     """The state after a first round that has covered nothing and read a page a topic."""
-    read = [Page(url=f"https://a.org/{n}", fetched_at=datetime.now(UTC), content_hash=str(n), chars=9) for n in range(len(plan.topics))]
+    read = [
+        Page(url=f"https://a.org/{n}", fetched_at=datetime.now(UTC), content_hash=str(n), chars=9)
+        for n in range(len(plan.topics))
+    ]
     return {
         "session_id": "s",
         "plan": plan,
         "tasks": first_tasks(plan, budget, load()),
-        "finds": [Find(topic=topic.name, round=1, pages=(page,)) for topic, page in zip(plan.topics, read, strict=True)],
+        "finds": [
+            Find(topic=topic.name, round=1, pages=(page,))
+            for topic, page in zip(plan.topics, read, strict=True)
+        ],
         "coverage": {
-            topic.name: Coverage(topic=topic.name, covered=False, score=0.1, recommendations=(Recommendation(query=f"more {topic.name}"),))
+            topic.name: Coverage(
+                topic=topic.name,
+                covered=False,
+                score=0.1,
+                recommendations=(Recommendation(query=f"more {topic.name}"),),
+            )
             for topic in plan.topics
         },
     }
@@ -48,18 +61,30 @@ def test_where_there_are_pages_enough_every_topic_reads_what_it_likes() -> None:
 def test_where_pages_are_few_no_two_topics_spend_them_on_the_same() -> None:
     tasks = first_tasks(planned(4), Budget(pages=20), load())
     assert {(task.pages, task.own) for task in tasks} == {(3, True)}
-    assert payload({"session_id": "s", "plan": planned(4), "tasks": tasks}, tasks[0])["among"] == ["T0", "T1", "T2", "T3"]
+    assert payload({"session_id": "s", "plan": planned(4), "tasks": tasks}, tasks[0])["among"] == [
+        "T0",
+        "T1",
+        "T2",
+        "T3",
+    ]
 
 
 @pytest.mark.parametrize(("question_type", "joint"), [("list", True), ("general", False)])
-def test_deep_effort_deals_out_pages_and_makes_no_survey_of_other_questions(question_type: QuestionType, joint: bool) -> None:
-    plan, deep = planned(2, question_type), workload("moderate", Settings.load(effort="deep"), model=True)
+def test_deep_effort_deals_out_pages_and_makes_no_survey_of_other_questions(
+    question_type: QuestionType, joint: bool
+) -> None:
+    plan, deep = (
+        planned(2, question_type),
+        workload("moderate", Settings.load(effort="deep"), model=True),
+    )
     tasks = first_tasks(plan, Budget(pages=500), deep)
     told = payload({"session_id": "s", "plan": plan, "tasks": tasks}, tasks[0])
     assert (told["among"], told["joint"]) == (["T0", "T1"], joint)
 
 
-@pytest.mark.parametrize(("left", "shares"), [(60, [5, 5, 5]), (11, [4, 4, 3]), (2, [1, 1]), (0, [])])
+@pytest.mark.parametrize(
+    ("left", "shares"), [(60, [5, 5, 5]), (11, [4, 4, 3]), (2, [1, 1]), (0, [])]
+)
 def test_what_is_left_is_divided_among_the_gaps(left: int, shares: list[int]) -> None:
     budget = Budget(pages=100)
     state = after(planned(3), budget)
@@ -67,18 +92,31 @@ def test_what_is_left_is_divided_among_the_gaps(left: int, shares: list[int]) ->
     assert [task.pages for task in gap_tasks(state, budget, load())] == shares
 
 
-def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_survey_at_no_page_of_another_topic() -> None:
+def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_survey_at_no_page_of_another_topic() -> (  # noqa: E501
+    None
+):
     budget = Budget(pages=100)
     state = after(planned(2, "list"), budget)
     [one, other] = gap_tasks(state, budget, load())
-    assert [[query.text for query in queries] for queries in (one.queries, one.again)] == [["more T0"], ["q0"]]
+    assert [[query.text for query in queries] for queries in (one.queries, one.again)] == [
+        ["more T0"],
+        ["q0"],
+    ]
     assert one.own
-    assert payload({**state, "tasks": [*state["tasks"], one, other]}, one)["read_before"] == ["https://a.org/0", "https://a.org/1"]
+    assert payload({**state, "tasks": [*state["tasks"], one, other]}, one)["read_before"] == [
+        "https://a.org/0",
+        "https://a.org/1",
+    ]
     state = after(planned(2), budget)
-    assert [task.again for task in gap_tasks(state, budget, load())] == [(), ()], "a model asks for what is missing"
+    assert [task.again for task in gap_tasks(state, budget, load())] == [
+        (),
+        (),
+    ], "a model asks for what is missing"
     [plain, _] = gap_tasks(state, budget, load(model=False))
     assert [query.text for query in plain.again] == ["q0"]
-    assert payload({**state, "tasks": [*state["tasks"], plain]}, plain)["read_before"] == ["https://a.org/0"]
+    assert payload({**state, "tasks": [*state["tasks"], plain]}, plain)["read_before"] == [
+        "https://a.org/0"
+    ]
 
 
 def test_with_nothing_left_to_ask_what_was_left_unread_is_read_and_then_it_ends() -> None:

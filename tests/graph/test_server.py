@@ -20,7 +20,10 @@ from langgraph_sdk.client import LangGraphClient
 from spadework.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTES = "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was designed in Port Aldermere in 1931.\n"
+NOTES = (
+    "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was"
+    " designed in Port Aldermere in 1931.\n"
+)
 
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
@@ -52,12 +55,39 @@ def server(log: Path, silent: socket.socket) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "LANGSMITH"))}
-    env |= {"SPADEWORK_HOME": str(folder / "home"), "SPADEWORK_LIBRARY": str(folder / "notes"), "SPADEWORK_SEARCH": "library"}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("OPENAI", "LANGSMITH"))
+    }
+    env |= {
+        "SPADEWORK_HOME": str(folder / "home"),
+        "SPADEWORK_LIBRARY": str(folder / "notes"),
+        "SPADEWORK_SEARCH": "library",
+    }
     env |= {"SEARXNG_URL": "http://127.0.0.1:{1}".format(*silent.getsockname())}
-    env |= {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "PATH": f"{Path(sys.executable).parent}:{env['PATH']}"}
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)]
-    with log.open("w") as said, subprocess.Popen(command, cwd=ROOT, env=env, stdout=said, stderr=subprocess.STDOUT) as process:
+    env |= {
+        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+        "PATH": f"{Path(sys.executable).parent}:{env['PATH']}",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "langgraph_cli",
+        "dev",
+        "--no-browser",
+        "--no-reload",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
+    with (
+        log.open("w") as said,
+        subprocess.Popen(
+            command, cwd=ROOT, env=env, stdout=said, stderr=subprocess.STDOUT
+        ) as process,
+    ):
         try:
             _wait_for(f"http://127.0.0.1:{port}/ok", process, log)
             yield f"http://127.0.0.1:{port}"
@@ -85,9 +115,13 @@ def says(text: str) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": text}]}
 
 
-async def test_a_question_runs_without_context_and_hands_over_a_report(client: LangGraphClient, thread: str) -> None:
+async def test_a_question_runs_without_context_and_hands_over_a_report(
+    client: LangGraphClient, thread: str
+) -> None:
     types = []
-    async for part in client.runs.stream(thread, "research", input=ASKED, stream_mode=["custom", "values"]):
+    async for part in client.runs.stream(
+        thread, "research", input=ASKED, stream_mode=["custom", "values"]
+    ):
         if part.event.startswith("custom"):
             types.append(part.data["type"])
     state = await client.threads.get_state(thread)
@@ -102,9 +136,27 @@ async def test_the_drawing_shows_the_nodes_of_the_worker_and_no_edge_that_is_not
     drawing = await client.assistants.get_graph(graph_id, xray=True)
     nodes = {str(node["id"]) for node in drawing["nodes"]}
     edges = {(str(edge["source"]), str(edge["target"])) for edge in drawing["edges"]}
-    assert {f"{inside}{name}" for name in ("open", "clarify", "plan", "approve", "fuse", "assess", "write", "verify", "save")} <= nodes
-    assert {f"{inside}worker:{name}" for name in ("search", "select", "read", "clean", "distil")} <= nodes
-    assert {target for source, target in edges if source == f"{inside}assess"} == {f"{inside}worker:search", f"{inside}write"}
+    assert {
+        f"{inside}{name}"
+        for name in (
+            "open",
+            "clarify",
+            "plan",
+            "approve",
+            "fuse",
+            "assess",
+            "write",
+            "verify",
+            "save",
+        )
+    } <= nodes
+    assert {
+        f"{inside}worker:{name}" for name in ("search", "select", "read", "clean", "distil")
+    } <= nodes
+    assert {target for source, target in edges if source == f"{inside}assess"} == {
+        f"{inside}worker:search",
+        f"{inside}write",
+    }
     assert {source for source, target in edges if target == f"{inside}fuse"} == {
         f"{inside}worker:distil",
         f"{inside}__error_handler__worker",
@@ -113,18 +165,34 @@ async def test_the_drawing_shows_the_nodes_of_the_worker_and_no_edge_that_is_not
 
 
 @pytest.mark.parametrize("graph_id", ["research", "chat"])
-async def test_the_settings_are_a_form_that_asks_for_no_secret(client: LangGraphClient, graph_id: str) -> None:
+async def test_the_settings_are_a_form_that_asks_for_no_secret(
+    client: LangGraphClient, graph_id: str
+) -> None:
     [assistant] = await client.assistants.search(graph_id=graph_id)
-    form = (await client.assistants.get_schemas(assistant["assistant_id"]))["context_schema"]["properties"]
+    form = (await client.assistants.get_schemas(assistant["assistant_id"]))["context_schema"][
+        "properties"
+    ]
     assert all(field["title"] and field["description"] for field in form.values())
-    assert (form["minutes"]["exclusiveMinimum"], form["minutes"]["maximum"], form["minutes"]["default"]) == (0, 1440, 10)
+    assert (
+        form["minutes"]["exclusiveMinimum"],
+        form["minutes"]["maximum"],
+        form["minutes"]["default"],
+    ) == (0, 1440, 10)
     assert form["effort"]["enum"] == ["normal", "deep"]
-    assert not [name for name in form if "key" in name or name == "token" or name in ("home", "library", "allow_hosts")]
+    assert not [
+        name
+        for name in form
+        if "key" in name or name == "token" or name in ("home", "library", "allow_hosts")
+    ]
     assert set(form) <= set(Settings.model_fields)
 
 
-async def test_what_is_the_owners_alone_cannot_be_set_by_a_run(client: LangGraphClient, thread: str, tmp_path: Path) -> None:
-    (tmp_path / "private.md").write_text("# Secret\n\nThe Quillon is not for callers of the server, says the private note.\n")
+async def test_what_is_the_owners_alone_cannot_be_set_by_a_run(
+    client: LangGraphClient, thread: str, tmp_path: Path
+) -> None:
+    (tmp_path / "private.md").write_text(
+        "# Secret\n\nThe Quillon is not for callers of the server, says the private note.\n"
+    )
     context = {"library": [str(tmp_path)], "iterations": 1, "home": str(tmp_path / "elsewhere")}
     values = await client.runs.wait(thread, "research", input=ASKED, context=context)
     assert SENTENCE in values["report"]
@@ -132,13 +200,25 @@ async def test_what_is_the_owners_alone_cannot_be_set_by_a_run(client: LangGraph
     assert not (tmp_path / "elsewhere").exists()
 
 
-async def test_a_context_that_is_wrong_is_refused_in_one_sentence(client: LangGraphClient, thread: str) -> None:
-    parts = [part async for part in client.runs.stream(thread, "research", input=ASKED, context={"minutes": -1})]
+async def test_a_context_that_is_wrong_is_refused_in_one_sentence(
+    client: LangGraphClient, thread: str
+) -> None:
+    parts = [
+        part
+        async for part in client.runs.stream(
+            thread, "research", input=ASKED, context={"minutes": -1}
+        )
+    ]
     [error] = [part.data for part in parts if part.event == "error"]
-    assert error == {"error": "SettingsError", "message": "minutes cannot be -1: Input should be greater than 0."}
+    assert error == {
+        "error": "SettingsError",
+        "message": "minutes cannot be -1: Input should be greater than 0.",
+    }
 
 
-async def test_a_run_stops_to_ask_and_goes_on_with_the_answer(client: LangGraphClient, thread: str) -> None:
+async def test_a_run_stops_to_ask_and_goes_on_with_the_answer(
+    client: LangGraphClient, thread: str
+) -> None:
     context = {"clarify": True, "approve": True, "iterations": 1}
     await client.runs.wait(thread, "research", input={"question": "What is it?"}, context=context)
     [asked] = (await client.threads.get_state(thread))["interrupts"]
@@ -147,16 +227,25 @@ async def test_a_run_stops_to_ask_and_goes_on_with_the_answer(client: LangGraphC
     [asked] = (await client.threads.get_state(thread))["interrupts"]
     assert asked["value"]["kind"] == "approve"
     assert "Quillon" in str(asked["value"]["plan"]["topics"])
-    values = await client.runs.wait(thread, "research", command={"resume": {"topics": ["Quillon"]}}, context=context)
+    values = await client.runs.wait(
+        thread, "research", command={"resume": {"topics": ["Quillon"]}}, context=context
+    )
     assert [topic["name"] for topic in values["result"]["topics"]] == ["Quillon"]
     assert SENTENCE in values["report"]
 
 
-async def test_a_conversation_asks_answers_and_is_followed_up(client: LangGraphClient, thread: str) -> None:
+async def test_a_conversation_asks_answers_and_is_followed_up(
+    client: LangGraphClient, thread: str
+) -> None:
     spaces = set()
     context = {"approve": True, "iterations": 1}
     async for part in client.runs.stream(
-        thread, "chat", input=says("What is the Quillon?"), context=context, stream_mode=["custom"], stream_subgraphs=True
+        thread,
+        "chat",
+        input=says("What is the Quillon?"),
+        context=context,
+        stream_mode=["custom"],
+        stream_subgraphs=True,
     ):
         spaces.add(part.event.partition("|")[2].partition(":")[0])
     assert spaces >= {"research"}, "the events of the loop come with the stream of the conversation"
@@ -175,11 +264,15 @@ async def test_a_conversation_asks_answers_and_is_followed_up(client: LangGraphC
 
 async def test_two_runs_go_at_once(client: LangGraphClient) -> None:
     threads = [str((await client.threads.create())["thread_id"]) for _ in range(2)]
-    done = await asyncio.gather(*(client.runs.wait(thread, "research", input=ASKED) for thread in threads))
+    done = await asyncio.gather(
+        *(client.runs.wait(thread, "research", input=ASKED) for thread in threads)
+    )
     assert [SENTENCE in values["report"] for values in done] == [True, True]
 
 
-async def test_a_run_is_cancelled_and_the_thread_can_be_used_again(client: LangGraphClient, thread: str, silent: socket.socket) -> None:
+async def test_a_run_is_cancelled_and_the_thread_can_be_used_again(
+    client: LangGraphClient, thread: str, silent: socket.socket
+) -> None:
     run = await client.runs.create(thread, "research", input=ASKED, context={"search": "searxng"})
     async with asyncio.timeout(30):
         asked, _ = await asyncio.get_running_loop().sock_accept(silent)
@@ -190,13 +283,22 @@ async def test_a_run_is_cancelled_and_the_thread_can_be_used_again(client: LangG
     assert SENTENCE in values["report"]
 
 
-async def test_a_second_question_in_a_thread_starts_afresh(client: LangGraphClient, thread: str) -> None:
+async def test_a_second_question_in_a_thread_starts_afresh(
+    client: LangGraphClient, thread: str
+) -> None:
     first = (await client.runs.wait(thread, "research", input=ASKED))["result"]
-    second = (await client.runs.wait(thread, "research", input={"question": "Where is Port Aldermere?"}, context={"iterations": 1}))[
-        "result"
-    ]
+    second = (
+        await client.runs.wait(
+            thread,
+            "research",
+            input={"question": "Where is Port Aldermere?"},
+            context={"iterations": 1},
+        )
+    )["result"]
     assert second["session_id"] != first["session_id"]
-    assert not {topic["name"] for topic in first["topics"]} & {topic["name"] for topic in second["topics"]}
+    assert not {topic["name"] for topic in first["topics"]} & {
+        topic["name"] for topic in second["topics"]
+    }
     assert [e["id"] for topic in second["topics"] for e in topic["evidence"]][:1] == ["E1"]
     assert second["iterations"] == 1
 

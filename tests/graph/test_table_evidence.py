@@ -7,7 +7,10 @@ import pytest
 from spadework.graph.assessing import _parts, _pieces
 
 COLUMNS = "| Town | Inhabitants | Area |"
-TEXT = f"# Towns\n\n{COLUMNS}\n|---|---|---|\n| Aldermere | 48,212 | 30 |\n| Kelling | 3,100 | 5 |\n\n| Mayor | Ines |\n"
+TEXT = (
+    f"# Towns\n\n{COLUMNS}\n|---|---|---|\n| Aldermere | 48,212 | 30 |\n| Kelling | 3,100 | 5"
+    " |\n\n| Mayor | Ines |\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -17,12 +20,22 @@ TEXT = f"# Towns\n\n{COLUMNS}\n|---|---|---|\n| Aldermere | 48,212 | 30 |\n| Kel
         ("Inhabitants | Area", [(COLUMNS, "columns")]),
         (
             "48,212 | 30 |\n| Kelling | 3,100",
-            [(COLUMNS, "columns"), ("| Aldermere | 48,212 | 30 |", "row"), ("| Kelling | 3,100 | 5 |", "row")],
+            [
+                (COLUMNS, "columns"),
+                ("| Aldermere | 48,212 | 30 |", "row"),
+                ("| Kelling | 3,100 | 5 |", "row"),
+            ],
         ),
         ("Ines", [("| Mayor | Ines |", "cells")]),
     ],
 )
-def test_a_part_of_a_table_is_kept_as_whole_rows(quote: str, entries: list[tuple[str, str]]) -> None:
+def test_a_part_of_a_table_is_kept_as_whole_rows(
+    quote: str, entries: list[tuple[str, str]]
+) -> None:
     start = TEXT.index(quote)
-    parts = [part for first, last, block in _pieces(TEXT, start, start + len(quote)) for part in _parts(TEXT, block, (first, last))]
+    parts = [
+        part
+        for first, last, block in _pieces(TEXT, start, start + len(quote))
+        for part in _parts(TEXT, block, (first, last))
+    ]
     assert [(TEXT[first:last], kind) for first, last, kind in parts] == entries

@@ -19,17 +19,28 @@ ROLES = {"lead", "assessor", "judge", "cleaner", "writer", "verifier"}
 
 pytestmark = [
     pytest.mark.full,
-    pytest.mark.skipif(not PYTHON, reason="SPADEWORK_TEST_MODEL names no Python with a model: run `make test-model`."),
+    pytest.mark.skipif(
+        not PYTHON,
+        reason="SPADEWORK_TEST_MODEL names no Python with a model: run `make test-model`.",
+    ),
 ]
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The address of the model's server."""
-    process = subprocess.Popen([PYTHON, str(HERE / "serving.py")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        [PYTHON, str(HERE / "serving.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     try:
         assert process.stdout
-        yield next(line.split()[-1] for line in process.stdout if line.startswith("listening on ")) + "/v1"
+        yield (
+            next(line.split()[-1] for line in process.stdout if line.startswith("listening on "))
+            + "/v1"
+        )
     finally:
         process.terminate()
         process.wait()
@@ -37,7 +48,9 @@ def address() -> Iterator[str]:
             process.stdout.close()
 
 
-async def test_a_small_model_ends_with_a_report_whose_citations_all_resolve(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_small_model_ends_with_a_report_whose_citations_all_resolve(
+    address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     settings = Settings.load(
         search="library",
         library=(HERE.parent / "world" / "pages" / "docs",),
@@ -57,13 +70,26 @@ async def test_a_small_model_ends_with_a_report_whose_citations_all_resolve(addr
     for citation in result.citations:
         evidence = known[citation.evidence_id]
         assert citation.sentence in result.report
-        assert (pages / f"{evidence.content_hash}.md").read_text()[evidence.start : evidence.end] == evidence.quote
+        assert (pages / f"{evidence.content_hash}.md").read_text()[
+            evidence.start : evidence.end
+        ] == evidence.quote
     degraded = {p.stage for p in result.problems if "extractive" in p.effect}
     assert degraded <= ROLES
-    assert all(role in result.report.partition("## Problems")[2] or role in str(result.problems) for role in degraded)
+    assert all(
+        role in result.report.partition("## Problems")[2] or role in str(result.problems)
+        for role in degraded
+    )
     assert result.usage.model_calls
     with capsys.disabled():
         used, covered = result.usage, sum(topic.covered for topic in result.topics)
-        print(f"\n{len(result.topics)} topics, {covered} covered, {len(result.citations)} citations; played by code: {sorted(degraded)}")
-        print(f"{used.model_calls} calls, {used.tokens_in} tokens in, {used.tokens_out} out, {result.timings['total']} s")
-        print("\n".join(f"  {p.stage}, {p.subject}: {p.reason} {p.effect}" for p in result.problems))
+        print(
+            f"\n{len(result.topics)} topics, {covered} covered, {len(result.citations)} citations;"
+            f" played by code: {sorted(degraded)}"
+        )
+        print(
+            f"{used.model_calls} calls, {used.tokens_in} tokens in, {used.tokens_out} out,"
+            f" {result.timings['total']} s"
+        )
+        print(
+            "\n".join(f"  {p.stage}, {p.subject}: {p.reason} {p.effect}" for p in result.problems)
+        )

@@ -1,4 +1,6 @@
-"""The rendering of every prompt, as a file: a changed word shows as a diff. `GOLDEN=write pytest tests/prompts` renews them."""
+"""The rendering of every prompt, as a file: a changed word shows as a diff. `GOLDEN=write pytest
+tests/prompts` renews them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ TOPIC = Topic(
     must_cover=("blade", "handle"),
     queries=(Query(text="what is a spade"), Query(text="spade tool", kind="broad")),
 )
-HITS = [Hit(url="https://a.example/1", title="Spades and shovels"), Hit(url="https://b.example/2", title="All about\nspades")]
+HITS = [
+    Hit(url="https://a.example/1", title="Spades and shovels"),
+    Hit(url="https://b.example/2", title="All about\nspades"),
+]
 QUESTION = Question(text="What is a spade?", earlier=("What is a garden?",), domains=("a.example",))
 PASSAGES = [
     {
@@ -34,7 +39,13 @@ PASSAGES = [
         "text": "A spade is a tool for digging.\n\nIt has a blade.",
         "columns": "",
     },
-    {"title": "", "domain": "b.example", "date": "", "text": "| Handle | 90 cm |", "columns": "| Part | Length |"},
+    {
+        "title": "",
+        "domain": "b.example",
+        "date": "",
+        "text": "| Handle | 90 cm |",
+        "columns": "| Part | Length |",
+    },
 ]
 SHOWN: dict[str, dict[str, Any]] = {
     "lead": {"question": QUESTION, "hits": HITS},
@@ -51,24 +62,44 @@ SHOWN: dict[str, dict[str, Any]] = {
         "heading": "Definition",
         "ask": TOPIC.question,
         "evidence": [
-            {"id": "E1", "quote": "A spade is a tool for digging.", "domain": "a.example", "date": "2026-03-04"},
+            {
+                "id": "E1",
+                "quote": "A spade is a tool for digging.",
+                "domain": "a.example",
+                "date": "2026-03-04",
+            },
             {"id": "E2", "quote": "dig()", "domain": "b.example", "date": ""},
         ],
         "task": "Write the section.",
     },
-    "hits": {"question": QUESTION.text, "topic": TOPIC, "hits": [{"title": "Spades", "domain": "a.example", "snippet": "Digging tools."}]},
+    "hits": {
+        "question": QUESTION.text,
+        "topic": TOPIC,
+        "hits": [{"title": "Spades", "domain": "a.example", "snippet": "Digging tools."}],
+    },
     "reflect": {"question": QUESTION.text, "topic": TOPIC, "passages": PASSAGES},
     "verifier": {
         "items": [
-            {"sentence": "A spade is a tool for digging.", "quotes": "A spade is a tool for digging.\n\nIt has a blade."},
+            {
+                "sentence": "A spade is a tool for digging.",
+                "quotes": "A spade is a tool for digging.\n\nIt has a blade.",
+            },
             {"sentence": "It has no handle.", "quotes": "Lean on the handle."},
         ],
     },
     "judge": {"title": "Spades", "text": "A spade is a tool for digging.\n\nSubscribe"},
-    "cleaner": {"question": QUESTION.text, "title": "Spades", "blocks": ["# Spades", "It has a blade.", "Subscribe"], "technical": True},
+    "cleaner": {
+        "question": QUESTION.text,
+        "title": "Spades",
+        "blocks": ["# Spades", "It has a blade.", "Subscribe"],
+        "technical": True,
+    },
     "editor": {
         "question": QUESTION.text,
-        "topics": [{"name": "Definition", "covered": True, "gaps": ()}, {"name": "Uses", "covered": False, "gaps": ("Which soil?",)}],
+        "topics": [
+            {"name": "Definition", "covered": True, "gaps": ()},
+            {"name": "Uses", "covered": False, "gaps": ("Which soil?",)},
+        ],
         "report": "# What is a spade?\n\nA spade is a tool for digging. [1]",
     },
 }
@@ -83,7 +114,9 @@ FORGED = st.builds(
 )
 TEXT = st.lists(st.one_of(st.text(max_size=40), FORGED), max_size=6).map("".join)
 _BETWEEN = r"[\s\u200b\u00ad]*"
-_MARK = re.compile("[<＜﹤⟨]" + _BETWEEN + "[/／]?" + _BETWEEN + _BETWEEN.join(FENCE), re.IGNORECASE)
+_MARK = re.compile(
+    "[<＜﹤⟨]" + _BETWEEN + "[/／]?" + _BETWEEN + _BETWEEN.join(FENCE), re.IGNORECASE
+)
 
 
 @pytest.mark.parametrize("role", sorted(SHOWN))
@@ -96,7 +129,9 @@ def test_a_prompt_is_rendered_as_it_was(role: str) -> None:
 
 
 def test_every_prompt_has_its_golden_file() -> None:
-    assert {path.stem for path in PROMPTS.glob("*.md")} == SHOWN.keys(), "a new prompt needs a golden file"
+    assert {path.stem for path in PROMPTS.glob("*.md")} == SHOWN.keys(), (
+        "a new prompt needs a golden file"
+    )
 
 
 @pytest.mark.parametrize("role", sorted(SHOWN))
@@ -114,7 +149,13 @@ def test_what_stands_in_a_page_never_opens_or_closes_the_block(text: str) -> Non
 
 
 def _hostile(text: str) -> dict[str, dict[str, Any]]:
-    passage = {"title": text or "x", "domain": "a.example", "date": "", "text": text, "columns": text or "x"}
+    passage = {
+        "title": text or "x",
+        "domain": "a.example",
+        "date": "",
+        "text": text,
+        "columns": text or "x",
+    }
     item = {"id": "E1", "quote": text, "domain": "a.example", "date": ""}
     hit = Hit(url="https://a.example/", title=text)
     return {

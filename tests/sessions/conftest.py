@@ -9,7 +9,8 @@ import pytest
 from spadework.settings import Settings
 
 NOTES = {
-    "quillon.md": """# The Quillon
+    "quillon.md": (
+        """# The Quillon
 
 The Quillon is a wind-up radio that plays for 45 minutes after one winding. It was designed in Port Aldermere in 1931.
 
@@ -18,14 +19,23 @@ The Quillon is a wind-up radio that plays for 45 minutes after one winding. It w
 1. Open the crank at the back of the Quillon.
 2. Turn the crank of the Quillon forty times.
 3. Choose a station with the brass wheel of the Quillon.
-""",
-    "spring.md": """# Springs of wind-up radios
+"""  # noqa: E501
+    ),
+    "spring.md": (
+        """# Springs of wind-up radios
 
 The spring of a wind-up radio such as the Quillon is made of blue steel and lasts about twenty years. A worn spring of the Quillon shortens
 its playing time.
-""",
-    "mercury-planet.md": "# Mercury (planet)\n\nMercury is the smallest planet of the solar system and the closest one to the sun.\n",
-    "mercury-element.md": "# Mercury (element)\n\nMercury is a metal that is liquid at room temperature, with the symbol Hg.\n",
+"""  # noqa: E501
+    ),
+    "mercury-planet.md": (
+        "# Mercury (planet)\n\nMercury is the smallest planet of the solar system and the closest"
+        " one to the sun.\n"
+    ),
+    "mercury-element.md": (
+        "# Mercury (element)\n\nMercury is a metal that is liquid at room temperature, with the"
+        " symbol Hg.\n"
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""A run asks back: what the question means, and whether the plan is right. Its clock stands still meanwhile."""
+"""A run asks back: what the question means, and whether the plan is right. Its clock stands still
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -32,31 +34,48 @@ async def test_a_name_of_several_things_is_asked_about(settings: Settings) -> No
     session = Session.start("What is Mercury?", settings=settings.with_(clarify=True))
     events = await played(session, "planet")
     asked = next(event for event in events if isinstance(event, Asked))
-    assert (asked.kind, asked.text, sorted(asked.options)) == ("clarify", "Which Mercury do you mean?", ["element", "planet"])
+    assert (asked.kind, asked.text, sorted(asked.options)) == (
+        "clarify",
+        "Which Mercury do you mean?",
+        ["element", "planet"],
+    )
     report = events[-1].result.report
     assert report.startswith("# What is Mercury (planet)?")
     assert "smallest planet" in report
 
 
 async def test_a_clear_question_is_not_asked_about(settings: Settings) -> None:
-    events = await played(Session.start("What is the Quillon?", settings=settings.with_(clarify=True)))
+    events = await played(
+        Session.start("What is the Quillon?", settings=settings.with_(clarify=True))
+    )
     assert not any(isinstance(event, Asked) for event in events)
 
 
-async def test_a_model_asks_back_in_its_own_words(model: Model, settings: Settings, monkeypatch) -> None:
+async def test_a_model_asks_back_in_its_own_words(
+    model: Model, settings: Settings, monkeypatch
+) -> None:
     for name, value in model.env.items():
         monkeypatch.setenv(name, value)
     play(model, {"Radio": "wind-up radio"})
-    model.script("DoubtAnswer", {"question": "Which of its radios?", "options": ["the small one", "the large one"]})
+    model.script(
+        "DoubtAnswer",
+        {"question": "Which of its radios?", "options": ["the small one", "the large one"]},
+    )
     session = Session.start(
-        "What is the radio of Port Aldermere?", settings=Settings.load(search="library", library=settings.library, clarify=True)
+        "What is the radio of Port Aldermere?",
+        settings=Settings.load(search="library", library=settings.library, clarify=True),
     )
     events = await played(session, "the small one")
     asked = next(event for event in events if isinstance(event, Asked))
-    assert (asked.text, asked.options) == ("Which of its radios?", ("the small one", "the large one"))
+    assert (asked.text, asked.options) == (
+        "Which of its radios?",
+        ("the small one", "the large one"),
+    )
     plan = next(r for r in model.requests if r.schema_name == "PlanAnswer")
     assert "What is the radio of Port Aldermere (the small one)?" in plan.prompt
-    assert sum(r.schema_name == "DoubtAnswer" for r in model.requests) == 1, "asking back costs one call, also when the node runs again"
+    assert sum(r.schema_name == "DoubtAnswer" for r in model.requests) == 1, (
+        "asking back costs one call, also when the node runs again"
+    )
 
 
 async def test_an_approved_plan_stays_and_a_changed_one_is_searched(settings: Settings) -> None:
@@ -68,7 +87,9 @@ async def test_an_approved_plan_stays_and_a_changed_one_is_searched(settings: Se
 
     session = Session.start("What is the Quillon?", settings=settings.with_(approve=True))
     events = await played(session, "Springs of wind-up radios")
-    assert [[t.name for t in e.plan.topics] for e in events if isinstance(e, Planned)][-1] == ["Springs of wind-up radios"]
+    assert [[t.name for t in e.plan.topics] for e in events if isinstance(e, Planned)][-1] == [
+        "Springs of wind-up radios"
+    ]
     assert "blue steel" in events[-1].result.report
 
 
@@ -82,7 +103,10 @@ async def test_the_clock_stands_still_while_the_user_thinks(settings: Settings) 
                 assert session.budget.elapsed() == before
                 session.answer("")
             if isinstance(event, Finished):
-                assert event.result.timings["total"] == round(session.budget.elapsed(), 2) or session.budget.elapsed() < 60
+                assert (
+                    event.result.timings["total"] == round(session.budget.elapsed(), 2)
+                    or session.budget.elapsed() < 60
+                )
 
 
 async def test_who_wants_the_report_now_need_not_answer(settings: Settings) -> None:
@@ -97,7 +121,9 @@ async def test_who_wants_the_report_now_need_not_answer(settings: Settings) -> N
 
 
 async def test_without_an_answer_the_run_goes_on_as_planned(settings: Settings) -> None:
-    session = Session.start("What is the Quillon?", settings=settings.with_(approve=True, answer_minutes=0.002))
+    session = Session.start(
+        "What is the Quillon?", settings=settings.with_(approve=True, answer_minutes=0.002)
+    )
     events = [event async for event in session.events()]
     assert events[-1].result.citations
 
@@ -108,14 +134,26 @@ async def test_a_session_left_while_it_asks_asks_again_when_resumed(settings: Se
         async for event in events:
             if isinstance(event, Asked):
                 break
-    again = Session.resume(session.session_id, home=settings.home, approve=True, search="library", library=settings.library)
+    again = Session.resume(
+        session.session_id,
+        home=settings.home,
+        approve=True,
+        search="library",
+        library=settings.library,
+    )
     events = await played(again, "How to use the Quillon")
     assert [topic.name for topic in events[-1].result.topics] == ["How to use the Quillon"]
 
 
 async def test_a_bare_graph_takes_the_answer_as_text_list_or_object(settings: Settings) -> None:
     graph = build_graph(InMemorySaver())
-    for n, answer in enumerate(("Spring of the Quillon", ["Spring of the Quillon"], {"topics": [{"name": "Spring of the Quillon"}]})):
+    for n, answer in enumerate(
+        (
+            "Spring of the Quillon",
+            ["Spring of the Quillon"],
+            {"topics": [{"name": "Spring of the Quillon"}]},
+        )
+    ):
         config = {"configurable": {"thread_id": f"t{n}"}}
         context = settings.with_(approve=True)
         asked = await graph.ainvoke({"question": "What is the Quillon?"}, config, context=context)

@@ -16,7 +16,10 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+}
 
 
 @pytest.fixture
@@ -26,13 +29,17 @@ def online(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyP
     return Settings.load()
 
 
-async def followed(first: Session, question: str, settings: Settings) -> tuple[Result, list[Assessed]]:
+async def followed(
+    first: Session, question: str, settings: Settings
+) -> tuple[Result, list[Assessed]]:
     session = Session.start(question, settings=settings, follows=first.session_id)
     events = [event async for event in session.events()]
     return events[-1].result, [event for event in events if isinstance(event, Assessed)]
 
 
-async def test_what_is_known_is_neither_searched_nor_fetched_again(model: Model, world: World, searx: Searx, online: Settings) -> None:
+async def test_what_is_known_is_neither_searched_nor_fetched_again(
+    model: Model, world: World, searx: Searx, online: Settings
+) -> None:
     play(model, TOPICS)
     first = Session.start("What is known about Port Aldermere?", settings=online)
     await first.result()
@@ -44,18 +51,33 @@ async def test_what_is_known_is_neither_searched_nor_fetched_again(model: Model,
     assert result.citations
 
 
-async def test_only_the_topic_that_is_missing_is_searched(model: Model, searx: Searx, world: World, online: Settings) -> None:
+async def test_only_the_topic_that_is_missing_is_searched(
+    model: Model, searx: Searx, world: World, online: Settings
+) -> None:
     play(model, {"Inhabitants": "Port Aldermere inhabitants"})
     first = Session.start("How many people live in Port Aldermere?", settings=online)
     await first.result()
     before = list(searx.queries)
-    said = "<p>The ferry to Port Aldermere leaves at nine, they say.</p>" + "<p>Much else is told of it by those who live there.</p>"
-    searx.script("ferry", [world.put("forum", "/ferry", f"<title>Ferry</title><main><h1>Ferry</h1>{said}</main>")])
-    play(model, {"Inhabitants": "Port Aldermere inhabitants", "Ferry": "Aldermere ferry"}, keywords={"Ferry": "ferry to Port Aldermere"})
+    said = (
+        "<p>The ferry to Port Aldermere leaves at nine, they say.</p>"
+        + "<p>Much else is told of it by those who live there.</p>"
+    )
+    searx.script(
+        "ferry",
+        [world.put("forum", "/ferry", f"<title>Ferry</title><main><h1>Ferry</h1>{said}</main>")],
+    )
+    play(
+        model,
+        {"Inhabitants": "Port Aldermere inhabitants", "Ferry": "Aldermere ferry"},
+        keywords={"Ferry": "ferry to Port Aldermere"},
+    )
     result, rounds = await followed(first, "And when does the ferry leave?", online)
     assert searx.queries[len(before) :] == ["Aldermere ferry"]
     assert [event.round for event in rounds] == [0, 1]
-    assert [(topic.name, topic.covered) for topic in result.topics] == [("Inhabitants", True), ("Ferry", True)]
+    assert [(topic.name, topic.covered) for topic in result.topics] == [
+        ("Inhabitants", True),
+        ("Ferry", True),
+    ]
 
 
 async def test_a_pronoun_means_what_the_question_before_was_about(settings: Settings) -> None:
@@ -73,7 +95,10 @@ async def test_the_pages_lie_in_the_new_sessions_folder_too(settings: Settings) 
     evidence = [e for topic in result.topics for e in topic.evidence]
     pages = Path(result.session_dir) / "pages"
     assert evidence
-    assert all((pages / f"{e.content_hash}.md").read_text(encoding="utf-8")[e.start : e.end] == e.quote for e in evidence)
+    assert all(
+        (pages / f"{e.content_hash}.md").read_text(encoding="utf-8")[e.start : e.end] == e.quote
+        for e in evidence
+    )
 
 
 async def test_a_follow_up_of_a_follow_up_knows_both(settings: Settings) -> None:
@@ -81,7 +106,9 @@ async def test_a_follow_up_of_a_follow_up_knows_both(settings: Settings) -> None
     await first.result()
     second = Session.start("How do I use it?", settings=settings, follows=first.session_id)
     await second.result()
-    third = Session.start("How long does its spring last?", settings=settings, follows=second.session_id)
+    third = Session.start(
+        "How long does its spring last?", settings=settings, follows=second.session_id
+    )
     assert third.brief.earlier == ("What is the Quillon?", "How do I use it?")
     assert Session.resume(second.session_id, home=settings.home).brief == second.brief
 

@@ -1,4 +1,6 @@
-"""spadework from somebody's own code: with an event loop and without one, as a tool, as a part of another graph."""
+"""spadework from somebody's own code: with an event loop and without one, as a tool, as a part of
+another graph.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ ASKED = "What is the Quillon?"
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "quillon.md").write_text(f"# Quillon\n\n{SENTENCE} It was designed in Port Aldermere in 1931.\n")
+    (tmp_path / "notes" / "quillon.md").write_text(
+        f"# Quillon\n\n{SENTENCE} It was designed in Port Aldermere in 1931.\n"
+    )
     return Settings.load(library=(tmp_path / "notes",), search="library", iterations=1)
 
 
@@ -45,8 +49,13 @@ def test_every_public_name_is_there_and_listed() -> None:
 
 
 def test_importing_it_loads_none_of_it() -> None:
-    code = "import sys, spadework; print(sorted(n for n in sys.modules if n.startswith(('spadework.', 'langgraph', 'pydantic'))))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    code = (
+        "import sys, spadework; print(sorted(n for n in sys.modules if n.startswith(('spadework.',"
+        " 'langgraph', 'pydantic'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -57,7 +66,9 @@ def test_a_question_is_researched_without_an_event_loop(settings: Settings) -> N
     assert "Port Aldermere" in again.report
 
 
-async def test_a_question_is_researched_where_an_event_loop_runs_already(settings: Settings) -> None:
+async def test_a_question_is_researched_where_an_event_loop_runs_already(
+    settings: Settings,
+) -> None:
     before = threading.active_count()
     assert SENTENCE in spadework.research_sync(ASKED, settings).report
     assert threading.active_count() <= before + 1, "the thread of the run is over"
@@ -67,15 +78,22 @@ async def test_a_question_is_researched_where_an_event_loop_runs_already(setting
 
 @pytest.mark.parametrize("inside_a_loop", [False, True])
 def test_ctrl_c_cancels_the_run(tmp_path: Path, inside_a_loop: bool) -> None:
-    call = "research_sync('What is the Quillon?', Settings(search='library', library=(sys.argv[1],)))"
+    call = (
+        "research_sync('What is the Quillon?', Settings(search='library', library=(sys.argv[1],)))"
+    )
     main = f"async def main():\n    {call}\nasyncio.run(main())" if inside_a_loop else call
     program = tmp_path / "program.py"
-    program.write_text(f"import asyncio, sys\nfrom spadework import Settings, research_sync\n{main}\n")
-    # The folder to be indexed is a pipe that nobody writes to: the run stands still until it is struck.
+    program.write_text(
+        f"import asyncio, sys\nfrom spadework import Settings, research_sync\n{main}\n"
+    )
+    # The folder to be indexed is a pipe that nobody writes to: the run stands still until it is
+    # struck.
     notes = tmp_path / "notes"
     notes.mkdir()
     os.mkfifo(notes / "endless.md")
-    with subprocess.Popen([sys.executable, str(program), str(notes)], stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, str(program), str(notes)], stderr=subprocess.PIPE, text=True
+    ) as process:
         home = Path(os.environ["SPADEWORK_HOME"])
         _until(lambda: any((home / "sessions").glob("*/session.sqlite")), process)
         process.send_signal(signal.SIGINT)
@@ -91,14 +109,31 @@ def _until(true: Callable[[], bool], process: subprocess.Popen[str], seconds: fl
         time.sleep(0.05)
 
 
-async def test_an_agent_calls_it_as_a_tool_and_gets_the_report_and_the_result(settings: Settings) -> None:
+async def test_an_agent_calls_it_as_a_tool_and_gets_the_report_and_the_result(
+    settings: Settings,
+) -> None:
     tool = spadework.research_tool(settings)
     assert list(tool.args) == ["question"]
-    call = AIMessage("", tool_calls=[{"name": "deep_research", "args": {"question": ASKED}, "id": "1", "type": "tool_call"}])
-    builder = StateGraph(MessagesState).add_node("tools", ToolNode([tool])).add_edge(START, "tools").add_edge("tools", END)
+    call = AIMessage(
+        "",
+        tool_calls=[
+            {"name": "deep_research", "args": {"question": ASKED}, "id": "1", "type": "tool_call"}
+        ],
+    )
+    builder = (
+        StateGraph(MessagesState)
+        .add_node("tools", ToolNode([tool]))
+        .add_edge(START, "tools")
+        .add_edge("tools", END)
+    )
     agent = builder.compile(InMemorySaver())
     events, answer = [], None
-    stream = agent.astream({"messages": [call]}, {"configurable": {"thread_id": "1"}}, stream_mode=["custom", "updates"], version="v2")
+    stream = agent.astream(
+        {"messages": [call]},
+        {"configurable": {"thread_id": "1"}},
+        stream_mode=["custom", "updates"],
+        version="v2",
+    )
     async for part in stream:
         if part["type"] == "custom":
             events.append(part["data"]["type"])
@@ -115,7 +150,9 @@ def test_the_tool_works_in_code_that_is_not_asynchronous(settings: Settings) -> 
 
 
 async def test_what_a_tool_cannot_do_is_told_to_the_model(settings: Settings) -> None:
-    told = await spadework.research_tool(settings.with_(search="nothing")).ainvoke({"question": ASKED})
+    told = await spadework.research_tool(settings.with_(search="nothing")).ainvoke(
+        {"question": ASKED}
+    )
     assert told.startswith("search cannot be 'nothing'")
 
 
@@ -130,21 +167,35 @@ class Context(TypedDict):
     customer: str
 
 
-async def test_the_graph_is_a_node_of_another_graph(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_graph_is_a_node_of_another_graph(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("library", "search", "iterations"):
         value = getattr(settings, name)
-        monkeypatch.setenv(f"SPADEWORK_{name.upper()}", str(value[0]) if name == "library" else str(value))
+        monkeypatch.setenv(
+            f"SPADEWORK_{name.upper()}", str(value[0]) if name == "library" else str(value)
+        )
     builder = StateGraph(Own, context_schema=Context).add_node("research", graph)
     own = builder.add_edge(START, "research").add_edge("research", END).compile(InMemorySaver())
-    out = await own.ainvoke({"question": ASKED}, {"configurable": {"thread_id": "1"}}, context={"customer": "c"})
+    out = await own.ainvoke(
+        {"question": ASKED}, {"configurable": {"thread_id": "1"}}, context={"customer": "c"}
+    )
     assert SENTENCE in out["report"]
 
 
 async def test_the_graph_is_called_by_a_node_that_maps_the_state(settings: Settings) -> None:
     async def look_up(state: Own) -> Own:
-        found = await graph.ainvoke({"question": f"What is the {state['topic']}?"}, context=settings)
+        found = await graph.ainvoke(
+            {"question": f"What is the {state['topic']}?"}, context=settings
+        )
         return {"notes": found["report"]}
 
-    own = StateGraph(Own).add_node(look_up).add_edge(START, "look_up").add_edge("look_up", END).compile()
+    own = (
+        StateGraph(Own)
+        .add_node(look_up)
+        .add_edge(START, "look_up")
+        .add_edge("look_up", END)
+        .compile()
+    )
     out = await own.ainvoke({"topic": "Quillon"})
     assert SENTENCE in out["notes"]

@@ -1,4 +1,6 @@
-"""What earlier runs have read is used before the web where it is fresh and good enough, and never in its stead where it is not."""
+"""What earlier runs have read is used before the web where it is fresh and good enough, and never
+in its stead where it is not.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,13 @@ SITES = ("archive", "news", "blog", "forum")
 def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
-    searx.script("ferry passengers", [world.put(site, f"/ferry-{n}", ferry(n)) for n, site in enumerate(SITES)])
+    searx.script(
+        "ferry passengers",
+        [world.put(site, f"/ferry-{n}", ferry(n)) for n, site in enumerate(SITES)],
+    )
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "passengers"})
-    # Nothing is taken from the other two caches, so that every request that is spared was spared by what is known.
+    # Nothing is taken from the other two caches, so that every request that is spared was spared by
+    # what is known.
     return Settings.load(max_level=0, cache_mb=0, search_cache_mb=0)
 
 
@@ -37,7 +43,9 @@ def asked(world: World) -> list[str]:
     return [record.path for record in world.requests if record.path.startswith("/ferry")]
 
 
-async def test_what_is_known_well_is_neither_searched_nor_fetched_again(world: World, searx: Searx, settings: Settings) -> None:
+async def test_what_is_known_well_is_neither_searched_nor_fetched_again(
+    world: World, searx: Searx, settings: Settings
+) -> None:
     first = await research(QUESTION, settings)
     searched, fetched = len(searx.queries), len(asked(world))
     session = Session.start(QUESTION, settings=settings)
@@ -45,26 +53,39 @@ async def test_what_is_known_well_is_neither_searched_nor_fetched_again(world: W
     second: Result = events[-1].result
     assert (len(searx.queries), len(asked(world))) == (searched, fetched)
     assert fetched == len(SITES)
-    assert (second.usage.fetches, second.usage.searches, second.usage.cache_hits) == (0, 0, len(SITES) + 1), "the pages and the plan"
+    assert (second.usage.fetches, second.usage.searches, second.usage.cache_hits) == (
+        0,
+        0,
+        len(SITES) + 1,
+    ), "the pages and the plan"
     assert second.topics[0].covered
     assert {source.url for source in second.sources} == {source.url for source in first.sources}
-    assert all(source.known and source.found_by[0].provider == "knowledge" for source in second.sources)
+    assert all(
+        source.known and source.found_by[0].provider == "knowledge" for source in second.sources
+    )
     assert [event.provider for event in events if isinstance(event, Searched)] == ["knowledge"]
     assert all(event.known for event in events if isinstance(event, Read))
     days = {e.url: e.fetched_at for e in first.topics[0].evidence}
     assert all(days[e.url] == e.fetched_at for e in second.topics[0].evidence)
 
 
-async def test_quotes_from_known_pages_stand_in_the_files_of_the_new_session(settings: Settings) -> None:
+async def test_quotes_from_known_pages_stand_in_the_files_of_the_new_session(
+    settings: Settings,
+) -> None:
     await research(QUESTION, settings)
     result = await research(QUESTION, settings)
     evidence = result.topics[0].evidence
     pages = Path(result.session_dir) / "pages"
     assert evidence
-    assert all((pages / f"{e.content_hash}.md").read_text(encoding="utf-8")[e.start : e.end] == e.quote for e in evidence)
+    assert all(
+        (pages / f"{e.content_hash}.md").read_text(encoding="utf-8")[e.start : e.end] == e.quote
+        for e in evidence
+    )
 
 
-async def test_what_is_stale_is_searched_and_fetched_again_and_replaces_what_was_known(world: World, settings: Settings) -> None:
+async def test_what_is_stale_is_searched_and_fetched_again_and_replaces_what_was_known(
+    world: World, settings: Settings
+) -> None:
     await research(QUESTION, settings)
     for n, site in enumerate(SITES):
         world.put(site, f"/ferry-{n}", ferry(n, passengers=300))
@@ -77,10 +98,16 @@ async def test_what_is_stale_is_searched_and_fetched_again_and_replaces_what_was
     assert "212" not in third.report
 
 
-async def test_of_what_the_web_is_asked_for_known_pages_are_not_fetched_again(world: World, searx: Searx, settings: Settings) -> None:
-    searx.script("ferry passengers", [world.url("archive", "/ferry-0"), world.url("news", "/ferry-1")])
+async def test_of_what_the_web_is_asked_for_known_pages_are_not_fetched_again(
+    world: World, searx: Searx, settings: Settings
+) -> None:
+    searx.script(
+        "ferry passengers", [world.url("archive", "/ferry-0"), world.url("news", "/ferry-1")]
+    )
     await research(QUESTION, settings)  # two houses are too few to do without the web
-    searx.script("ferry passengers", [world.url(site, f"/ferry-{n}") for n, site in enumerate(SITES)])
+    searx.script(
+        "ferry passengers", [world.url(site, f"/ferry-{n}") for n, site in enumerate(SITES)]
+    )
     searched = len(searx.queries)
     second = await research(QUESTION, settings)
     assert len(searx.queries) > searched
@@ -94,7 +121,10 @@ async def test_what_is_known_of_something_else_does_not_keep_the_web_out(
     world: World, searx: Searx, model: Model, settings: Settings
 ) -> None:
     await research(QUESTION, settings)
-    lamp = "<title>Lamp</title><article><h1>Lamp</h1><p>The lighthouse lamp of Port Aldermere was first lit in 1851.</p></article>"
+    lamp = (
+        "<title>Lamp</title><article><h1>Lamp</h1><p>The lighthouse lamp of Port Aldermere was"
+        " first lit in 1851.</p></article>"
+    )
     searx.script("lighthouse lamp", [world.put("docs", "/lamp", lamp)])
     play(model, {"Lamp": "lighthouse lamp"}, keywords={"Lamp": "first lit"})
     result = await research("When was the lighthouse lamp lit?", settings)
@@ -106,7 +136,10 @@ async def test_where_the_known_pages_do_not_prove_the_topic_the_web_is_asked_its
     world: World, searx: Searx, model: Model, settings: Settings
 ) -> None:
     await research(QUESTION, settings)
-    searx.script("ferry passengers", [world.put("docs", "/ferry-5", ferry(5, more=" Its captain is Ottoline Brack, they say."))])
+    searx.script(
+        "ferry passengers",
+        [world.put("docs", "/ferry-5", ferry(5, more=" Its captain is Ottoline Brack, they say."))],
+    )
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "captain"})
     searched = len(searx.queries)
     result = await research("Who is the captain of the ferry of Port Aldermere?", settings)
@@ -122,7 +155,9 @@ async def test_with_one_round_the_web_is_always_asked(searx: Searx, settings: Se
     assert len(searx.queries) > searched
 
 
-async def test_nothing_known_is_used_or_kept_where_the_setting_says_so(world: World, settings: Settings) -> None:
+async def test_nothing_known_is_used_or_kept_where_the_setting_says_so(
+    world: World, settings: Settings
+) -> None:
     alone = settings.with_(knowledge=False)
     for _ in range(2):
         result = await research(QUESTION, alone)
@@ -140,19 +175,30 @@ async def test_what_is_forgotten_is_fetched_again(world: World, settings: Settin
     assert sorted(asked(world)) == sorted([f"/ferry-{n}" for n in range(len(SITES))] + ["/ferry-0"])
 
 
-async def test_a_page_gains_nothing_by_being_known(world: World, searx: Searx, settings: Settings) -> None:
+async def test_a_page_gains_nothing_by_being_known(
+    world: World, searx: Searx, settings: Settings
+) -> None:
     urls = [world.url("archive", "/ferry-0"), world.url("news", "/ferry-1")]
     searx.script("ferry passengers", urls[1:])
     await research(QUESTION, settings)
     searx.script("ferry passengers", urls)
     known, plain = [await research(QUESTION, settings.with_(knowledge=on)) for on in (True, False)]
-    assert [source.relevance for source in known.sources] == [source.relevance for source in plain.sources]
-    assert [source.found_by for source in known.sources] == [source.found_by for source in plain.sources]
+    assert [source.relevance for source in known.sources] == [
+        source.relevance for source in plain.sources
+    ]
+    assert [source.found_by for source in known.sources] == [
+        source.found_by for source in plain.sources
+    ]
 
 
-async def test_neither_the_question_nor_what_is_not_of_the_web_enters_the_store(settings: Settings, tmp_path: Path) -> None:
+async def test_neither_the_question_nor_what_is_not_of_the_web_enters_the_store(
+    settings: Settings, tmp_path: Path
+) -> None:
     note = tmp_path / "note.md"
-    note.write_text("# Secret note\n\nThe ferry passengers of the harbour office are counted by Bram Ostler, " + "who counts. " * 40)
+    note.write_text(
+        "# Secret note\n\nThe ferry passengers of the harbour office are counted by Bram Ostler, "
+        + "who counts. " * 40
+    )
     await Session.start(QUESTION, settings=settings, attachments=[note]).result()
     store = knowledge_of(settings)
     assert store
@@ -161,14 +207,18 @@ async def test_neither_the_question_nor_what_is_not_of_the_web_enters_the_store(
     assert all(found.url.startswith("http") and not found.found_by for found in kept)
 
 
-async def test_pages_of_a_host_of_ones_own_are_for_those_who_may_visit_it(world: World, settings: Settings) -> None:
+async def test_pages_of_a_host_of_ones_own_are_for_those_who_may_visit_it(
+    world: World, settings: Settings
+) -> None:
     await research(QUESTION, settings)
     result = await research(QUESTION, settings.with_(allow_hosts=("127.0.1.1",), iterations=1))
     assert not any(source.known for source in result.sources)
 
 
 @pytest.mark.parametrize("fault", ["no folder", "no database", "no index"])
-async def test_a_store_that_is_broken_costs_nothing_but_itself(settings: Settings, searx: Searx, fault: str) -> None:
+async def test_a_store_that_is_broken_costs_nothing_but_itself(
+    settings: Settings, searx: Searx, fault: str
+) -> None:
     folder = settings.home / "knowledge"
     if fault == "no folder":
         folder.parent.mkdir(parents=True)

@@ -1,4 +1,6 @@
-"""A model for embeddings from the front doors: `index` pays for it, `search` and runs find by it, and tell what they lost without it."""
+"""A model for embeddings from the front doors: `index` pays for it, `search` and runs find by it,
+and tell what they lost without it.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,14 @@ from spadework.settings import Settings
 from tests.world.embedding import Embeddings
 
 NOTES = {
-    "car.md": "# Washing the car\n\nA car is washed on Fridays, behind the fire station of Port Aldermere, with cold water.\n",
-    "tide.md": "# The tide\n\nThe tide comes twice a day, and the fishermen of Port Aldermere read it from a table at the pier.\n",
+    "car.md": (
+        "# Washing the car\n\nA car is washed on Fridays, behind the fire station of Port"
+        " Aldermere, with cold water.\n"
+    ),
+    "tide.md": (
+        "# The tide\n\nThe tide comes twice a day, and the fishermen of Port Aldermere read it from"
+        " a table at the pier.\n"
+    ),
 }
 QUESTION = "What is an automobile?"
 
@@ -28,7 +36,12 @@ def settings(tmp_path: Path, embeddings: Embeddings) -> Settings:
     for name, text in NOTES.items():
         (tmp_path / "notes" / name).write_text(text)
     return Settings.load(
-        search="library", library=(tmp_path / "notes",), iterations=1, embeddings="openai:m", embeddings_url=embeddings.url, minutes=1
+        search="library",
+        library=(tmp_path / "notes",),
+        iterations=1,
+        embeddings="openai:m",
+        embeddings_url=embeddings.url,
+        minutes=1,
     )
 
 
@@ -38,14 +51,19 @@ def test_index_pays_once_and_says_what_it_cost(settings, embeddings, capsys):
     index_paths(settings)
     tokens = sum(len(text.split()) for text in embeddings.texts)
     said = capsys.readouterr()
-    assert said.out.splitlines() == ["Indexed the library notes (2 documents).", f"Embedded with m: 2 new texts, {tokens} tokens."]
+    assert said.out.splitlines() == [
+        "Indexed the library notes (2 documents).",
+        f"Embedded with m: 2 new texts, {tokens} tokens.",
+    ]
     assert said.err == "Embedding with m: 2 documents done.\n"
     index_paths(settings)
     assert capsys.readouterr().out.endswith("Embedded with m: 0 new texts, 0 tokens.\n")
     assert len(embeddings.texts) == 2
 
 
-def test_index_ends_with_the_fault_of_the_endpoint_and_the_library_is_there(settings, embeddings, capsys):
+def test_index_ends_with_the_fault_of_the_endpoint_and_the_library_is_there(
+    settings, embeddings, capsys
+):
     embeddings.fault = "error"
     with pytest.raises(ModelError, match="status 500"):
         index_paths(settings)
@@ -97,4 +115,7 @@ async def test_a_tool_of_mcp_finds_by_meaning_and_says_where_it_cannot(settings,
     await asyncio.to_thread(index_paths, settings)
     async with shelf(settings) as books:
         found = await look("automobile", settings, books)
-    assert ([hit.title for hit in found.hits], list(found.notices)) == (["Washing the car", "The tide"], [])
+    assert ([hit.title for hit in found.hits], list(found.notices)) == (
+        ["Washing the car", "The tide"],
+        [],
+    )

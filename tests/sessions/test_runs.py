@@ -1,4 +1,6 @@
-"""Runs of a server: any number of watchers, each event once and in order, also for who comes late, back, or after a restart."""
+"""Runs of a server: any number of watchers, each event once and in order, also for who comes late,
+back, or after a restart.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ async def test_every_watcher_gets_every_event_once_and_in_order(settings: Settin
     assert numbers == list(range(1, len(numbers) + 1))
     assert all(other == seen[0] for other in seen)
     assert isinstance(seen[0][-1][1], Finished)
-    assert await watched(runs, session.session_id) == seen[0], "who comes when it is over reads the same in the log"
+    assert await watched(runs, session.session_id) == seen[0], (
+        "who comes when it is over reads the same in the log"
+    )
     await runs.close()
 
 
@@ -88,7 +92,9 @@ async def test_a_cancelled_run_ends_without_a_report_and_can_be_resumed(settings
 
 async def test_a_run_that_cannot_begin_says_why(settings: Settings) -> None:
     runs = Runs(settings)
-    session = Session.start("What is the Quillon?", settings=settings.with_(search="no-such-engine"))
+    session = Session.start(
+        "What is the Quillon?", settings=settings.with_(search="no-such-engine")
+    )
     run = runs.start(session)
     told = [event async for _, event in run.watch(0)]
     assert isinstance(told[-1], Ended)
@@ -125,7 +131,9 @@ async def _first(events, most):
             return
 
 
-async def _until(runs: Runs, session_id: str, kind: type, after: int = 0) -> list[tuple[int, Event]]:
+async def _until(
+    runs: Runs, session_id: str, kind: type, after: int = 0
+) -> list[tuple[int, Event]]:
     seen = []
     async with aclosing(runs.watch(session_id, after)) as events:
         async for numbered in events:

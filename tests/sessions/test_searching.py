@@ -1,4 +1,6 @@
-"""How a run searches: with providers of one's own, for pages as fresh as its plan wants, from what is kept, and when providers are down."""
+"""How a run searches: with providers of one's own, for pages as fresh as its plan wants, from what
+is kept, and when providers are down.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def own_queues() -> Iterator[None]:
 
 
 @pytest.fixture
-async def settings(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Settings]:
+async def settings(
+    world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[Settings]:
     for name, value in {**world.env, **searx.env}.items():
         monkeypatch.setenv(name, value)
     yield Settings.load(iterations=1, max_level=0)
@@ -64,7 +68,11 @@ class Recorder:
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         self.asked.append(query)
-        return [] if query.freshness in self._empty_for else [Hit(url=self._url, title="Census of Port Aldermere", snippet="census known")]
+        return (
+            []
+            if query.freshness in self._empty_for
+            else [Hit(url=self._url, title="Census of Port Aldermere", snippet="census known")]
+        )
 
 
 async def test_a_run_searches_with_what_it_is_given(world: World, searx: Searx, settings: Settings):
@@ -75,7 +83,9 @@ async def test_a_run_searches_with_what_it_is_given(world: World, searx: Searx, 
         return [{"link": url, "title": "Census of Port Aldermere", "snippet": "the census known"}]
 
     mine = Recorder(url)
-    result = await research(ASKED, settings, providers=[mine, StructuredTool.from_function(search, name="My Tool")])
+    result = await research(
+        ASKED, settings, providers=[mine, StructuredTool.from_function(search, name="My Tool")]
+    )
     assert mine.asked
     assert searx.queries == []
     assert result.searched == ("what the test gives", "what my-tool searches")
@@ -83,16 +93,22 @@ async def test_a_run_searches_with_what_it_is_given(world: World, searx: Searx, 
     assert {found.provider for found in source.found_by} == {"recorder", "my-tool"}
 
 
-async def test_a_question_about_now_is_asked_for_news_and_for_recent_pages(world: World, settings: Settings):
+async def test_a_question_about_now_is_asked_for_news_and_for_recent_pages(
+    world: World, settings: Settings
+):
     mine = Recorder(world.url("news", "/2026/census"))
     await research("What is the latest news about Port Aldermere?", settings, providers=[mine])
     planned = [query.freshness for query in mine.asked]
     assert {"now", "recent"} <= set(planned)
 
 
-async def test_where_nothing_is_recent_enough_older_pages_are_asked_for(world: World, settings: Settings):
+async def test_where_nothing_is_recent_enough_older_pages_are_asked_for(
+    world: World, settings: Settings
+):
     mine = Recorder(world.url("news", "/2026/census"), empty_for=("now", "recent"))
-    result = await research("What is the latest news about Port Aldermere?", settings, providers=[mine])
+    result = await research(
+        "What is the latest news about Port Aldermere?", settings, providers=[mine]
+    )
     assert result.sources
     assert result.usage.searches == len(mine.asked)
 
@@ -101,20 +117,30 @@ def test_queries_are_dated_by_the_plan():
     queries = (Query(text="a"), Query(text="b", kind="broad"))
     assert dated(queries, "any") == queries
     assert [query.freshness for query in dated(queries, "recent")] == ["recent", "recent"]
-    assert [(query.text, query.freshness) for query in dated(queries, "now")] == [("a", "now"), ("b", "recent")]
-    assert [(query.text, query.freshness) for query in dated(queries[:1], "now")] == [("a", "now"), ("a", "recent")]
+    assert [(query.text, query.freshness) for query in dated(queries, "now")] == [
+        ("a", "now"),
+        ("b", "recent"),
+    ]
+    assert [(query.text, query.freshness) for query in dated(queries[:1], "now")] == [
+        ("a", "now"),
+        ("a", "recent"),
+    ]
     assert dated((), "now") == ()
 
 
 def test_a_recommended_search_keeps_its_wishes():
     plan = Plan(question="q", freshness="now", topics=(Topic(name="t", question="q"),))
-    wanted = Recommendation(query="x", max_results=3, include_domains=("a.example",), exclude_domains=("b.example",))
+    wanted = Recommendation(
+        query="x", max_results=3, include_domains=("a.example",), exclude_domains=("b.example",)
+    )
     query = gap_query(wanted, plan)
     assert (query.kind, query.results, query.freshness) == ("gap", 3, "recent")
     assert (query.include_domains, query.exclude_domains) == (("a.example",), ("b.example",))
 
 
-async def test_the_next_session_does_not_pay_for_the_same_searches(searx: Searx, settings: Settings):
+async def test_the_next_session_does_not_pay_for_the_same_searches(
+    searx: Searx, settings: Settings
+):
     first, second = [await research(ASKED, settings) for _ in range(2)]
     assert (first.usage.searches, second.usage.searches) == (len(searx.queries), 0)
     assert second.usage.cache_hits >= first.usage.searches
@@ -122,7 +148,9 @@ async def test_the_next_session_does_not_pay_for_the_same_searches(searx: Searx,
 
 
 @pytest.mark.full
-async def test_throttling_is_told_while_it_happens_and_in_the_report(searx: Searx, settings: Settings):
+async def test_throttling_is_told_while_it_happens_and_in_the_report(
+    searx: Searx, settings: Settings
+):
     slow = settings.with_(search_limits={"searxng": (2.5, 1)})
     session = Session.start(ASKED, settings=slow, budget=Budget(minutes=2))
     told, result = [], None
@@ -131,7 +159,10 @@ async def test_throttling_is_told_while_it_happens_and_in_the_report(searx: Sear
         result = getattr(event, "result", result)
     assert result
     assert len(searx.queries) > 2
-    assert any(text.startswith("searxng let ") and "since it may not be asked more often" in text for text in told)
+    assert any(
+        text.startswith("searxng let ") and "since it may not be asked more often" in text
+        for text in told
+    )
     assert "searxng let " in result.report
 
 
@@ -153,7 +184,10 @@ class Down:
 @pytest.fixture(scope="module")
 def down(background: Background) -> dict[str, Services]:
     """A server for each service, so that each can fail in its own way."""
-    return {name: Services(background) for name in ("serper", "tavily", "brave", "wikipedia", "arxiv", "openalex", "pubmed")}
+    return {
+        name: Services(background)
+        for name in ("serper", "tavily", "brave", "wikipedia", "arxiv", "openalex", "pubmed")
+    }
 
 
 FAULTS: dict[str, tuple[Fault, str]] = {
@@ -202,27 +236,41 @@ async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they
     down: dict[str, Services], searx: Searx, settings: Settings
 ):
     limits = dict.fromkeys(SAID, (100.0, 10))
-    asking = settings.with_(search_seconds=4, search_limits=limits)  # enough for 5 MB without end on a busy machine
+    asking = settings.with_(
+        search_seconds=4, search_limits=limits
+    )  # enough for 5 MB without end on a busy machine
     async with over_http() as mcp:
         providers = twelve(down, searx, mcp)
         before = time.monotonic()
-        result = await research(ASKED, asking, Budget(minutes=1, searches=1_000), providers=providers)
+        result = await research(
+            ASKED, asking, Budget(minutes=1, searches=1_000), providers=providers
+        )
         for provider in providers:
             if isinstance(provider, McpSearch):
                 await provider.close()
     assert time.monotonic() - before < 60
     assert result.stopped_by == "nothing searched"
-    told = {name: [p for p in result.problems if p.stage == "search" and p.subject == name] for name in SAID}
+    told = {
+        name: [p for p in result.problems if p.stage == "search" and p.subject == name]
+        for name in SAID
+    }
     for name, words in SAID.items():
-        assert any(words in problem.reason for problem in told[name]), (name, [p.reason for p in told[name]])
-        first = told[name][0].reason  # on a busy machine that may be that no whole answer came in time
+        assert any(words in problem.reason for problem in told[name]), (
+            name,
+            [p.reason for p in told[name]],
+        )
+        first = told[name][
+            0
+        ].reason  # on a busy machine that may be that no whole answer came in time
         assert first.split("(")[0].strip() in result.report.replace("\\", ""), name
     assert KEY not in result.model_dump_json()
     assert "k3y" not in result.report
 
 
 @pytest.mark.full
-async def test_one_that_is_alive_among_twelve_carries_the_run(world: World, down: dict[str, Services], searx: Searx, settings: Settings):
+async def test_one_that_is_alive_among_twelve_carries_the_run(
+    world: World, down: dict[str, Services], searx: Searx, settings: Settings
+):
     limits = dict.fromkeys(SAID, (100.0, 10))
     async with over_http() as mcp:
         providers = twelve(down, searx, mcp)

@@ -10,7 +10,10 @@ from spadework.errors import SessionNotFound
 from spadework.sessions.records import session_folder
 
 
-@pytest.mark.parametrize("session_id", ["..", ".", "", "a/../b", "../secret", "a\x00b", "\\..", ".hidden", "x" * 300, "é"])
+@pytest.mark.parametrize(
+    "session_id",
+    ["..", ".", "", "a/../b", "../secret", "a\x00b", "\\..", ".hidden", "x" * 300, "é"],
+)
 def test_an_id_that_is_no_plain_name_is_not_found(tmp_path: Path, session_id: str) -> None:
     (tmp_path / "sessions" / ".hidden").mkdir(parents=True)
     (tmp_path / "secret").mkdir()

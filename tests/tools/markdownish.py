@@ -5,9 +5,44 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 _LINES = (
-    *("", "", "# Head", "## Sub *em*", "### ", "#hashtag", "===", "---", "***", "words of a paragraph", "one more line of it"),
-    *("- item", "* item **bold**", "1. one", "2) two", "  more of it", "    deep", "\tcode", "```", "```python", "~~~", "  ```", "````"),
-    *("> quote", "> # no heading", "| a | b |", "| --- | --- |", "a | b", "--- | ---", "[link](http://x.org/a_b) and `code`", "\r", "   "),
+    *(
+        "",
+        "",
+        "# Head",
+        "## Sub *em*",
+        "### ",
+        "#hashtag",
+        "===",
+        "---",
+        "***",
+        "words of a paragraph",
+        "one more line of it",
+    ),
+    *(
+        "- item",
+        "* item **bold**",
+        "1. one",
+        "2) two",
+        "  more of it",
+        "    deep",
+        "\tcode",
+        "```",
+        "```python",
+        "~~~",
+        "  ```",
+        "````",
+    ),
+    *(
+        "> quote",
+        "> # no heading",
+        "| a | b |",
+        "| --- | --- |",
+        "a | b",
+        "--- | ---",
+        "[link](http://x.org/a_b) and `code`",
+        "\r",
+        "   ",
+    ),
 )
 _SIGNS = st.text("`*_~[]()!\\<>&;#|-.:> \t\r\nab1\u00e9\u4e2d\u2019\u200b\x0b\x1c", max_size=30)
 

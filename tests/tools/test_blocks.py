@@ -33,7 +33,15 @@ def test_every_kind_is_known_by_its_lines():
 
 def test_blocks_need_no_blank_lines_between_them():
     text = "# Title\nwords\n```\ncode\n```\nmore\n> quote\n- item\n| a | b |"
-    assert [kind for kind, _ in kinds(text)] == ["heading", "paragraph", "code", "paragraph", "quote", "list", "table"]
+    assert [kind for kind, _ in kinds(text)] == [
+        "heading",
+        "paragraph",
+        "code",
+        "paragraph",
+        "quote",
+        "list",
+        "table",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -52,12 +60,20 @@ def test_code_knows_its_language(text: str, language: str):
 
 def test_code_keeps_what_looks_like_markdown():
     code = "````md\n# not a heading\n```\n- no list\n```\n\n| no | table |\n````"
-    assert kinds(f"before\n\n{code}\n\nafter") == [("paragraph", "before"), ("code", code), ("paragraph", "after")]
+    assert kinds(f"before\n\n{code}\n\nafter") == [
+        ("paragraph", "before"),
+        ("code", code),
+        ("paragraph", "after"),
+    ]
 
 
 def test_code_in_a_list_is_code_and_the_list_goes_on():
     text = "1. install\n\n   ```sh\n   pip install x\n   ```\n\n   then\n2. run"
-    assert kinds(text) == [("list", "1. install"), ("code", "   ```sh\n   pip install x\n   ```"), ("list", "   then\n2. run")]
+    assert kinds(text) == [
+        ("list", "1. install"),
+        ("code", "   ```sh\n   pip install x\n   ```"),
+        ("list", "   then\n2. run"),
+    ]
 
 
 def test_an_open_fence_ends_with_the_text():
@@ -69,11 +85,15 @@ def test_indented_code_keeps_its_indentation_and_blank_lines():
 
 
 def test_deep_lines_after_a_paragraph_or_item_are_no_code():
-    assert [kind for kind, _ in kinds("words\n    more words\n\n- item\n\n    more of the item")] == ["paragraph", "list"]
+    assert [
+        kind for kind, _ in kinds("words\n    more words\n\n- item\n\n    more of the item")
+    ] == ["paragraph", "list"]
 
 
 def test_a_year_at_the_start_of_a_line_does_not_break_a_paragraph():
-    assert kinds("It was in\n1999. Then it ended.") == [("paragraph", "It was in\n1999. Then it ended.")]
+    assert kinds("It was in\n1999. Then it ended.") == [
+        ("paragraph", "It was in\n1999. Then it ended.")
+    ]
 
 
 @given(markdown)
@@ -96,7 +116,17 @@ def test_a_block_read_alone_is_the_same_block(text: str):
             assert [(b.start, b.end) for b in alone] == [(0, block.end - block.start)]
 
 
-@pytest.mark.parametrize("line", ["`" * 50_000 + "x`", "> " * 20_000, "- " * 20_000, " " * 50_000 + "x", "|" * 50_000, "* " * 30_000 + "x"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "`" * 50_000 + "x`",
+        "> " * 20_000,
+        "- " * 20_000,
+        " " * 50_000 + "x",
+        "|" * 50_000,
+        "* " * 30_000 + "x",
+    ],
+)
 def test_hostile_lines_take_no_long_time(line: str):
     before = time.process_time()
     blocks(f"{line}\n{line}\n\n{line}")
@@ -105,8 +135,8 @@ def test_hostile_lines_take_no_long_time(line: str):
 
 def test_two_megabytes_take_less_than_a_second():
     text = (
-        "# Head\n\nA paragraph of words\nover two lines.\n\n- item\n- item\n\n```py\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
-        * 20_000
+        "# Head\n\nA paragraph of words\nover two lines.\n\n- item\n- item\n\n```py\nx ="
+        " 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n" * 20_000
     )
     before = time.process_time()
     blocks(text)

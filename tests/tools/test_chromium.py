@@ -16,7 +16,9 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The only folder that has programs."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(chromium, "_PLACES", chromium._PLACES[2:])  # nothing but what is below the home
+    monkeypatch.setattr(
+        chromium, "_PLACES", chromium._PLACES[2:]
+    )  # nothing but what is below the home
     return tmp_path
 
 
@@ -28,7 +30,9 @@ def put(folder: Path, name: str) -> str:
     return str(path)
 
 
-def test_the_headless_shell_reads_and_the_whole_browser_looks_like_a_persons(programs: Path) -> None:
+def test_the_headless_shell_reads_and_the_whole_browser_looks_like_a_persons(
+    programs: Path,
+) -> None:
     whole, shell = put(programs, "chromium"), put(programs, "chromium-headless-shell")
     assert [chosen(Settings(), level) for level in (2, 3)] == [shell, whole]
     assert chromium.installed_chromium() == whole, "for printing"
@@ -47,7 +51,9 @@ def test_one_that_is_named_does_everything(programs: Path) -> None:
     assert [chosen(Settings(chromium=mine), level) for level in (2, 3)] == [mine, mine]
 
 
-@pytest.mark.parametrize("place", ["chrome-headless-shell-linux64/chrome-headless-shell", "chrome-linux/headless_shell"])
+@pytest.mark.parametrize(
+    "place", ["chrome-headless-shell-linux64/chrome-headless-shell", "chrome-linux/headless_shell"]
+)
 def test_the_one_that_playwright_installs_is_found(programs: Path, place: str) -> None:
     path = put(programs, f".cache/ms-playwright/chromium_headless_shell-1255/{place}")
     assert chromium.headless_shell() == path

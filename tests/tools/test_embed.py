@@ -1,4 +1,6 @@
-"""Embeddings of any endpoint of OpenAI's form: in order, in batches, of length 1; every fault one sentence."""
+"""Embeddings of any endpoint of OpenAI's form: in order, in batches, of length 1; every fault one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ async def embeds(model) -> AsyncIterator[EndpointEmbedder]:
 
 
 async def test_like_texts_are_alike_and_every_vector_has_length_1(embeds):
-    garden, leek, rocket = await embeds.embed(["The leek grows in the garden", "A garden with leek", "Rockets burn fuel"])
+    garden, leek, rocket = await embeds.embed(
+        ["The leek grows in the garden", "A garden with leek", "Rockets burn fuel"]
+    )
     assert cosine(garden, leek) > 0.6 > 0.3 > cosine(garden, rocket)
     assert [round(math.hypot(*vector), 9) for vector in (garden, leek, rocket)] == [1, 1, 1]
 
@@ -37,11 +41,17 @@ async def test_many_texts_come_back_in_order_in_few_requests(embeds, model):
     found = await embeds.embed(texts)
     assert found[BATCH + 1] == (await embeds.embed([texts[BATCH + 1]]))[0]
     assert len(found) == len(texts)
-    assert embeds.requests == len([each for each in model.asked if each.path.endswith("/embeddings")]) == 4
+    assert (
+        embeds.requests
+        == len([each for each in model.asked if each.path.endswith("/embeddings")])
+        == 4
+    )
     assert embeds.tokens > len(texts)
 
 
-async def test_no_text_asks_nothing_and_an_empty_or_endless_one_is_sent_as_models_take_it(embeds, model):
+async def test_no_text_asks_nothing_and_an_empty_or_endless_one_is_sent_as_models_take_it(
+    embeds, model
+):
     assert await embeds.embed([]) == []
     assert model.asked == []
     with pytest.raises(ModelError, match="no direction"):
@@ -66,7 +76,13 @@ async def test_a_fault_is_one_sentence(background: Background, status, body, sai
 
     async def answer(scope, receive, send):
         requests.append(scope["path"])
-        await send({"type": "http.response.start", "status": status, "headers": [(b"retry-after", b"0.01")]})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(b"retry-after", b"0.01")],
+            }
+        )
         await send({"type": "http.response.body", "body": body})
 
     sock = listen("127.0.1.31")
@@ -85,7 +101,10 @@ async def test_nobody_there_and_nothing_in_time_are_faults(background: Backgroun
 
     sock = listen("127.0.1.31")
     background.serve(sleeps, [sock])
-    for url, seconds, said in [("http://{}:{}/v1".format(*sock.getsockname()), 0.05, "within 0.05 s"), ("nowhere", 5, "cannot be reached")]:
+    for url, seconds, said in [
+        ("http://{}:{}/v1".format(*sock.getsockname()), 0.05, "within 0.05 s"),
+        ("nowhere", 5, "cannot be reached"),
+    ]:
         embeds = EndpointEmbedder("e", url, seconds=seconds)
         with pytest.raises(ModelError, match=said):
             await embeds.embed(["leek"])
@@ -101,7 +120,10 @@ def test_the_settings_say_whether_there_is_one():
 async def test_a_key_goes_to_its_own_server_only(model):
     key = SecretStr("sk-of-the-chat-model")
     for settings, sent in [
-        (Settings(embeddings="e", openai_base_url=model.url, openai_api_key=key), "Bearer sk-of-the-chat-model"),
+        (
+            Settings(embeddings="e", openai_base_url=model.url, openai_api_key=key),
+            "Bearer sk-of-the-chat-model",
+        ),
         (Settings(embeddings="e", embeddings_url=model.url, openai_api_key=key), None),
     ]:
         made = embedder(settings)

@@ -33,11 +33,22 @@ def test_numbers_in_words_are_digits() -> None:
 
 
 def test_names_are_capitals_within_a_sentence_and_words_with_inner_signs() -> None:
-    assert names("The town of Port Aldermere uses GPT-5 and FastAPI. Its mayor left.") == {"port", "aldermere", "gpt-5", "fastapi"}
+    assert names("The town of Port Aldermere uses GPT-5 and FastAPI. Its mayor left.") == {
+        "port",
+        "aldermere",
+        "gpt-5",
+        "fastapi",
+    }
 
 
 @pytest.mark.parametrize(
-    ("text", "denies"), [("It is not open.", True), ("It isn't open.", True), ("It is open.", False), ("A knot.", False)]
+    ("text", "denies"),
+    [
+        ("It is not open.", True),
+        ("It isn't open.", True),
+        ("It is open.", False),
+        ("A knot.", False),
+    ],
 )
 def test_denials_are_seen(text: str, denies: bool) -> None:
     assert negated(text) is denies
@@ -48,7 +59,12 @@ def test_words_share_their_stems() -> None:
 
 
 def test_stems_are_right_from_many_threads_at_once() -> None:
-    words = [f"{start}{n}{end}" for n in range(500) for start in ("connect", "gener") for end in ("ing", "ational", "fulness")]
+    words = [
+        f"{start}{n}{end}"
+        for n in range(500)
+        for start in ("connect", "gener")
+        for end in ("ing", "ational", "fulness")
+    ]
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(stem, words * 4))
     stem.cache_clear()

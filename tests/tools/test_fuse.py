@@ -19,7 +19,9 @@ def scores(lists: list[list[str]], **options: object) -> dict[str, float]:
 
 
 def test_scores_are_sums_of_reciprocal_ranks():
-    assert scores([[A, B, C], [B, D]]) == pytest.approx({B: 1 / 62 + 1 / 61, A: 1 / 61, D: 1 / 62, C: 1 / 63})
+    assert scores([[A, B, C], [B, D]]) == pytest.approx(
+        {B: 1 / 62 + 1 / 61, A: 1 / 61, D: 1 / 62, C: 1 / 63}
+    )
     assert list(scores([[A, B, C], [B, D]])) == [B, A, D, C]
 
 
@@ -43,19 +45,27 @@ def test_nothing_gives_nothing():
 
 
 def test_the_best_copy_is_kept_with_what_all_copies_know():
-    first, second = (Found(query=q, kind="original", provider="searxng", rank=n) for n, q in enumerate("xy", 1))
+    first, second = (
+        Found(query=q, kind="original", provider="searxng", rank=n) for n, q in enumerate("xy", 1)
+    )
     day = datetime(2026, 1, 1, tzinfo=UTC)
     poor = Hit(url=A, title="Poor", relevance=0.2, found_by=(first,), published_at=day)
-    good = Hit(url="http://www.example.org/a", title="Good", relevance=0.9, found_by=(second, first))
+    good = Hit(
+        url="http://www.example.org/a", title="Good", relevance=0.9, found_by=(second, first)
+    )
     (hit,) = reciprocal_rank_fusion([[poor], [good]])
-    assert hit == good.model_copy(update={"rrf": 2 / 61, "found_by": (first, second), "published_at": day})
+    assert hit == good.model_copy(
+        update={"rrf": 2 / 61, "found_by": (first, second), "published_at": day}
+    )
 
 
 _LISTS = st.lists(st.lists(st.sampled_from([A, B, C, D]), max_size=6), max_size=5)
 
 
 @given(_LISTS.flatmap(lambda lists: st.tuples(st.just(lists), st.permutations(lists))))
-def test_the_order_of_the_lists_does_not_change_scores(orders: tuple[list[list[str]], list[list[str]]]):
+def test_the_order_of_the_lists_does_not_change_scores(
+    orders: tuple[list[list[str]], list[list[str]]],
+):
     assert scores(orders[0]) == scores(orders[1])
 
 

@@ -15,7 +15,10 @@ from tests.tools.markdownish import markdown
 @pytest.mark.parametrize(
     ("text", "readable"),
     [
-        ("**bold**, *it*, __strong words__, _em_, ~~gone~~, ***both***", "bold, it, strong words, em, gone, both"),
+        (
+            "**bold**, *it*, __strong words__, _em_, ~~gone~~, ***both***",
+            "bold, it, strong words, em, gone, both",
+        ),
         ("**bold *and it* here**", "bold and it here"),
         ("**A**ccess and 这是**重点**内容", "Access and 这是重点内容"),
         ('[link *x*](http://x.org/a(b)c "title") ![alt](i.png)', "link x alt"),
@@ -52,7 +55,9 @@ def test_signs_that_mean_something_stay(text: str):
 
 
 def test_marks_whose_partner_was_cut_off_are_still_marks():
-    assert plain("end of bold** and of a link](http://x.org) here") == "end of bold and of a link here"
+    assert (
+        plain("end of bold** and of a link](http://x.org) here") == "end of bold and of a link here"
+    )
 
 
 @given(markdown)
@@ -77,7 +82,24 @@ def test_text_without_signs_stays_as_it_is(text: str):
 
 
 @pytest.mark.parametrize(
-    "piece", ["*a ", "**a", "a** ", "[", "](", "](a", "`", "``a`", "_a", "![a](", "<http://", "&", "\\", '](x "', "*_"]
+    "piece",
+    [
+        "*a ",
+        "**a",
+        "a** ",
+        "[",
+        "](",
+        "](a",
+        "`",
+        "``a`",
+        "_a",
+        "![a](",
+        "<http://",
+        "&",
+        "\\",
+        '](x "',
+        "*_",
+    ],
 )
 def test_hostile_text_takes_no_long_time(piece: str):
     text = piece * (100_000 // len(piece))

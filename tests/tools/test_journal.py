@@ -1,4 +1,6 @@
-"""The journal: done once, also by two at a time, also after a crash; failures kept only when they are final."""
+"""The journal: done once, also by two at a time, also after a crash; failures kept only when they
+are final.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Work:
         return self.answer
 
 
-async def test_work_is_done_once_for_a_key_also_when_the_journal_is_opened_again(tmp_path: Path) -> None:
+async def test_work_is_done_once_for_a_key_also_when_the_journal_is_opened_again(
+    tmp_path: Path,
+) -> None:
     work = Work([1, 2])
     work.go.set()
     for _ in range(2):
@@ -95,8 +99,12 @@ async def test_when_the_first_is_cancelled_the_second_does_the_work(tmp_path: Pa
     await journal.close()
 
 
-@pytest.mark.parametrize(("error", "times"), [(Blocked("no", hint="ask the owner"), 1), (TooSlow("late"), 2)])
-async def test_a_final_failure_is_kept_and_a_passing_one_tried_again(tmp_path: Path, error: Exception, times: int) -> None:
+@pytest.mark.parametrize(
+    ("error", "times"), [(Blocked("no", hint="ask the owner"), 1), (TooSlow("late"), 2)]
+)
+async def test_a_final_failure_is_kept_and_a_passing_one_tried_again(
+    tmp_path: Path, error: Exception, times: int
+) -> None:
     journal = await Journal.open(tmp_path / "j.sqlite", Budget())
     work = Work(error)
     work.go.set()
@@ -123,13 +131,16 @@ async def test_a_run_that_is_taken_up_knows_what_it_had_used(tmp_path: Path) -> 
     assert later.left() == pytest.approx(480, abs=2)
 
 
-async def test_a_write_that_comes_while_the_file_is_closed_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_write_that_comes_while_the_file_is_closed_leaves_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("spadework.tools.journal.BUSY_SECONDS", 0.2)
     path = tmp_path / "j.sqlite"
     journal = await Journal.open(path, Budget())
     db = journal.connection
     await db.execute_fetchall("CREATE TABLE checkpoints AS SELECT 1 AS n UNION ALL SELECT 2")
-    # A cursor of a cancelled run that outlives the connection, and a checkpoint that the run still writes.
+    # A cursor of a cancelled run that outlives the connection, and a checkpoint that the run still
+    # writes.
     kept = await db.execute("SELECT n FROM checkpoints")
 
     async def late() -> object:
@@ -146,7 +157,9 @@ async def _answer() -> str:
     return "an answer"
 
 
-def test_who_is_struck_while_it_opens_leaves_no_thread_behind_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_struck_while_it_opens_leaves_no_thread_behind_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     connect, failed = sqlite3.connect, list[threading.ExceptHookArgs]()
 
     def slow(*given: Any, **named: Any) -> sqlite3.Connection:
@@ -172,7 +185,9 @@ def test_who_is_struck_while_it_opens_leaves_no_thread_behind_the_loop(tmp_path:
     assert failed == []
 
 
-@pytest.mark.timeout(15)  # all of it takes a moment; who waits for a thread that has ended already waits BUSY_SECONDS
+@pytest.mark.timeout(
+    15
+)  # all of it takes a moment; who waits for a thread that has ended already waits BUSY_SECONDS
 @pytest.mark.parametrize("statement", range(1, 5))
 async def test_who_is_struck_while_it_closes_waits_for_no_thread_that_has_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int

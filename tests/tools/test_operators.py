@@ -14,7 +14,10 @@ from spadework.tools.rank import query_terms
 
 
 def test_operators_are_taken_from_the_words():
-    query = 'onion -site:Notes soup path:Deep/Folder/ kind:PDF path:"my notes" -kind:html after:2024-05 before:2025'
+    query = (
+        'onion -site:Notes soup path:Deep/Folder/ kind:PDF path:"my notes" -kind:html after:2024-05'
+        " before:2025"
+    )
     assert without_operators(query) == "onion soup"
     assert query_terms(query) == ["onion", "soup"]
     assert only(query) == Only(
@@ -28,7 +31,17 @@ def test_operators_are_taken_from_the_words():
     assert only("-after:2024-05-31 tea") == Only(before=date(2024, 5, 31))
 
 
-@pytest.mark.parametrize("query", ["path: where is it", "the site:", "http://site:80/x", "What kind:", "opposite:x", "C++ std::kind"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "path: where is it",
+        "the site:",
+        "http://site:80/x",
+        "What kind:",
+        "opposite:x",
+        "C++ std::kind",
+    ],
+)
 def test_words_with_a_colon_are_words(query):
     assert without_operators(query) == query
     assert only(query) == Only()

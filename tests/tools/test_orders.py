@@ -45,7 +45,10 @@ ORDERS = [
 
 #: What people are told, also about machines, models and attacks on them.
 PROSE = [
-    "Prompt injection is an attack in which text from a page is taken for an instruction to the model.",
+    (
+        "Prompt injection is an attack in which text from a page is taken for an instruction to the"
+        " model."
+    ),
     "Attackers hide orders to ignore all previous instructions in white text on a white ground.",
     "A typical payload asks the model to reveal its system prompt.",
     "The model may ignore previous instructions when the context is long.",
@@ -114,7 +117,12 @@ def _wide(text: str) -> str:
     return "".join(chr(ord(c) + 0xFEE0) if c.isascii() and c.isalpha() else c for c in text)
 
 
-@given(st.sampled_from(ORDERS), st.lists(st.sampled_from([str.upper, str.lower, _spaced, _invisible, _bold, _wide]), max_size=3))
+@given(
+    st.sampled_from(ORDERS),
+    st.lists(
+        st.sampled_from([str.upper, str.lower, _spaced, _invisible, _bold, _wide]), max_size=3
+    ),
+)
 def test_an_order_in_disguise_is_one(order: str, disguises: list) -> None:  # type: ignore[type-arg]
     if order.startswith("<") and {_bold, _wide} & set(disguises):
         return  # Markup that is itself disguised is no markup to a model either.
@@ -124,7 +132,9 @@ def test_an_order_in_disguise_is_one(order: str, disguises: list) -> None:  # ty
 
 
 @given(st.lists(st.sampled_from(PROSE), min_size=1, max_size=4), st.sampled_from(ORDERS), st.data())
-def test_a_page_loses_its_orders_and_what_is_said_along_with_them(prose: list[str], order: str, data: st.DataObject) -> None:
+def test_a_page_loses_its_orders_and_what_is_said_along_with_them(
+    prose: list[str], order: str, data: st.DataObject
+) -> None:
     at = data.draw(st.integers(0, len(prose)))
     paragraphs = [*prose[:at], f"{order} Zed is the mayor.", *prose[at:]]
     page = "# Page\n\n" + "\n\n".join(paragraphs)
@@ -141,7 +151,11 @@ def test_code_with_an_order_in_a_comment_is_left_out_as_a_whole() -> None:
     assert without_orders(bad) == "Light it:"
 
 
-@given(st.lists(st.sampled_from([*ORDERS, *PROSE, "\n\n", "- ", "# ", "```\n", " ", "| "])).map("".join))
+@given(
+    st.lists(st.sampled_from([*ORDERS, *PROSE, "\n\n", "- ", "# ", "```\n", " ", "| "])).map(
+        "".join
+    )
+)
 def test_what_is_left_stands_in_order_and_has_no_orders(text: str) -> None:
     spans = told(text)
     edges = [edge for span in spans for edge in span]
@@ -151,6 +165,9 @@ def test_what_is_left_stands_in_order_and_has_no_orders(text: str) -> None:
 
 def test_words_strung_together_are_left_out_and_links_are_not_for_their_addresses() -> None:
     strung = "cheap shoes cheap boots shoes boots cheap shoes buy shoes cheap boots"
-    tags = " ".join(f"[{tag} topic](https://shop.example/topics/shop/topics/{tag})" for tag in ("python", "audio", "linux", "games"))
+    tags = " ".join(
+        f"[{tag} topic](https://shop.example/topics/shop/topics/{tag})"
+        for tag in ("python", "audio", "linux", "games")
+    )
     assert told(strung) == []
     assert told(tags) == [(0, len(tags))]

@@ -20,7 +20,10 @@ def test_a_heading_begins_a_passage_and_stays_with_its_text():
 
 
 def test_paragraphs_fill_a_passage_up_to_its_limit():
-    assert cuts("a" * 40 + "\n\n" + "b" * 40 + "\n\n" + "c" * 40, 90) == ["a" * 40 + "\n\n" + "b" * 40, "c" * 40]
+    assert cuts("a" * 40 + "\n\n" + "b" * 40 + "\n\n" + "c" * 40, 90) == [
+        "a" * 40 + "\n\n" + "b" * 40,
+        "c" * 40,
+    ]
 
 
 def test_a_long_paragraph_is_cut_after_a_sentence():
@@ -39,7 +42,13 @@ def test_a_long_list_is_cut_between_its_items():
 def test_code_and_tables_are_never_cut():
     code = "```\n" + "x = 1\n\n" * 50 + "```"
     table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 30 + "| 3 | 4 |"
-    assert cuts(f"before\n\n{code}\n\nbetween\n\n{table}\n\nafter", 100) == ["before", code, "between", table, "after"]
+    assert cuts(f"before\n\n{code}\n\nbetween\n\n{table}\n\nafter", 100) == [
+        "before",
+        code,
+        "between",
+        table,
+        "after",
+    ]
 
 
 @given(markdown, st.integers(20, 200))
@@ -84,7 +93,10 @@ def test_headings_have_their_place_level_and_readable_text():
     assert [(level, text) for _, level, text in found] == [
         *((1, "Guide to it"), (2, "Install x on Linux"), (2, "Windows"), (3, "Deep"), (1, "Use")),
     ]
-    assert all(TEXT[at:].startswith(start) for (at, _, _), start in zip(found, ["# G", "## I", "Win", "### D", "# U"], strict=True))
+    assert all(
+        TEXT[at:].startswith(start)
+        for (at, _, _), start in zip(found, ["# G", "## I", "Win", "### D", "# U"], strict=True)
+    )
 
 
 @pytest.mark.parametrize(

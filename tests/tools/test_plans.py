@@ -9,7 +9,9 @@ from pathlib import Path
 from spadework.tools.plans import DAY_SECONDS, PlanStore, normalised
 from spadework.values import Plan, Topic
 
-PLAN = Plan(question="What is a spade?", topics=(Topic(name="Definition", question="What is a spade?"),))
+PLAN = Plan(
+    question="What is a spade?", topics=(Topic(name="Definition", question="What is a spade?"),)
+)
 
 
 def test_a_plan_comes_back_under_its_key_and_no_other(tmp_path: Path) -> None:
@@ -50,9 +52,16 @@ def test_case_spaces_and_end_marks_do_not_make_another_question() -> None:
     assert normalised("what is c") != normalised("what is c++")
 
 
-def test_a_question_is_forgotten_with_what_was_answered_to_it_and_no_other_is(tmp_path: Path) -> None:
+def test_a_question_is_forgotten_with_what_was_answered_to_it_and_no_other_is(
+    tmp_path: Path,
+) -> None:
     store = PlanStore(tmp_path, days=1)
-    texts = ("What is Mercury?", "what is mercury (the planet)?", "What is Mercury used for?", "Where is Mercury?")
+    texts = (
+        "What is Mercury?",
+        "what is mercury (the planet)?",
+        "What is Mercury used for?",
+        "Where is Mercury?",
+    )
     for text in texts:
         store.put(text, Plan(question=text, topics=(Topic(name="T", question=text),)))
     store.forget("What is Mercury?")

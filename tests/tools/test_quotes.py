@@ -26,7 +26,7 @@ value = call(*args,  **kwargs)  # two  spaces
 > on the *final* text.
 
 Use `pip install x` and snake\\_case names \\[12\\]; co\u00adop\u200beration is 5 * 3.
-"""
+"""  # noqa: E501
 
 
 def found(quote: str, text: str = PAGE) -> str | None:
@@ -38,13 +38,25 @@ def found(quote: str, text: str = PAGE) -> str | None:
     ("quote", "there"),
     [
         ("over the lazy dog's\u00a0back", "over the lazy dog's\u00a0back"),
-        ("The quick brown fox, as they say, jumps over", 'The **quick brown fox**, as [they say](http://x.org/a_b "A title"), jumps\nover'),
-        ("quick brown fox, as they say", '**quick brown fox**, as [they say](http://x.org/a_b "A title")'),
+        (
+            "The quick brown fox, as they say, jumps over",
+            'The **quick brown fox**, as [they say](http://x.org/a_b "A title"), jumps\nover',
+        ),
+        (
+            "quick brown fox, as they say",
+            '**quick brown fox**, as [they say](http://x.org/a_b "A title")',
+        ),
         ("they say, jumps over", '[they say](http://x.org/a_b "A title"), jumps\nover'),
-        ('lazy dog\u2019s back - "quite" well...', "lazy dog's\u00a0back \u2014 \u201cquite\u201d well\u2026"),
+        (
+            'lazy dog\u2019s back - "quite" well...',
+            "lazy dog's\u00a0back \u2014 \u201cquite\u201d well\u2026",
+        ),
         ("  the  lazy\n dog's back  ", "the lazy dog's\u00a0back"),
         ("committee agreed on the final text.", "committee agreed\n> on the *final* text."),
-        ("Use pip install x and snake_case names [12]", "Use `pip install x` and snake\\_case names \\[12\\]"),
+        (
+            "Use pip install x and snake_case names [12]",
+            "Use `pip install x` and snake\\_case names \\[12\\]",
+        ),
         ("**Use** `pip install x` and", "Use `pip install x` and"),
         ("cooperation is 5 * 3", "co\u00adop\u200beration is 5 * 3"),
         ("call(*args,  **kwargs)", "call(*args,  **kwargs)"),
@@ -87,11 +99,16 @@ def test_the_first_place_with_whole_words_counts():
 
 
 def test_scripts_without_spaces_have_no_whole_words():
-    assert found("人工智能改变了我们的工作方式", "他说**人工智能**改变了我们的工作方式。") == "**人工智能**改变了我们的工作方式"
+    assert (
+        found("人工智能改变了我们的工作方式", "他说**人工智能**改变了我们的工作方式。")
+        == "**人工智能**改变了我们的工作方式"
+    )
 
 
 _WORDS = st.lists(st.text("abcdeé中7", min_size=2, max_size=8), min_size=8, max_size=30)
-_MARKS = st.sampled_from(["{}", "{}", "**{}**", "*{}*", "[{}](http://x.org/a)", "`{}`", "~~{}~~", "_{}_"])
+_MARKS = st.sampled_from(
+    ["{}", "{}", "**{}**", "*{}*", "[{}](http://x.org/a)", "`{}`", "~~{}~~", "_{}_"]
+)
 _SPACES = st.sampled_from([" ", "  ", "\n", "\u00a0", " \t", "\u200b "])
 
 
@@ -123,7 +140,9 @@ def test_what_is_found_is_what_was_asked(text: str, data: st.DataObject):
     quote = text[start : data.draw(st.integers(start, len(text)))]
     span = locate(quote, text)
     if span and text[slice(*span)] != quote.strip():
-        assert [c for c in normal(text[slice(*span)]) if c.isalnum()] == [c for c in normal(quote) if c.isalnum()]
+        assert [c for c in normal(text[slice(*span)]) if c.isalnum()] == [
+            c for c in normal(quote) if c.isalnum()
+        ]
 
 
 @given(markdown)
@@ -136,8 +155,13 @@ def test_a_normal_form_has_single_spaces_and_nothing_invisible(text: str):
 def test_fifty_quotes_in_a_long_page_take_less_than_a_second():
     chance = random.Random(7)
     words = ["".join(chance.choices("abcdefghij", k=6)) for _ in range(30_000)]
-    page = " ".join(f"**{w}**" if n % 9 == 0 else f"[{w}](http://x.org/{w})" if n % 50 == 0 else f"{w}\n" for n, w in enumerate(words))
-    quotes = [" ".join(words[at : at + 25]) for at in chance.sample(range(29_000), 40)] + ["words that are not there at all"] * 10
+    page = " ".join(
+        f"**{w}**" if n % 9 == 0 else f"[{w}](http://x.org/{w})" if n % 50 == 0 else f"{w}\n"
+        for n, w in enumerate(words)
+    )
+    quotes = [" ".join(words[at : at + 25]) for at in chance.sample(range(29_000), 40)] + [
+        "words that are not there at all"
+    ] * 10
     before = time.process_time()
     assert sum(locate(quote, page) is not None for quote in quotes) == 40
     assert time.process_time() - before < 1

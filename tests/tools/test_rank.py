@@ -20,7 +20,10 @@ from spadework.tools.rank import STOP_WORDS, priority, query_terms, relevance
         ("WHAT IS AI", ["ai"]),
         ("TCP/IP and/or CI/CD, input/output", ["tcp/ip", "ci/cd", "input", "output"]),
         ("S3, 5G and k8s vs. 42", ["s3", "5g", "k8s"]),
-        ("Python 3.12: asyncio.TaskGroup, __init__ and _foo_", ["python", "3.12", "asyncio.taskgroup", "__init__", "foo"]),
+        (
+            "Python 3.12: asyncio.TaskGroup, __init__ and _foo_",
+            ["python", "3.12", "asyncio.taskgroup", "__init__", "foo"],
+        ),
         ("state-of-the-art e-mail", ["state-of-the-art", "e-mail"]),
         ("Don't panic! It's Python\u2019s GIL; we're fine.", ["panic", "python", "gil", "fine"]),
         ("pip PIP Pip install", ["pip", "install"]),
@@ -53,7 +56,9 @@ def test_the_terms_of_a_query(query: str, terms: list[str]):
         ("anything", "at all", 12, [], 0.08),
     ],
 )
-def test_relevance_is_exact(title: str, snippet: str, position: int, terms: list[str], score: float):
+def test_relevance_is_exact(
+    title: str, snippet: str, position: int, terms: list[str], score: float
+):
     assert relevance(title, snippet, position, terms) == score
 
 
@@ -103,7 +108,9 @@ def test_relevance_lies_between_0_and_1(title: str, snippet: str, position: int,
 @given(st.text(), st.text(), st.text(), st.integers(1, 50))
 def test_a_later_place_is_never_better(title: str, snippet: str, query: str, position: int):
     terms = query_terms(query)
-    assert relevance(title, snippet, position, terms) >= relevance(title, snippet, position + 1, terms)
+    assert relevance(title, snippet, position, terms) >= relevance(
+        title, snippet, position + 1, terms
+    )
 
 
 @given(st.text())
@@ -131,5 +138,7 @@ def test_terms_are_lower_case_without_repeats_or_stop_words(query: str):
         (0, 0, False, 1, 0.1),
     ],
 )
-def test_priority_is_exact(domain: float, relevance_: float, cached: bool, quality: float, score: float):
+def test_priority_is_exact(
+    domain: float, relevance_: float, cached: bool, quality: float, score: float
+):
     assert priority(domain, relevance_, cached, quality) == score

@@ -20,7 +20,13 @@ def split(text: str) -> list[str]:
     "parts",
     [
         ["One here.", "Two there!", "Is it three?", "Yes."],
-        ["Dr. Smith met Mr. Jones of the U.S. Army, e.g. in v1.2 of Fig. 3 (i.e. No. 5) at 3.5 GHz.", "Then he left."],
+        [
+            (
+                "Dr. Smith met Mr. Jones of the U.S. Army, e.g. in v1.2 of Fig. 3 (i.e. No. 5) at"
+                " 3.5 GHz."
+            ),
+            "Then he left.",
+        ],
         ["They live in the U.S.", "The end was near."],
         ["It uses cats, dogs, etc.", "This is it."],
         ["J. R. R. Tolkien wrote it.", "He did."],
@@ -42,12 +48,25 @@ def test_sentences_end_at_stops_that_end_them(parts: list[str]):
 
 
 def test_headings_code_and_tables_have_no_sentences():
-    assert split("# A title. Here\n\n```\nA b. C d.\n```\n\n| A. B | C. |\n|---|---|\n\nProse.\n\nTitle\n---") == ["Prose."]
+    assert split(
+        "# A title. Here\n\n```\nA b. C d.\n```\n\n| A. B | C. |\n|---|---|\n\nProse.\n\nTitle\n---"
+    ) == ["Prose."]
 
 
 def test_items_and_quoted_lines_have_their_own_sentences():
-    text = "- First item\n- Second. Third\n  goes on\n  1. Fourth\n\n> Quoted line one\n> goes on. Next\n>\n> Last"
-    assert split(text) == ["First item", "Second.", "Third\n  goes on", "Fourth", "Quoted line one\n> goes on.", "Next", "Last"]
+    text = (
+        "- First item\n- Second. Third\n  goes on\n  1. Fourth\n\n> Quoted line one\n> goes on."
+        " Next\n>\n> Last"
+    )
+    assert split(text) == [
+        "First item",
+        "Second.",
+        "Third\n  goes on",
+        "Fourth",
+        "Quoted line one\n> goes on.",
+        "Next",
+        "Last",
+    ]
 
 
 def test_lines_broken_on_purpose_end_a_sentence():

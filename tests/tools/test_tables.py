@@ -12,7 +12,10 @@ from spadework.tools.blocks import blocks
 from spadework.tools.tables import cells, header_of, rows_at, rows_of, told
 from tests.tools.markdownish import markdown
 
-TOWNS = "| Town | Inhabitants | 2024 |\n|---|---|---|\n| Aldermere | 48,212 | up |\n| Kelling | 3,100 | |"
+TOWNS = (
+    "| Town | Inhabitants | 2024 |\n|---|---|---|\n| Aldermere | 48,212 | up |\n| Kelling |"
+    " 3,100 | |"
+)
 
 
 def test_a_row_is_told_with_the_names_of_its_columns() -> None:
@@ -31,13 +34,21 @@ def test_a_row_is_told_with_the_names_of_its_columns() -> None:
     ("text", "said"),
     [
         ("| | |\n|---|---|\n| Inhabitants | 48,212 |", ["Inhabitants: 48,212."]),
-        ("| Country | Norland |\n|---|---|\n| Inhabitants | 48,212 |", ["Country: Norland.", "Inhabitants: 48,212."]),
-        ("| Kelling | 3,100 | 1902 |\n|---|---|---|\n| Aldermere | 48,212 | 1887 |", ["Kelling: 3,100, 1902.", "Aldermere: 48,212, 1887."]),
+        (
+            "| Country | Norland |\n|---|---|\n| Inhabitants | 48,212 |",
+            ["Country: Norland.", "Inhabitants: 48,212."],
+        ),
+        (
+            "| Kelling | 3,100 | 1902 |\n|---|---|---|\n| Aldermere | 48,212 | 1887 |",
+            ["Kelling: 3,100, 1902.", "Aldermere: 48,212, 1887."],
+        ),
         ("| Inhabitants | 48,212 |\n| Area | 30 km² |", ["Inhabitants: 48,212.", "Area: 30 km²."]),
         ("| only | | |\n| | | |", ["only."]),
     ],
 )
-def test_a_table_that_does_not_name_its_columns_is_told_by_its_first_cells(text: str, said: list[str]) -> None:
+def test_a_table_that_does_not_name_its_columns_is_told_by_its_first_cells(
+    text: str, said: list[str]
+) -> None:
     [table] = blocks(text)
     assert header_of(text, table) is None
     assert [told("", text[slice(*span)]) for span in rows_of(text, table)] == said
@@ -58,7 +69,10 @@ def test_a_cell_of_a_million_dashes_is_read_at_once() -> None:
 
 
 def test_a_cell_beyond_the_names_of_columns_is_told_without_one() -> None:
-    assert told("| Town | Area | Year |", "| Kelling | 5 | 1902 | rebuilt |") == "Town: Kelling; Area: 5; Year: 1902; rebuilt."
+    assert (
+        told("| Town | Area | Year |", "| Kelling | 5 | 1902 | rebuilt |")
+        == "Town: Kelling; Area: 5; Year: 1902; rebuilt."
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +80,10 @@ def test_a_cell_beyond_the_names_of_columns_is_told_without_one() -> None:
     [
         ("48,212", ["| Aldermere | 48,212 | up |"]),
         ("Inhabitants", ["| Town | Inhabitants | 2024 |"]),
-        ("2024 |\n|---|---|---|\n| Alder", ["| Town | Inhabitants | 2024 |", "| Aldermere | 48,212 | up |"]),
+        (
+            "2024 |\n|---|---|---|\n| Alder",
+            ["| Town | Inhabitants | 2024 |", "| Aldermere | 48,212 | up |"],
+        ),
         ("up |\n", ["| Aldermere | 48,212 | up |"]),
         ("---|---", []),
     ],
@@ -74,7 +91,9 @@ def test_a_cell_beyond_the_names_of_columns_is_told_without_one() -> None:
 def test_a_part_of_a_table_stands_in_whole_rows(part: str, rows: list[str]) -> None:
     [table] = blocks(TOWNS)
     start = TOWNS.index(part)
-    assert [TOWNS[slice(*span)] for span in rows_at(TOWNS, table, (start, start + len(part)))] == rows
+    assert [
+        TOWNS[slice(*span)] for span in rows_at(TOWNS, table, (start, start + len(part)))
+    ] == rows
 
 
 @given(markdown)
@@ -82,5 +101,8 @@ def test_rows_stand_in_their_table_one_after_the_other(text: str) -> None:
     for block in blocks(text):
         if block.kind == "table":
             spans = [span for span in (header_of(text, block), *rows_of(text, block)) if span]
-            assert all(block.start <= start < end <= block.end and "\n" not in text[start:end] for start, end in spans)
+            assert all(
+                block.start <= start < end <= block.end and "\n" not in text[start:end]
+                for start, end in spans
+            )
             assert all(before[1] < after[0] for before, after in pairwise(spans))

@@ -109,8 +109,42 @@ def test_a_url_belongs_to_its_registered_domain(url: str, domain: str):
 
 _PARTS = st.sampled_from(
     (
-        *("http://", "https://", "library://", "www.", "m.", "amp", "/amp", "/", "..", ".", "%", "%7E", "%2e", "a", "B", "example.org"),
-        *("co.uk", "1.2.3.4", ":80", ":443", "?", "&", "utm_x=1", "=", "#", "@", "[", "]", "é", "\uff0e", "//", "google.com/amp/s/"),
+        *(
+            "http://",
+            "https://",
+            "library://",
+            "www.",
+            "m.",
+            "amp",
+            "/amp",
+            "/",
+            "..",
+            ".",
+            "%",
+            "%7E",
+            "%2e",
+            "a",
+            "B",
+            "example.org",
+        ),
+        *(
+            "co.uk",
+            "1.2.3.4",
+            ":80",
+            ":443",
+            "?",
+            "&",
+            "utm_x=1",
+            "=",
+            "#",
+            "@",
+            "[",
+            "]",
+            "é",
+            "\uff0e",
+            "//",
+            "google.com/amp/s/",
+        ),
         *(".html", ".amp", " "),
     )
 )
@@ -133,7 +167,9 @@ def test_a_key_is_its_own_key(url: str):
 
 
 @given(
-    st.lists(st.sampled_from(["a=1", "b=2", "c", "d=", "e=5"]), unique=True).flatmap(lambda ps: st.tuples(st.just(ps), st.permutations(ps)))
+    st.lists(st.sampled_from(["a=1", "b=2", "c", "d=", "e=5"]), unique=True).flatmap(
+        lambda ps: st.tuples(st.just(ps), st.permutations(ps))
+    )
 )
 def test_the_order_of_parameters_does_not_matter(orders: tuple[list[str], list[str]]):
     one, other = ("https://example.org/?" + "&".join(order) for order in orders)
@@ -141,7 +177,10 @@ def test_the_order_of_parameters_does_not_matter(orders: tuple[list[str], list[s
 
 
 def test_domains_are_known_without_asking_the_network():
-    code = "import os, sys; sys.addaudithook(lambda event, _: event.startswith('socket.') and os._exit(3))\n"
+    code = (
+        "import os, sys; sys.addaudithook(lambda event, _: event.startswith('socket.') and"
+        " os._exit(3))\n"
+    )
     code += "from spadework.tools.urls import domain_of; print(domain_of('http://a.b.co.jp'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stdout) == (0, "b.co.jp\n")

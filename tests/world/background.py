@@ -1,4 +1,6 @@
-"""Real servers in one background thread: an event loop of their own, sockets on loopback, ports chosen by the system."""
+"""Real servers in one background thread: an event loop of their own, sockets on loopback, ports
+chosen by the system.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,11 @@ PATIENCE = 10.0
 
 
 def listen(host: str) -> socket.socket:
-    """A listening socket on `host`, its port chosen by the system. It answers nothing until it is served."""
-    # Named as TCP, because asyncio turns off the waiting for small pieces (40 ms an answer) only for a socket that says so.
+    """A listening socket on `host`, its port chosen by the system. It answers nothing until it is
+    served.
+    """
+    # Named as TCP, because asyncio turns off the waiting for small pieces (40 ms an answer) only
+    # for a socket that says so.
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.bind((host, 0))
     sock.listen(512)
@@ -29,7 +34,9 @@ def listen(host: str) -> socket.socket:
 
 
 class Background:
-    """A thread with an event loop that serves. Use it as a context manager: whatever was started ends with it."""
+    """A thread with an event loop that serves. Use it as a context manager: whatever was started
+    ends with it.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -61,7 +68,13 @@ class Background:
 
     async def _serve(self, app: ASGIApp, sockets: list[socket.socket]) -> None:
         config = uvicorn.Config(
-            app, log_config=None, log_level="critical", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=0
+            app,
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=0,
         )
         server = uvicorn.Server(config)
         self._served.append((server, asyncio.create_task(server.serve(sockets))))

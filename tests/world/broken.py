@@ -10,13 +10,19 @@ from collections.abc import Callable
 from tests.world.background import Conversation
 from tests.world.record import Asked
 
-_PAGE = b"<title>Half a page</title><article><h1>Half a page</h1><p>The harbour office closes at six, except on</p></article>"
+_PAGE = (
+    b"<title>Half a page</title><article><h1>Half a page</h1><p>The harbour office closes at six,"
+    b" except on</p></article>"
+)
 
 #: What is sent for a path before the connection is closed.
 ANSWERS: dict[str, bytes] = {
     "/robots.txt": b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     "/short": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n" + _PAGE,
-    "/cut-chunk": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n200\r\n" + _PAGE,
+    "/cut-chunk": (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n200\r\n"
+        + _PAGE
+    ),
     "/garbage": b"\x00\x01\x02 this is not HTTP\r\n\r\n",
     "/headers": b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 2_000_000 + b"\r\n\r\n",
     "/half-headers": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Cut: of",
@@ -27,7 +33,8 @@ ANSWERS: dict[str, bytes] = {
 def site(note: Callable[[Asked], None]) -> Conversation:
     """The conversation of this site; every request is given to `note`.
 
-    Besides the paths of ANSWERS: `/reset` resets the connection, `/closed` closes it without a word.
+    Besides the paths of ANSWERS: `/reset` resets the connection, `/closed` closes it without a
+    word.
     """
 
     async def conversation(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -55,7 +62,9 @@ async def _read(reader: asyncio.StreamReader) -> Asked:
 async def _answer(record: Asked, writer: asyncio.StreamWriter) -> None:
     if record.path == "/reset":
         # A linger time of zero makes the system send a reset instead of a farewell.
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
         return
     answer = ANSWERS.get(record.path, b"")
     writer.write(answer)

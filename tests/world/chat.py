@@ -18,7 +18,9 @@ def tokens(text: str) -> int:
 
 @dataclass
 class ChatRequest:
-    """What was asked of the model. `record` has the headers and the times; `data` is the JSON as it came."""
+    """What was asked of the model. `record` has the headers and the times; `data` is the JSON as it
+    came.
+    """
 
     record: Asked
     data: dict[str, Any]
@@ -41,7 +43,10 @@ class ChatRequest:
     @property
     def messages(self) -> list[tuple[str, str]]:
         """Role and text of every message."""
-        return [(str(message["role"]), _text(message.get("content"))) for message in self.data["messages"]]
+        return [
+            (str(message["role"]), _text(message.get("content")))
+            for message in self.data["messages"]
+        ]
 
     @property
     def system(self) -> str:
@@ -97,7 +102,11 @@ class ChatRequest:
         return tokens(self.prompt) + (tokens(json.dumps(self.schema)) if self.schema else 0)
 
     def _described(self) -> dict[str, Any] | None:
-        return self.data["response_format"]["json_schema"] if self.shape == "json_schema" else self.tool
+        return (
+            self.data["response_format"]["json_schema"]
+            if self.shape == "json_schema"
+            else self.tool
+        )
 
 
 def _text(content: Any) -> str:

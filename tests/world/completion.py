@@ -25,9 +25,17 @@ class Completion:
     def message(self) -> dict[str, Any]:
         """The assistant's message."""
         if self.tool:
-            call = {"id": "call_1", "type": "function", "function": {"name": self.tool, "arguments": self.text}}
+            call = {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": self.tool, "arguments": self.text},
+            }
             return {"role": "assistant", "content": None, "refusal": None, "tool_calls": [call]}
-        return {"role": "assistant", "content": None if self.refusal else self.text, "refusal": self.refusal or None}
+        return {
+            "role": "assistant",
+            "content": None if self.refusal else self.text,
+            "refusal": self.refusal or None,
+        }
 
     @property
     def reason(self) -> str:
@@ -47,7 +55,10 @@ def pieces(request: ChatRequest, said: Completion, *, counts: bool = True) -> It
     head = _head(request, "chat.completion.chunk")
 
     def event(delta: dict[str, Any], finish: str | None = None) -> str:
-        return _event(head | {"choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]})
+        return _event(
+            head
+            | {"choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]}
+        )
 
     yield event(_opening(said))
     text = said.refusal or said.text
@@ -66,7 +77,13 @@ def usage(request: ChatRequest, said: Completion) -> dict[str, Any]:
 
 
 def _head(request: ChatRequest, kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-1", "object": kind, "created": 1_772_600_000, "model": request.model, "system_fingerprint": None}
+    return {
+        "id": "chatcmpl-1",
+        "object": kind,
+        "created": 1_772_600_000,
+        "model": request.model,
+        "system_fingerprint": None,
+    }
 
 
 def _event(data: dict[str, Any]) -> str:
@@ -76,7 +93,12 @@ def _event(data: dict[str, Any]) -> str:
 def _opening(said: Completion) -> dict[str, Any]:
     if not said.tool:
         return {"role": "assistant", "content": ""}
-    call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": said.tool, "arguments": ""}}
+    call = {
+        "index": 0,
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": said.tool, "arguments": ""},
+    }
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 

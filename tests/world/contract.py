@@ -1,4 +1,6 @@
-"""What OpenAI refuses with 400 although it is good JSON: schemas that are not strict, and parameters that reasoning models do not take."""
+"""What OpenAI refuses with 400 although it is good JSON: schemas that are not strict, and
+parameters that reasoning models do not take.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,20 @@ def _complaints(request: ChatRequest) -> Iterator[str]:
     data, formatted = request.data, request.data.get("response_format", {})
     if _REASONING.match(request.model):
         if data.get("temperature", 1) not in (None, 1):
-            yield "Unsupported value: 'temperature' does not support this value with this model. Only the default (1) value is supported."
+            yield (
+                "Unsupported value: 'temperature' does not support this value with this model. Only"
+                " the default (1) value is supported."
+            )
         if data.get("max_tokens") is not None:
-            yield "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+            yield (
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use"
+                " 'max_completion_tokens' instead."
+            )
     if formatted.get("type") == "json_object" and "json" not in request.prompt.lower():
-        yield "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
+        yield (
+            "'messages' must contain the word 'json' in some form, to use 'response_format' of type"
+            " 'json_object'."
+        )
     named = [formatted["json_schema"]] if formatted.get("type") == "json_schema" else []
     for part in named + [tool["function"] for tool in data.get("tools", ())]:
         if not _NAME.match(part["name"]):
@@ -56,7 +67,10 @@ def _faults(schema: dict[str, Any], place: tuple[str, ...]) -> Iterator[str]:
         if schema.get("additionalProperties") is not False:
             yield f"{where}'additionalProperties' is required to be supplied and to be false."
         if set(schema.get("required", ())) != set(properties):
-            yield f"{where}'required' is required to be supplied and to be an array including every key in properties."
+            yield (
+                f"{where}'required' is required to be supplied and to be an array including every"
+                " key in properties."
+            )
     for name, part in [*properties.items(), *schema.get("$defs", {}).items()]:
         yield from _faults(part, (*place, name))
     for part in [*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else [])]:

@@ -1,4 +1,6 @@
-"""The documents of the world: files under `pages/` with what a search engine would know about them."""
+"""The documents of the world: files under `pages/` with what a search engine would know about
+them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _DATE = re.compile(r'(?:"datePublished":\s*"|property="article:published_time" c
 
 @dataclass(frozen=True)
 class Document:
-    """Something that is served. `title`, `text` and `published` are what a search engine would index."""
+    """Something that is served. `title`, `text` and `published` are what a search engine would
+    index.
+    """
 
     site: str
     path: str
@@ -58,11 +62,15 @@ def from_text(site: str, path: str, text: str, media_type: str) -> Document:
     named = title.text().strip() if title else ""
     tree.strip_tags(["script", "style", "nav", "footer", "title"])
     shown = " ".join(tree.body.text(separator=" ").split()) if tree.body else ""
-    return Document(site, path, body, media_type, title=named, text=shown, published=date[1] if date else "")
+    return Document(
+        site, path, body, media_type, title=named, text=shown, published=date[1] if date else ""
+    )
 
 
 def load(bases: Mapping[str, str]) -> Iterator[Document]:
-    """Every file of `pages/<site>/`; `bases` are the sites' addresses, such as http://127.0.1.1:4000."""
+    """Every file of `pages/<site>/`; `bases` are the sites' addresses, such as
+    http://127.0.1.1:4000.
+    """
     for file in sorted(PAGES.rglob("*.*")):
         site, *parts = file.relative_to(PAGES).parts
         text = _LINK.sub(lambda link: bases[link[1]], file.read_text())
@@ -72,7 +80,9 @@ def load(bases: Mapping[str, str]) -> Iterator[Document]:
 def _served(site: str, name: str, text: str, ending: str) -> Document:
     if ending == ".paper":
         path = name.removesuffix(ending) + ".pdf"
-        return Document(site, path, pdf(text), MEDIA_TYPES[ending], title=_first_line(text), text=text)
+        return Document(
+            site, path, pdf(text), MEDIA_TYPES[ending], title=_first_line(text), text=text
+        )
     path = name.removesuffix(".html").removesuffix("index") if ending == ".html" else name
     return from_text(site, path, text, MEDIA_TYPES[ending])
 

@@ -1,4 +1,6 @@
-"""A server of embeddings that knows a few synonyms, so that a text is near to a question with which it shares no word."""
+"""A server of embeddings that knows a few synonyms, so that a text is near to a question with which
+it shares no word.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,20 @@ from tests.world.vectors import vector
 from tests.world.waits import Silence
 
 HOST = "127.0.1.32"
-SYNONYMS = {"automobile": "car", "vehicle": "car", "vessel": "ferry", "inhabitant": "people", "physician": "doctor"}
+SYNONYMS = {
+    "automobile": "car",
+    "vehicle": "car",
+    "vessel": "ferry",
+    "inhabitant": "people",
+    "physician": "doctor",
+}
 
 Fault = Literal["", "hang", "error", "limited", "short"]
 
 
 class Embeddings:
-    """The server. `texts` are all it has embedded; `fault` meets every request after the first `spared`.
+    """The server. `texts` are all it has embedded; `fault` meets every request after the first
+    `spared`.
 
     `meanwhile` is done before every answer.
     """
@@ -59,6 +68,19 @@ class Embeddings:
             return refusal(500 if fault == "error" else 429, "Not now.", retry_after=0.01)
         texts = json.loads(record.body)["input"]
         self.texts += texts
-        made = [vector([SYNONYMS.get(word, word) for word in terms(text)])[: 7 if fault == "short" else None] for text in texts]
-        data = [{"object": "embedding", "index": n, "embedding": each} for n, each in enumerate(made)]
-        return JSONResponse({"object": "list", "data": data, "usage": {"total_tokens": sum(len(text.split()) for text in texts)}})
+        made = [
+            vector([SYNONYMS.get(word, word) for word in terms(text)])[
+                : 7 if fault == "short" else None
+            ]
+            for text in texts
+        ]
+        data = [
+            {"object": "embedding", "index": n, "embedding": each} for n, each in enumerate(made)
+        ]
+        return JSONResponse(
+            {
+                "object": "list",
+                "data": data,
+                "usage": {"total_tokens": sum(len(text.split()) for text in texts)},
+            }
+        )

@@ -1,4 +1,6 @@
-"""An answer that fits a JSON schema, made without understanding: words of the prompt, numbers within bounds, the first of every choice."""
+"""An answer that fits a JSON schema, made without understanding: words of the prompt, numbers
+within bounds, the first of every choice.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,12 @@ _FORMATS = {
 
 
 def fill(schema: dict[str, Any], prompt: str) -> Any:
-    """A value that `schema` allows. Its strings are the lines of `prompt` in turn. `pattern` is not understood."""
-    lines = [line.strip()[:80] for line in prompt.splitlines() if re.search(r"\w{3}", line)] or ["nothing"]
+    """A value that `schema` allows. Its strings are the lines of `prompt` in turn. `pattern` is not
+    understood.
+    """
+    lines = [line.strip()[:80] for line in prompt.splitlines() if re.search(r"\w{3}", line)] or [
+        "nothing"
+    ]
     return _Filling(schema.get("$defs", {}), itertools.cycle(lines)).value(schema, 0)
 
 
@@ -49,13 +55,22 @@ class _Filling:
 
     def _plain(self, kind: str, schema: dict[str, Any], depth: int) -> Any:
         if kind == "object":
-            return {name: self.value(part, depth + 1) for name, part in schema.get("properties", {}).items()}
+            return {
+                name: self.value(part, depth + 1)
+                for name, part in schema.get("properties", {}).items()
+            }
         if kind == "array":
-            length = max(schema.get("minItems", 0), 0 if depth > DEEP else min(1, schema.get("maxItems", 1)))
+            length = max(
+                schema.get("minItems", 0), 0 if depth > DEEP else min(1, schema.get("maxItems", 1))
+            )
             return [self.value(schema.get("items", {}), depth + 1) for _ in range(length)]
         if kind in ("integer", "number"):
             return _number(kind, schema)
-        return {"boolean": False, "null": None}[kind] if kind in ("boolean", "null") else self._string(schema)
+        return (
+            {"boolean": False, "null": None}[kind]
+            if kind in ("boolean", "null")
+            else self._string(schema)
+        )
 
     def _string(self, schema: dict[str, Any]) -> str:
         if schema.get("format") in _FORMATS:
@@ -66,8 +81,12 @@ class _Filling:
 def _number(kind: str, schema: dict[str, Any]) -> float:
     """The lowest number allowed, or the highest one where only that is bounded, or 0."""
     step = 1 if kind == "integer" else 1e-6
-    low = schema.get("minimum", schema["exclusiveMinimum"] + step if "exclusiveMinimum" in schema else None)
-    high = schema.get("maximum", schema["exclusiveMaximum"] - step if "exclusiveMaximum" in schema else None)
+    low = schema.get(
+        "minimum", schema["exclusiveMinimum"] + step if "exclusiveMinimum" in schema else None
+    )
+    high = schema.get(
+        "maximum", schema["exclusiveMaximum"] - step if "exclusiveMaximum" in schema else None
+    )
     if low is not None:
         return math.ceil(low) if kind == "integer" else float(low)
     return min(0, math.floor(high) if kind == "integer" else float(high)) if high is not None else 0

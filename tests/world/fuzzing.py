@@ -1,4 +1,6 @@
-"""Hooks for schemathesis: hypothesis-jsonschema asks for `more()`, which newer versions of hypothesis have no longer."""
+"""Hooks for schemathesis: hypothesis-jsonschema asks for `more()`, which newer versions of
+hypothesis have no longer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Models that are hostile or broken, each in one way: what becomes of every answer of a model that plays its roles sensibly."""
+"""Models that are hostile or broken, each in one way: what becomes of every answer of a model that
+plays its roles sensibly.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def _each(schema: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Tw
     """A twist of the answers of one shape; the others stay."""
 
     def twist(request: ChatRequest, answer: Plain) -> Plain:
-        return change(answer) if request.schema_name == schema and isinstance(answer, dict) else answer
+        return (
+            change(answer) if request.schema_name == schema and isinstance(answer, dict) else answer
+        )
 
     return twist
 
@@ -37,9 +41,19 @@ def _invents_urls(request: ChatRequest, answer: Plain) -> Plain:
     if not isinstance(answer, dict):
         return answer
     if request.schema_name == "SectionAnswer":
-        return {"sentences": [s | {"text": f"{s['text']} More at https://{EVIL_HOST}/page."} for s in answer["sentences"]]}
+        return {
+            "sentences": [
+                s | {"text": f"{s['text']} More at https://{EVIL_HOST}/page."}
+                for s in answer["sentences"]
+            ]
+        }
     if request.schema_name == "PlanAnswer":
-        return answer | {"topics": [t | {"queries": [*t["queries"], _query(f"https://{EVIL_HOST}/plan")]} for t in answer["topics"]]}
+        return answer | {
+            "topics": [
+                t | {"queries": [*t["queries"], _query(f"https://{EVIL_HOST}/plan")]}
+                for t in answer["topics"]
+            ]
+        }
     return answer | {"gaps": [f"see https://{EVIL_HOST}/gap"]}
 
 
@@ -59,11 +73,22 @@ FAILING: dict[str, Twist] = {
 }
 
 LYING: dict[str, Twist] = {
-    "a thought before JSON": lambda request, answer: f'<think>So {{"covered": 1}}? No.</think>\n{json.dumps(answer)}',
-    "invented quotes": _each("AssessmentAnswer", lambda a: a | {"covered": True, "score": 1.0, "evidence": [{"quote": LIE}]}),
+    "a thought before JSON": lambda request, answer: (
+        f'<think>So {{"covered": 1}}? No.</think>\n{json.dumps(answer)}'
+    ),
+    "invented quotes": _each(
+        "AssessmentAnswer",
+        lambda a: a | {"covered": True, "score": 1.0, "evidence": [{"quote": LIE}]},
+    ),
     "invented URLs": _invents_urls,
     "invented evidence ids": _sentences(lambda s: {"text": LIE, "evidence_ids": ["E777"]}),
-    "changed numbers": _sentences(lambda s: {"text": re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), s["text"])}),
-    "covers everything without evidence": _each("AssessmentAnswer", lambda a: a | {"covered": True, "score": 1.0, "evidence": []}),
-    "never covers anything": _each("AssessmentAnswer", lambda a: a | {"covered": False, "score": 0.0, "gap_queries": []}),
+    "changed numbers": _sentences(
+        lambda s: {"text": re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), s["text"])}
+    ),
+    "covers everything without evidence": _each(
+        "AssessmentAnswer", lambda a: a | {"covered": True, "score": 1.0, "evidence": []}
+    ),
+    "never covers anything": _each(
+        "AssessmentAnswer", lambda a: a | {"covered": False, "score": 0.0, "gap_queries": []}
+    ),
 }

@@ -1,4 +1,6 @@
-"""A scripted model behind an OpenAI-compatible server: a test says what it answers, and counts what it was asked."""
+"""A scripted model behind an OpenAI-compatible server: a test says what it answers, and counts what
+it was asked.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,13 @@ HOST = "127.0.1.30"
 
 
 class Model:
-    """The model server. `delay` is in seconds before every answer, `names` are the models it lists, `context_tokens` its limit,
-    `most_at_once` the calls that may run at the same time before it answers 429.
+    """The model server. `delay` is in seconds before every answer, `names` are the models it lists,
+    `context_tokens` its limit, `most_at_once` the calls that may run at the same time before it
+    answers 429.
 
     `counts`: say in every answer how many tokens it took.
-    `strict`: refuse what OpenAI refuses (schemas that break strict mode, parameters a reasoning model does not take).
-    `requests` are the chat requests, `asked` all requests.
+    `strict`: refuse what OpenAI refuses (schemas that break strict mode, parameters a reasoning
+    model does not take). `requests` are the chat requests, `asked` all requests.
     """
 
     def __init__(self, background: Background) -> None:
@@ -57,18 +60,26 @@ class Model:
     @property
     def env(self) -> dict[str, str]:
         """The environment in which spadework uses this model."""
-        return {"OPENAI_BASE_URL": self.url, "OPENAI_API_KEY": "sk-world-0123456789", "SPADEWORK_MODEL": f"openai:{self.names[0]}"}
+        return {
+            "OPENAI_BASE_URL": self.url,
+            "OPENAI_API_KEY": "sk-world-0123456789",
+            "SPADEWORK_MODEL": f"openai:{self.names[0]}",
+        }
 
     def script(self, match: Match, *answers: Answer) -> None:
-        """Answer the requests that `match` with these, in turn, the last one repeated; of several rules the newest counts.
+        """Answer the requests that `match` with these, in turn, the last one repeated; of several
+        rules the newest counts.
 
-        `match`: the name of the schema, words that stand in the messages ("" for all), or a function of the request. An answer: a dict
-        (as JSON in the shape that is asked for), a str (as it is), a Fault, or a function (async or not) that gives one of these.
+        `match`: the name of the schema, words that stand in the messages ("" for all), or a
+        function of the request. An answer: a dict (as JSON in the shape that is asked for), a str
+        (as it is), a Fault, or a function (async or not) that gives one of these.
         """
         self._script.add(match, list(answers))
 
     def twist(self, change: Twist) -> None:
-        """Give `change(request, answer)` instead of every answer that is scripted; see `tests.world.hostile`."""
+        """Give `change(request, answer)` instead of every answer that is scripted; see
+        `tests.world.hostile`.
+        """
         self._script.twist = change
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,7 +92,10 @@ class Model:
         data = json.loads(record.body or b"{}")
         match record.path:
             case "/v1/models":
-                listed = [{"id": name, "object": "model", "created": 1_772_600_000, "owned_by": "world"} for name in self.names]
+                listed = [
+                    {"id": name, "object": "model", "created": 1_772_600_000, "owned_by": "world"}
+                    for name in self.names
+                ]
                 return JSONResponse({"object": "list", "data": listed})
             case "/v1/embeddings":
                 return JSONResponse(embeddings(data))
@@ -102,7 +116,9 @@ class Model:
             return failed
         said = _said(request, answer)
         if request.stream:
-            return StreamingResponse(pieces(request, said, counts=self.counts), media_type="text/event-stream")
+            return StreamingResponse(
+                pieces(request, said, counts=self.counts), media_type="text/event-stream"
+            )
         return JSONResponse(whole(request, said, counts=self.counts))
 
     def _overcharged(self, request: ChatRequest) -> Fault | None:
@@ -110,7 +126,11 @@ class Model:
         if self.context_tokens and request.tokens_in > self.context_tokens:
             return Fault("too_long")
         running = sum(other.ended is None for other in self.requests)
-        return Fault("limited", retry_after=0.05) if self.most_at_once and running > self.most_at_once else None
+        return (
+            Fault("limited", retry_after=0.05)
+            if self.most_at_once and running > self.most_at_once
+            else None
+        )
 
 
 def _said(request: ChatRequest, answer: Plain) -> Completion:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import psutil
 
 
-def children(having: str, of: int | None = None, *, all_of_them: bool = True) -> list[psutil.Process]:
-    """The living descendants of a process (default: this one) with the argument `having`, or only those that it started itself.
+def children(
+    having: str, of: int | None = None, *, all_of_them: bool = True
+) -> list[psutil.Process]:
+    """The living descendants of a process (default: this one) with the argument `having`, or only
+    those that it started itself.
 
     One that waits to be reaped is dead.
     """

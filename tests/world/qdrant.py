@@ -1,6 +1,8 @@
-"""A Qdrant server for the world: the few REST calls that a knowledge store makes, answered by the client library's own local mode.
+"""A Qdrant server for the world: the few REST calls that a knowledge store makes, answered by the
+client library's own local mode.
 
-Requests are read with the models of the client, which take no unknown field; answers have the envelope of a real server.
+Requests are read with the models of the client, which take no unknown field; answers have the
+envelope of a real server.
 """
 
 from __future__ import annotations
@@ -67,7 +69,9 @@ class Qdrant:
             return _said(404, f"Not found: Collection `{collection}` doesn't exist!")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an index of payloads means nothing in local mode
-            return JSONResponse({"result": call(self._db, collection, body), "status": "ok", "time": 0.001})
+            return JSONResponse(
+                {"result": call(self._db, collection, body), "status": "ok", "time": 0.001}
+            )
 
 
 def _said(status: int, text: str) -> Response:
@@ -80,7 +84,9 @@ def _exists(db: QdrantClient, name: str, body: Any) -> Any:
 
 def _create(db: QdrantClient, name: str, body: Any) -> Any:
     asked = models.CreateCollection.model_validate(body)
-    return db.create_collection(name, vectors_config=asked.vectors or {}, sparse_vectors_config=asked.sparse_vectors)
+    return db.create_collection(
+        name, vectors_config=asked.vectors or {}, sparse_vectors_config=asked.sparse_vectors
+    )
 
 
 def _index(db: QdrantClient, name: str, body: Any) -> Any:
@@ -94,7 +100,11 @@ def _upsert(db: QdrantClient, name: str, body: Any) -> Any:
 
 def _retrieve(db: QdrantClient, name: str, body: Any) -> Any:
     asked = models.PointRequest.model_validate(body)
-    return _plain(db.retrieve(name, asked.ids, with_payload=True if asked.with_payload is None else asked.with_payload))
+    return _plain(
+        db.retrieve(
+            name, asked.ids, with_payload=True if asked.with_payload is None else asked.with_payload
+        )
+    )
 
 
 def _delete(db: QdrantClient, name: str, body: Any) -> Any:
@@ -120,15 +130,27 @@ def _scroll(db: QdrantClient, name: str, body: Any) -> Any:
 
 def _query(db: QdrantClient, name: str, body: Any) -> Any:
     asked = models.QueryRequest.model_validate(body)
-    query: Any = asked.query.nearest if isinstance(asked.query, models.NearestQuery) else asked.query
+    query: Any = (
+        asked.query.nearest if isinstance(asked.query, models.NearestQuery) else asked.query
+    )
     found = db.query_points(
-        name, query=query, using=asked.using, prefetch=asked.prefetch, query_filter=asked.filter, limit=asked.limit or 10, with_payload=True
+        name,
+        query=query,
+        using=asked.using,
+        prefetch=asked.prefetch,
+        query_filter=asked.filter,
+        limit=asked.limit or 10,
+        with_payload=True,
     )
     return _plain(found)
 
 
 def _plain(value: Any) -> Any:
-    return [one.model_dump(mode="json") for one in value] if isinstance(value, list) else value.model_dump(mode="json")
+    return (
+        [one.model_dump(mode="json") for one in value]
+        if isinstance(value, list)
+        else value.model_dump(mode="json")
+    )
 
 
 _CALLS: dict[tuple[str, str], Callable[[QdrantClient, str, Any], Any]] = {

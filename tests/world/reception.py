@@ -1,4 +1,6 @@
-"""How every server of the world receives a request: it is noted, answered, and let go of when the client leaves."""
+"""How every server of the world receives a request: it is noted, answered, and let go of when the
+client leaves.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,19 @@ T = TypeVar("T")
 def asked(site: str, scope: Scope) -> Asked:
     """The record of the request of `scope`, begun now."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-    return Asked(site, scope["method"], scope["path"], scope["query_string"].decode("latin-1"), headers)
+    return Asked(
+        site, scope["method"], scope["path"], scope["query_string"].decode("latin-1"), headers
+    )
 
 
-async def attend(record: Asked, answer: Callable[[Asked], Coroutine[Any, Any, ASGIApp]], exchange: tuple[Scope, Receive, Send]) -> None:
-    """Read the body into `record`, then send what `answer` gives, unless the client leaves first; note when it was over."""
+async def attend(
+    record: Asked,
+    answer: Callable[[Asked], Coroutine[Any, Any, ASGIApp]],
+    exchange: tuple[Scope, Receive, Send],
+) -> None:
+    """Read the body into `record`, then send what `answer` gives, unless the client leaves first;
+    note when it was over.
+    """
     scope, receive, send = exchange
     try:
         record.body = await _read_body(receive)
@@ -65,7 +75,8 @@ def _noting(record: Asked, send: Send) -> Send:
         if message["type"] == "http.response.start":
             record.status = message["status"]
         elif not message.get("more_body"):
-            # Before the last piece is sent: the client may begin its next request as soon as it has it.
+            # Before the last piece is sent: the client may begin its next request as soon as it has
+            # it.
             record.end()
         await send(message)
         record.sent += len(message.get("body", b""))

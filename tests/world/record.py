@@ -1,4 +1,6 @@
-"""What a server was asked: one record a request, kept at the server, so that tests can count at the other end."""
+"""What a server was asked: one record a request, kept at the server, so that tests can count at the
+other end.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from urllib.parse import parse_qs
 
 @dataclass
 class Asked:
-    """One request. Times are on the clock of `time.monotonic`; `ended` and `status` are None while it waits for an answer."""
+    """One request. Times are on the clock of `time.monotonic`; `ended` and `status` are None while
+    it waits for an answer.
+    """
 
     site: str
     method: str
@@ -26,7 +30,9 @@ class Asked:
     def args(self) -> dict[str, str]:
         """The arguments of the query, or of a form that was sent; the last one of a name counts."""
         given = self.query or self.body.decode("latin-1")
-        return {name: values[-1] for name, values in parse_qs(given, keep_blank_values=True).items()}
+        return {
+            name: values[-1] for name, values in parse_qs(given, keep_blank_values=True).items()
+        }
 
     @property
     def seconds(self) -> float:

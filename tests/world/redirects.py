@@ -7,9 +7,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 
 async def chain(request: Request) -> Response:
-    """`/chain/3` leads to `/chain/2` and so on, the kinds of redirect in turn, until `/chain/0` leads to `/plain`."""
+    """`/chain/3` leads to `/chain/2` and so on, the kinds of redirect in turn, until `/chain/0`
+    leads to `/plain`.
+    """
     left = int(request.path_params["left"])
-    return RedirectResponse(f"/chain/{left - 1}" if left else "/plain", (301, 302, 303, 307, 308)[left % 5])
+    return RedirectResponse(
+        f"/chain/{left - 1}" if left else "/plain", (301, 302, 303, 307, 308)[left % 5]
+    )
 
 
 async def loop(request: Request) -> Response:
@@ -30,4 +34,7 @@ async def to(request: Request) -> Response:
 async def refresh(request: Request) -> Response:
     """A page that sends a browser elsewhere by a meta tag, to `?url=` (/plain)."""
     target = request.query_params.get("url", "/plain")
-    return HTMLResponse(f'<html><head><meta http-equiv="refresh" content="0; url={target}"><title>Moved</title></head><body></body></html>')
+    return HTMLResponse(
+        '<html><head><meta http-equiv="refresh" content="0;'
+        f' url={target}"><title>Moved</title></head><body></body></html>'
+    )

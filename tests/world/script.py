@@ -1,4 +1,6 @@
-"""What a scripted model says: rules of a test, the newest first, and what fits the schema where none applies."""
+"""What a scripted model says: rules of a test, the newest first, and what fits the schema where
+none applies.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Rule:
     answers: list[Answer]
 
     def meets(self, request: ChatRequest) -> bool:
-        """True when the match is the schema's name, or stands in the messages, or says so itself."""
+        """True when the match is the schema's name, or stands in the messages, or says so
+        itself.
+        """
         if callable(self.match):
             return self.match(request)
         return self.match == request.schema_name or self.match in request.prompt
@@ -49,7 +53,9 @@ class Script:
         self._rules = (Rule(match, answers), *self._rules)
 
     async def answer(self, request: ChatRequest) -> Plain:
-        """What the newest rule that meets the request says, twisted; without one, what fits the schema."""
+        """What the newest rule that meets the request says, twisted; without one, what fits the
+        schema.
+        """
         try:
             answer = await self._ruled(request)
             return self.twist(request, answer) if self.twist else answer
@@ -71,7 +77,11 @@ def fitting(request: ChatRequest) -> Plain:
     if request.schema:
         made: dict[str, Any] = fill(request.schema, request.user or request.prompt)
         return made
-    return {"answer": "nothing is scripted"} if request.shape == "json_object" else "Nothing is scripted for this request."
+    return (
+        {"answer": "nothing is scripted"}
+        if request.shape == "json_object"
+        else "Nothing is scripted for this request."
+    )
 
 
 async def _called(answer: Answer, request: ChatRequest) -> Plain:

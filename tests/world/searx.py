@@ -1,6 +1,8 @@
-"""A search engine for the world that speaks as SearXNG does: it ranks the world's pages by shared terms, and fails on demand.
+"""A search engine for the world that speaks as SearXNG does: it ranks the world's pages by shared
+terms, and fails on demand.
 
-Keys, statuses and habits (`number_of_results` 0, `publishedDate` null where unknown) are those of a real server with the JSON format.
+Keys, statuses and habits (`number_of_results` 0, `publishedDate` null where unknown) are those of a
+real server with the JSON format.
 """
 
 from __future__ import annotations
@@ -28,9 +30,16 @@ HOST = "127.0.1.20"
 PAGE = 18
 
 Fault = Literal["forbidden", "limited", "error", "html", "unresponsive", "truncated", "hang"]
-_FORBIDDEN = "<!doctype html><title>403 Forbidden</title><h1>Forbidden</h1><p>You don't have the permission to access this.</p>"
+_FORBIDDEN = (
+    "<!doctype html><title>403 Forbidden</title><h1>Forbidden</h1><p>You don't have the permission"
+    " to access this.</p>"
+)
 _FORM = '<!doctype html><title>SearXNG</title><form action="/search"><input name="q"></form>'
-_TIMED_OUT = [["brave", "timeout"], ["duckduckgo", "CAPTCHA"], ["google", "Suspended: too many requests"]]
+_TIMED_OUT = [
+    ["brave", "timeout"],
+    ["duckduckgo", "CAPTCHA"],
+    ["google", "Suspended: too many requests"],
+]
 
 
 @dataclass
@@ -50,7 +59,9 @@ class Failing:
 
 
 class Searx:
-    """The search engine. `delay` is in seconds before every answer; `requests` is the log, `queries` what was searched."""
+    """The search engine. `delay` is in seconds before every answer; `requests` is the log,
+    `queries` what was searched.
+    """
 
     def __init__(self, background: Background, world: World) -> None:
         sock = listen(HOST)
@@ -79,13 +90,16 @@ class Searx:
     def fail(self, fault: Fault, *, times: int | None = None, query: str = "") -> None:
         """Fail the next `times` queries that contain `query`; without them, all.
 
-        forbidden: 403, the JSON format is off. limited: 429. error: 500. html: a page instead of JSON. unresponsive: no results, and
-        the engines that did not answer. truncated: JSON that stops half way. hang: no answer.
+        forbidden: 403, the JSON format is off. limited: 429. error: 500. html: a page instead of
+        JSON. unresponsive: no results, and the engines that did not answer. truncated: JSON that
+        stops half way. hang: no answer.
         """
         self._failing.append(Failing(fault, times, query))
 
     def script(self, query: str, urls: Sequence[str]) -> None:
-        """Answer queries that contain `query` with these URLs, in this order, or with nothing; the newest script counts."""
+        """Answer queries that contain `query` with these URLs, in this order, or with nothing; the
+        newest script counts.
+        """
         self._scripts.insert(0, (query.casefold(), tuple(urls)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,13 +125,22 @@ class Searx:
     def _found(self, query: str, page: int) -> dict[str, Any]:
         pages = {self._world.url(found.site, found.path): found for found in self._world.documents}
         scripted = next((urls for part, urls in self._scripts if part in query.casefold()), None)
-        urls = [self._world.url(found.site, found.path) for found in ranked(query, pages.values())] if scripted is None else scripted
+        urls = (
+            [self._world.url(found.site, found.path) for found in ranked(query, pages.values())]
+            if scripted is None
+            else scripted
+        )
         shown = urls[(page - 1) * PAGE : page * PAGE]
-        return _envelope(query, [_result(url, pages.get(url), query, n) for n, url in enumerate(shown, 1)])
+        return _envelope(
+            query, [_result(url, pages.get(url), query, n) for n, url in enumerate(shown, 1)]
+        )
 
 
 def _envelope(query: str, results: list[dict[str, Any]]) -> dict[str, Any]:
-    lists: dict[str, list[Any]] = {key: [] for key in ("answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines")}
+    lists: dict[str, list[Any]] = {
+        key: []
+        for key in ("answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines")
+    }
     return {"query": query, "number_of_results": 0, "results": results, **lists}
 
 
@@ -144,7 +167,11 @@ _FAULTS: dict[Fault, Callable[[dict[str, Any]], Response]] = {
     "limited": lambda _: PlainTextResponse("Too Many Requests", 429),
     "error": lambda _: HTMLResponse("<title>500 Internal Server Error</title>", 500),
     "html": lambda _: HTMLResponse(_FORM),
-    "unresponsive": lambda found: JSONResponse(found | {"results": [], "unresponsive_engines": _TIMED_OUT}),
-    "truncated": lambda found: Response(JSONResponse(found).body[:-25], media_type="application/json"),
+    "unresponsive": lambda found: JSONResponse(
+        found | {"results": [], "unresponsive_engines": _TIMED_OUT}
+    ),
+    "truncated": lambda found: Response(
+        JSONResponse(found).body[:-25], media_type="application/json"
+    ),
     "hang": lambda _: Silence(),
 }

@@ -1,4 +1,6 @@
-"""A small internet on loopback: sites with addresses of their own, everything they are asked noted, their behaviour changed at run time."""
+"""A small internet on loopback: sites with addresses of their own, everything they are asked noted,
+their behaviour changed at run time.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from tests.world.reception import asked, attend
 from tests.world.record import Asked
 from tests.world.waits import Silence
 
-#: Every site has a host of its own. `private` is a server nobody may visit: it is not among `World.hosts`.
+#: Every site has a host of its own. `private` is a server nobody may visit: it is not among
+#: `World.hosts`.
 SITES = {
     "encyclopedia": "127.0.1.1",
     "docs": "127.0.1.2",
@@ -31,15 +34,17 @@ SITES = {
 
 
 class World:
-    """All sites. Switches: `delay` (seconds before every page), `hang_everything`, `hanging` (the sites that do), `fail_everything`
-    (a status for every page).
+    """All sites. Switches: `delay` (seconds before every page), `hang_everything`, `hanging` (the
+    sites that do), `fail_everything` (a status for every page).
 
     `requests` is the log, in the order of arrival; `reset` empties it and undoes every change.
     """
 
     def __init__(self, background: Background) -> None:
         sockets = {site: listen(host) for site, host in SITES.items()}
-        self.bases = {site: "http://{}:{}".format(*sock.getsockname()) for site, sock in sockets.items()}
+        self.bases = {
+            site: "http://{}:{}".format(*sock.getsockname()) for site, sock in sockets.items()
+        }
         self._sites = {host: site for site, host in SITES.items()}
         self._files = {(file.site, file.path): file for file in document.load(self.bases)}
         self.reset()
@@ -69,7 +74,11 @@ class World:
     def documents(self) -> list[Document]:
         """What a search engine could index, as it is now."""
         shown = (self._files | self._put).values()
-        return [found for found in shown if found.text and found.site != "private" and not found.path.startswith("/internal/")]
+        return [
+            found
+            for found in shown
+            if found.text and found.site != "private" and not found.path.startswith("/internal/")
+        ]
 
     def url(self, site: str, path: str = "/") -> str:
         """The address of a page."""
@@ -77,12 +86,25 @@ class World:
 
     def asked(self, site: str, path: str | None = None) -> list[Asked]:
         """The requests to a site, or to one of its pages."""
-        return [record for record in self.requests if record.site == site and path in (None, record.path)]
+        return [
+            record
+            for record in self.requests
+            if record.site == site and path in (None, record.path)
+        ]
 
     def put(
-        self, site: str, path: str, text: str, media_type: str = "text/html", *, status: int = 200, headers: Mapping[str, str] | None = None
+        self,
+        site: str,
+        path: str,
+        text: str,
+        media_type: str = "text/html",
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
     ) -> str:
-        """Publish or change a page until the next reset; the search engine knows it. Returns its URL."""
+        """Publish or change a page until the next reset; the search engine knows it. Returns its
+        URL.
+        """
         made = document.from_text(site, path, text, media_type)
         changes = {"status": status, "headers": headers or {}}
         self._put[site, path] = Document(**{**vars(made), **changes})
@@ -92,7 +114,11 @@ class World:
         """Answer one request (ASGI)."""
         record = asked(self._sites[scope["server"][0]], scope)
         self._note(record)
-        scope["state"] = {"times": sum(other.query == record.query for other in self.asked(record.site, record.path))}
+        scope["state"] = {
+            "times": sum(
+                other.query == record.query for other in self.asked(record.site, record.path)
+            )
+        }
         await attend(record, self._answer, (scope, receive, send))
 
     async def _answer(self, record: Asked) -> ASGIApp:
@@ -100,16 +126,32 @@ class World:
         if self.hang_everything or record.site in self.hanging:
             return Silence()
         if self.fail_everything:
-            return HTMLResponse(f"<title>Error {self.fail_everything}</title>", self.fail_everything)
+            return HTMLResponse(
+                f"<title>Error {self.fail_everything}</title>", self.fail_everything
+            )
         found = self._found(record.site, record.path)
         if found:
-            return Response(found.body, found.status, {"content-type": found.media_type} | dict(found.headers))
-        return odd.site if record.site == "odd" else HTMLResponse("<title>Not found</title><h1>Not found</h1>", 404)
+            return Response(
+                found.body, found.status, {"content-type": found.media_type} | dict(found.headers)
+            )
+        return (
+            odd.site
+            if record.site == "odd"
+            else HTMLResponse("<title>Not found</title><h1>Not found</h1>", 404)
+        )
 
     def _found(self, site: str, path: str) -> Document | None:
         """The document at this place; a slash at the end makes no difference."""
         places = [(site, path), (site, path.rstrip("/"))]
-        return next((known[place] for known in (self._put, self._files) for place in places if place in known), None)
+        return next(
+            (
+                known[place]
+                for known in (self._put, self._files)
+                for place in places
+                if place in known
+            ),
+            None,
+        )
 
     def _note(self, record: Asked) -> None:
         self.requests.append(record)

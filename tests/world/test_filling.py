@@ -14,11 +14,27 @@ from tests.world.filling import fill
 
 _NAMES = st.sampled_from(["name", "score", "kind", "items", "note"])
 _LEAVES = st.one_of(
-    st.builds(lambda low, more: {"type": "integer", "minimum": low, "maximum": low + more}, st.integers(-9, 9), st.integers(0, 9)),
+    st.builds(
+        lambda low, more: {"type": "integer", "minimum": low, "maximum": low + more},
+        st.integers(-9, 9),
+        st.integers(0, 9),
+    ),
     st.builds(lambda high: {"type": "number", "exclusiveMaximum": high}, st.floats(-5, 5)),
     st.builds(lambda low: {"type": "number", "exclusiveMinimum": low}, st.integers(-5, 5)),
-    st.builds(lambda low, more: {"type": "string", "minLength": low, "maxLength": low + more}, st.integers(0, 99), st.integers(0, 99)),
-    st.sampled_from([{"type": "boolean"}, {"type": "null"}, {"enum": ["b", "a"]}, {"const": 7}, {"type": ["string", "null"]}]),
+    st.builds(
+        lambda low, more: {"type": "string", "minLength": low, "maxLength": low + more},
+        st.integers(0, 99),
+        st.integers(0, 99),
+    ),
+    st.sampled_from(
+        [
+            {"type": "boolean"},
+            {"type": "null"},
+            {"enum": ["b", "a"]},
+            {"const": 7},
+            {"type": ["string", "null"]},
+        ]
+    ),
 )
 
 
@@ -29,10 +45,15 @@ def record(parts):
 _SCHEMAS = st.recursive(
     _LEAVES,
     lambda inner: st.one_of(
-        st.builds(lambda item, low: {"type": "array", "items": item, "minItems": low}, inner, st.integers(0, 3)),
+        st.builds(
+            lambda item, low: {"type": "array", "items": item, "minItems": low},
+            inner,
+            st.integers(0, 3),
+        ),
         st.builds(lambda choice: {"anyOf": [{"type": "null"}, choice]}, inner),
         st.builds(
-            lambda parts: {"type": "object", "properties": parts, "required": list(parts)}, st.dictionaries(_NAMES, inner, max_size=3)
+            lambda parts: {"type": "object", "properties": parts, "required": list(parts)},
+            st.dictionaries(_NAMES, inner, max_size=3),
         ),
     ),
     max_leaves=8,
@@ -51,13 +72,19 @@ def allowed(value, schema) -> bool:
         return value in schema.get("enum", [schema.get("const")])
     match schema["type"]:
         case "object":
-            return set(value) == set(schema["required"]) and all(allowed(value[name], part) for name, part in schema["properties"].items())
+            return set(value) == set(schema["required"]) and all(
+                allowed(value[name], part) for name, part in schema["properties"].items()
+            )
         case "array":
-            return len(value) >= schema["minItems"] and all(allowed(item, schema["items"]) for item in value)
+            return len(value) >= schema["minItems"] and all(
+                allowed(item, schema["items"]) for item in value
+            )
         case "integer":
             return type(value) is int and schema["minimum"] <= value <= schema["maximum"]
         case "number":
-            return value < schema.get("exclusiveMaximum", 99) and value > schema.get("exclusiveMinimum", -99)
+            return value < schema.get("exclusiveMaximum", 99) and value > schema.get(
+                "exclusiveMinimum", -99
+            )
         case "string":
             return schema["minLength"] <= len(value) <= schema["maxLength"]
     return value is None or isinstance(value, bool | str)
@@ -73,12 +100,19 @@ class Tree(BaseModel):
 
 
 def test_a_schema_that_contains_itself_ends():
-    made = TypeAdapter(Tree).validate_python(fill(Tree.model_json_schema(), "first line\nsecond line"))
+    made = TypeAdapter(Tree).validate_python(
+        fill(Tree.model_json_schema(), "first line\nsecond line")
+    )
     assert (made.name, made.kind) == ("first line", "oak")
 
 
 def test_strict_schemas_are_told_from_others():
-    good = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+    good = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
     assert list(faults(good)) == []
     for bad in (
         {"type": "array", "items": good},

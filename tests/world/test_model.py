@@ -28,14 +28,22 @@ class Verdict(BaseModel):
 
 
 ANSWER = {"topic": "radio", "score": 0.5, "mood": "wild", "gaps": ["weight"]}
-HELLO = [{"role": "system", "content": "You are the assessor."}, {"role": "user", "content": "Judge the radio, in json."}]
-TOOL = {"type": "function", "function": {"name": "Verdict", "parameters": Verdict.model_json_schema()}}
+HELLO = [
+    {"role": "system", "content": "You are the assessor."},
+    {"role": "user", "content": "Judge the radio, in json."},
+]
+TOOL = {
+    "type": "function",
+    "function": {"name": "Verdict", "parameters": Verdict.model_json_schema()},
+}
 FORCED = {"type": "function", "function": {"name": "Verdict"}}
 
 
 @pytest.fixture
 async def client(model: Model):
-    async with openai.AsyncOpenAI(base_url=model.url, api_key="sk-secret-42", max_retries=0, timeout=5) as opened:
+    async with openai.AsyncOpenAI(
+        base_url=model.url, api_key="sk-secret-42", max_retries=0, timeout=5
+    ) as opened:
         yield opened.chat.completions
 
 
@@ -50,7 +58,11 @@ async def test_a_dict_is_the_content_in_the_schema_that_was_asked_for(model: Mod
     answer = await client.parse(model="m", messages=HELLO, response_format=Verdict)
     assert answer.choices[0].message.parsed == Verdict(**ANSWER)
     (request,) = model.requests
-    assert (request.shape, request.schema_name, request.system, request.user) == ("json_schema", "Verdict", *(m["content"] for m in HELLO))
+    assert (request.shape, request.schema_name, request.system, request.user) == (
+        "json_schema",
+        "Verdict",
+        *(m["content"] for m in HELLO),
+    )
     assert request.schema["properties"]["score"]["maximum"] == 1
     assert answer.usage.prompt_tokens == request.tokens_in > 20
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
@@ -94,7 +106,9 @@ async def test_functions_see_the_request(model: Model, client):
     model.script("no schema", lambda request: f"{len(request.messages)} messages")
     answer = await client.parse(model="m", messages=HELLO, response_format=Verdict)
     assert answer.choices[0].message.parsed.topic == "json."
-    answer = await client.create(model="m", messages=[{"role": "user", "content": [{"type": "text", "text": "no schema"}]}])
+    answer = await client.create(
+        model="m", messages=[{"role": "user", "content": [{"type": "text", "text": "no schema"}]}]
+    )
     assert answer.choices[0].message.content == "1 messages"
 
 
@@ -107,13 +121,20 @@ async def test_an_error_in_a_test_function_is_kept_for_the_test(model: Model, cl
 
 async def test_without_a_script_the_answer_fits_the_schema(model: Model, client):
     answer = await client.parse(model="m", messages=HELLO, response_format=Verdict)
-    assert answer.choices[0].message.parsed == Verdict(topic=HELLO[1]["content"], score=0.25, mood="calm", gaps=[HELLO[1]["content"]])
+    assert answer.choices[0].message.parsed == Verdict(
+        topic=HELLO[1]["content"], score=0.25, mood="calm", gaps=[HELLO[1]["content"]]
+    )
     assert (await client.create(model="m", messages=HELLO)).choices[0].message.content
 
 
 async def test_streamed_text_and_usage(model: Model, client):
     model.script("", "word " * 40)
-    events = [event async for event in await client.create(model="m", messages=HELLO, stream=True, stream_options={"include_usage": True})]
+    events = [
+        event
+        async for event in await client.create(
+            model="m", messages=HELLO, stream=True, stream_options={"include_usage": True}
+        )
+    ]
     said = [event.choices[0].delta.content or "" for event in events if event.choices]
     assert "".join(said) == "word " * 40
     assert len(said) > 5
@@ -123,8 +144,14 @@ async def test_streamed_text_and_usage(model: Model, client):
 
 async def test_streamed_tool_call(model: Model, client):
     model.script("", ANSWER)
-    stream = await client.create(model="m", messages=HELLO, tools=[TOOL], tool_choice=FORCED, stream=True)
-    calls = [call for event in [event async for event in stream] for call in event.choices[0].delta.tool_calls or ()]
+    stream = await client.create(
+        model="m", messages=HELLO, tools=[TOOL], tool_choice=FORCED, stream=True
+    )
+    calls = [
+        call
+        for event in [event async for event in stream]
+        for call in event.choices[0].delta.tool_calls or ()
+    ]
     assert calls[0].function.name == "Verdict"
     assert json.loads("".join(call.function.arguments for call in calls)) == ANSWER
 
@@ -132,10 +159,15 @@ async def test_streamed_tool_call(model: Model, client):
 @pytest.mark.parametrize("method", ["json_schema", "function_calling", "json_mode"])
 async def test_langchain_gets_its_structure(model: Model, method):
     model.script("", ANSWER)
-    # With a client of its own: the one that langchain-openai keeps for itself outlives the event loop and is never closed.
+    # With a client of its own: the one that langchain-openai keeps for itself outlives the event
+    # loop and is never closed.
     async with httpx.AsyncClient() as own:
-        chat = ChatOpenAI(model="m", base_url=model.url, api_key="sk-x", max_retries=0, http_async_client=own)
-        assert await chat.with_structured_output(Verdict, method=method).ainvoke("Judge, in json.") == Verdict(**ANSWER)
+        chat = ChatOpenAI(
+            model="m", base_url=model.url, api_key="sk-x", max_retries=0, http_async_client=own
+        )
+        assert await chat.with_structured_output(Verdict, method=method).ainvoke(
+            "Judge, in json."
+        ) == Verdict(**ANSWER)
     shape = {"function_calling": "tool", "json_mode": "json_object"}.get(method, method)
     assert model.requests[0].shape == shape
 
@@ -169,7 +201,9 @@ async def test_a_wrong_key_is_repeated_in_the_error(model: Model, client):
 async def test_faults_in_an_answer(model: Model, client):
     async def choice(kind):
         model.script("", Fault(kind))
-        return (await client.create(model="m", messages=HELLO, response_format={"type": "json_object"})).choices[0]
+        return (
+            await client.create(model="m", messages=HELLO, response_format={"type": "json_object"})
+        ).choices[0]
 
     assert (await choice("empty")).message.content == ""
     assert (await choice("refusal")).message.refusal.startswith("I'm sorry")
@@ -226,11 +260,18 @@ async def test_what_openai_refuses_is_refused(model: Model, client):
         await client.create(model="gpt-5-mini", messages=HELLO, max_tokens=5)
     with pytest.raises(openai.BadRequestError, match="'json'"):
         await client.create(model="m", messages=HELLO[:1], response_format={"type": "json_object"})
-    loose = {"type": "function", "function": {"name": "Verdict", "strict": True, "parameters": Verdict.model_json_schema()}}
+    loose = {
+        "type": "function",
+        "function": {"name": "Verdict", "strict": True, "parameters": Verdict.model_json_schema()},
+    }
     with pytest.raises(openai.BadRequestError, match="additionalProperties"):
         await client.create(model="m", messages=HELLO, tools=[loose])
     model.strict = False
-    assert (await client.parse(model="m", messages=HELLO, response_format=Loose)).choices[0].message.parsed
+    assert (
+        (await client.parse(model="m", messages=HELLO, response_format=Loose))
+        .choices[0]
+        .message.parsed
+    )
 
 
 async def test_calls_at_once_and_one_after_the_other_can_be_told_apart(model: Model, client):
@@ -252,23 +293,39 @@ async def test_too_many_calls_at_once_are_turned_away(model: Model, client):
     model.most_at_once = 3
     model.script("", when_all_are_here)
     asked = [client.create(model="m", messages=HELLO) for _ in range(5)]
-    failed = [answer for answer in await asyncio.gather(*asked, return_exceptions=True) if isinstance(answer, openai.RateLimitError)]
+    failed = [
+        answer
+        for answer in await asyncio.gather(*asked, return_exceptions=True)
+        if isinstance(answer, openai.RateLimitError)
+    ]
     assert len(failed) == 2
 
 
 async def test_the_list_of_models(model: Model, http: httpx.AsyncClient):
     model.names = ("one", "two")
     assert [item["id"] for item in (await http.get("models")).json()["data"]] == ["one", "two"]
-    assert model.env == {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "sk-world-0123456789", "SPADEWORK_MODEL": "openai:one"}
+    assert model.env == {
+        "OPENAI_BASE_URL": model.url,
+        "OPENAI_API_KEY": "sk-world-0123456789",
+        "SPADEWORK_MODEL": "openai:one",
+    }
     assert (await http.get("nothing")).status_code == 404
     assert [record.path for record in model.asked] == ["/v1/models", "/v1/nothing"]
 
 
 async def test_embeddings_of_like_texts_are_alike(model: Model):
     async with openai.AsyncOpenAI(base_url=model.url, api_key="sk-x") as client:
-        texts = ["wind-up radio with a spring", "a radio with a wind-up spring", "the harbour census of the town"]
-        one, same, other = [item.embedding for item in (await client.embeddings.create(model="e", input=texts)).data]
-        tokens = await client.embeddings.create(model="e", input=[[1, 2, 3]], encoding_format="float")
+        texts = [
+            "wind-up radio with a spring",
+            "a radio with a wind-up spring",
+            "the harbour census of the town",
+        ]
+        one, same, other = [
+            item.embedding for item in (await client.embeddings.create(model="e", input=texts)).data
+        ]
+        tokens = await client.embeddings.create(
+            model="e", input=[[1, 2, 3]], encoding_format="float"
+        )
 
     def cosine(left: list[float], right: list[float]) -> float:
         return sum(a * b for a, b in zip(left, right, strict=True))

@@ -17,7 +17,9 @@ Ask = Callable[..., Awaitable[httpx.Response]]
 @pytest.fixture
 async def ask(searx: Searx):
     async with httpx.AsyncClient(base_url=searx.url, timeout=5) as client:
-        yield lambda query, **more: client.get("/search", params={"q": query, "format": "json", **more})
+        yield lambda query, **more: client.get(
+            "/search", params={"q": query, "format": "json", **more}
+        )
 
 
 async def urls(answer: Awaitable[httpx.Response]) -> list[str]:
@@ -27,7 +29,16 @@ async def urls(answer: Awaitable[httpx.Response]) -> list[str]:
 async def test_an_answer_has_the_keys_of_the_real_thing(world: World, ask: Ask):
     answer = (await ask("census Port Aldermere")).json()
     assert set(answer) == {
-        *("query", "number_of_results", "results", "answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines"),
+        *(
+            "query",
+            "number_of_results",
+            "results",
+            "answers",
+            "corrections",
+            "infoboxes",
+            "suggestions",
+            "unresponsive_engines",
+        ),
     }
     assert (answer["query"], answer["number_of_results"]) == ("census Port Aldermere", 0)
     best = answer["results"][0]
@@ -35,7 +46,11 @@ async def test_an_answer_has_the_keys_of_the_real_thing(world: World, ask: Ask):
     assert best["title"].startswith("Census: Port Aldermere passes fifty thousand")
     assert "Aldermere" in best["content"]
     assert datetime.fromisoformat(best["publishedDate"]).year == 2026
-    assert best["parsed_url"][:3] == ["http", httpx.URL(best["url"]).netloc.decode(), "/2026/census"]
+    assert best["parsed_url"][:3] == [
+        "http",
+        httpx.URL(best["url"]).netloc.decode(),
+        "/2026/census",
+    ]
     assert {"engine", "engines", "positions", "score", "category"} <= set(best)
     assert any(result["publishedDate"] is None for result in answer["results"])
 
@@ -51,7 +66,9 @@ async def test_an_answer_has_the_keys_of_the_real_thing(world: World, ask: Ask):
         ("notes on spring steel", "archive", "/spring-steel.txt"),
     ],
 )
-async def test_the_page_that_answers_stands_among_the_first(world: World, ask: Ask, query: str, site: str, path: str):
+async def test_the_page_that_answers_stands_among_the_first(
+    world: World, ask: Ask, query: str, site: str, path: str
+):
     assert world.url(site, path) in (await urls(ask(query)))[:3]
 
 
@@ -61,7 +78,11 @@ async def test_nothing_found_is_an_answer(ask: Ask):
 
 async def test_further_pages(world: World, ask: Ask):
     for number in range(30):
-        world.put("blog", f"/walrus/{number}", f"<title>Walrus {number}</title><p>Walruses, part {number}.")
+        world.put(
+            "blog",
+            f"/walrus/{number}",
+            f"<title>Walrus {number}</title><p>Walruses, part {number}.",
+        )
     first, second, third = [await urls(ask("walrus", pageno=page)) for page in (1, 2, 3)]
     assert (len(first), len(second), len(third)) == (PAGE, 30 - PAGE, 0)
     assert not set(first) & set(second)
@@ -72,7 +93,11 @@ async def test_the_private_site_is_not_found(world: World, ask: Ask):
 
 
 async def test_scripted_answers(world: World, searx: Searx, ask: Ask):
-    wanted = [world.url("odd", "/hang"), world.url("docs", "/guide/install"), "http://10.0.0.1/admin"]
+    wanted = [
+        world.url("odd", "/hang"),
+        world.url("docs", "/guide/install"),
+        "http://10.0.0.1/admin",
+    ]
     searx.script("Ferrolite", wanted)
     assert await urls(ask("all about FERROLITE please")) == wanted
     searx.script("ferrolite", [])
@@ -89,7 +114,12 @@ async def test_queries_are_logged(searx: Searx, ask: Ask):
 
 @pytest.mark.parametrize(
     ("fault", "status", "kind"),
-    [("forbidden", 403, "text/html"), ("limited", 429, "text/plain"), ("error", 500, "text/html"), ("html", 200, "text/html")],
+    [
+        ("forbidden", 403, "text/html"),
+        ("limited", 429, "text/plain"),
+        ("error", 500, "text/html"),
+        ("html", 200, "text/html"),
+    ],
 )
 async def test_faults_that_are_no_json(searx: Searx, ask: Ask, fault, status: int, kind: str):
     searx.fail(fault)
@@ -121,11 +151,18 @@ async def test_no_answer(searx: Searx):
 
 async def test_a_fault_may_pass_and_may_meet_some_queries_alone(searx: Searx, ask: Ask):
     searx.fail("error", times=2, query="radio")
-    assert [(await ask(query)).status_code for query in ("town", "a radio", "Radio", "radio")] == [200, 500, 500, 200]
+    assert [(await ask(query)).status_code for query in ("town", "a radio", "Radio", "radio")] == [
+        200,
+        500,
+        500,
+        200,
+    ]
 
 
 async def test_without_the_json_format_there_is_a_page(searx: Searx):
     async with httpx.AsyncClient(base_url=searx.url) as client:
         assert "<form" in (await client.get("/search?q=radio")).text
-        assert (await client.post("/search", data={"q": "radio", "format": "json"})).json()["results"]
+        assert (await client.post("/search", data={"q": "radio", "format": "json"})).json()[
+            "results"
+        ]
         assert (await client.get("/healthz")).text == "OK"

@@ -57,15 +57,30 @@ async def test_every_document_is_served_as_it_is_on_disk(world: World, client: h
     assert len(files) > 30
     for file in files:
         answer = await client.get(world.url(file.site, file.path))
-        assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, file.body, file.media_type)
+        assert (answer.status_code, answer.content, answer.headers["content-type"]) == (
+            200,
+            file.body,
+            file.media_type,
+        )
 
 
 async def test_a_request_is_logged_with_all_that_was_asked(world: World, client: httpx.AsyncClient):
-    await client.post(world.url("news", "/2026/census?a=1&b=%C3%A9"), content=b"hello", headers={"X-Mark": "seven"})
+    await client.post(
+        world.url("news", "/2026/census?a=1&b=%C3%A9"),
+        content=b"hello",
+        headers={"X-Mark": "seven"},
+    )
     (record,) = world.asked("news", "/2026/census")
-    assert (record.method, record.args, record.body, record.headers["x-mark"]) == ("POST", {"a": "1", "b": "é"}, b"hello", "seven")
+    assert (record.method, record.args, record.body, record.headers["x-mark"]) == (
+        "POST",
+        {"a": "1", "b": "é"},
+        b"hello",
+        "seven",
+    )
     assert record.status == 200
-    await eventually(lambda: record.sent > 100)  # what was sent is written down after the client has it
+    await eventually(
+        lambda: record.sent > 100
+    )  # what was sent is written down after the client has it
     assert record.ended is not None
     assert 0 <= record.seconds < 5
 
@@ -80,7 +95,9 @@ async def test_a_client_that_leaves_is_noticed(world: World, client: httpx.Async
     assert record.seconds < 4
 
 
-async def test_switches_work_at_run_time_and_end_with_the_reset(world: World, client: httpx.AsyncClient):
+async def test_switches_work_at_run_time_and_end_with_the_reset(
+    world: World, client: httpx.AsyncClient
+):
     url = world.url("news", "/2026/census")
     world.delay = 0.2
     assert (await client.get(url)).elapsed.total_seconds() >= 0.2
@@ -98,7 +115,12 @@ async def test_switches_work_at_run_time_and_end_with_the_reset(world: World, cl
 
 
 async def test_a_page_can_be_published_and_changed(world: World, client: httpx.AsyncClient):
-    url = world.put("blog", "/new", "<title>New</title><p>Fresh words from " + world.url("docs"), headers={"x-mark": "1"})
+    url = world.put(
+        "blog",
+        "/new",
+        "<title>New</title><p>Fresh words from " + world.url("docs"),
+        headers={"x-mark": "1"},
+    )
     answer = await client.get(url)
     assert (answer.status_code, answer.headers["x-mark"]) == (200, "1")
     assert any(found.title == "New" and "Fresh words" in found.text for found in world.documents)
@@ -126,13 +148,17 @@ async def test_redirects(world: World, client: httpx.AsyncClient):
     for path in ("/loop/a", "/grow/1"):
         with pytest.raises(httpx.TooManyRedirects):
             await client.get(world.url("odd", path), follow_redirects=True)
-    away = await client.get(world.url("odd", "/to"), params={"url": world.url("private", "/secret")})
+    away = await client.get(
+        world.url("odd", "/to"), params={"url": world.url("private", "/secret")}
+    )
     assert away.headers["location"] == world.url("private", "/secret")
     assert not world.asked("private")
 
 
 async def test_time_taking_pages(world: World, client: httpx.AsyncClient):
-    assert (await client.get(world.url("odd", "/slow-start?seconds=0.2"))).elapsed.total_seconds() >= 0.2
+    assert (
+        await client.get(world.url("odd", "/slow-start?seconds=0.2"))
+    ).elapsed.total_seconds() >= 0.2
     async with client.stream("GET", world.url("odd", "/drip?seconds=0.01&drops=5")) as answer:
         assert len([piece async for piece in answer.aiter_raw()]) > 2
     async with client.stream("GET", world.url("odd", "/endless")) as answer:
@@ -157,14 +183,19 @@ async def test_encodings(world: World, client: httpx.AsyncClient):
     with pytest.raises(UnicodeDecodeError):
         lying.content.decode("utf-8")
     for name, codec in (("meta", "latin-1"), ("header", "latin-1"), ("bom", "utf-16")):
-        assert "Gäste geöffnet" in (await client.get(world.url("odd", f"/charset/{name}"))).content.decode(codec)
+        assert "Gäste geöffnet" in (
+            await client.get(world.url("odd", f"/charset/{name}"))
+        ).content.decode(codec)
 
 
 async def test_a_page_that_is_known_is_not_sent_again(world: World, client: httpx.AsyncClient):
     url = world.url("odd", "/kept?age=60")
     first = await client.get(url)
     assert first.headers["cache-control"] == "max-age=60"
-    for name, value in (("if-none-match", first.headers["etag"]), ("if-modified-since", first.headers["last-modified"])):
+    for name, value in (
+        ("if-none-match", first.headers["etag"]),
+        ("if-modified-since", first.headers["last-modified"]),
+    ):
         again = await client.get(url, headers={name: value})
         assert (again.status_code, again.content) == (304, b"")
 
@@ -175,8 +206,13 @@ async def test_long_and_deep_pages(world: World, client: httpx.AsyncClient):
     assert (await client.get(world.url("odd", "/deep?levels=300"))).text.count("<div>") == 300
 
 
-async def test_a_query_or_a_slash_at_the_end_makes_no_difference(world: World, client: httpx.AsyncClient):
-    bodies = {(await client.get(world.url("docs", "/guide/install" + end))).content for end in ("", "/", "?utm_source=mail")}
+async def test_a_query_or_a_slash_at_the_end_makes_no_difference(
+    world: World, client: httpx.AsyncClient
+):
+    bodies = {
+        (await client.get(world.url("docs", "/guide/install" + end))).content
+        for end in ("", "/", "?utm_source=mail")
+    }
     assert len(bodies) == 1
 
 
@@ -184,10 +220,14 @@ async def test_walls(world: World, client: httpx.AsyncClient):
     assert (await client.get(world.url("odd", "/bot-wall"))).status_code == 403
     dressed = {"user-agent": "Mozilla/5.0", "accept-language": "en"}
     assert (await client.get(world.url("odd", "/bot-wall"), headers=dressed)).status_code == 200
-    assert (await client.get(world.url("odd", "/cookie-wall"), follow_redirects=True)).status_code == 200
+    assert (
+        await client.get(world.url("odd", "/cookie-wall"), follow_redirects=True)
+    ).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/short", "/cut-chunk", "/garbage", "/headers", "/half-headers", "/reset", "/closed"])
+@pytest.mark.parametrize(
+    "path", ["/short", "/cut-chunk", "/garbage", "/headers", "/half-headers", "/reset", "/closed"]
+)
 async def test_broken_answers(world: World, client: httpx.AsyncClient, path: str):
     with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)):
         await client.get(world.url("broken", path))
@@ -222,7 +262,11 @@ def test_a_socket_that_listens_has_a_port_of_its_own():
 
 
 def test_the_environment_is_ours(tmp_path: Path):
-    foreign = [name for name in os.environ if name.startswith(("OPENAI_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL"))]
+    foreign = [
+        name
+        for name in os.environ
+        if name.startswith(("OPENAI_", "LANGSMITH", "LANGCHAIN", "SEARXNG_URL"))
+    ]
     assert foreign == []
     assert [name for name in os.environ if name.startswith("SPADEWORK_")] == ["SPADEWORK_HOME"]
     assert os.environ["SPADEWORK_HOME"].startswith(str(tmp_path))

@@ -1,4 +1,6 @@
-"""When requests ran: how many at once, how many one after the other, and waiting until something is so."""
+"""When requests ran: how many at once, how many one after the other, and waiting until something is
+so.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class Span(Protocol):
 def depth(spans: Iterable[Span]) -> int:
     """The longest chain of spans of which each began after the one before had ended.
 
-    It is the critical path in calls, when every answer takes much longer (`model.delay = 0.2`) than starting a wave does.
+    It is the critical path in calls, when every answer takes much longer (`model.delay = 0.2`) than
+    starting a wave does.
     """
     chains: list[tuple[float, int]] = []
     for span in sorted(spans, key=lambda span: span.started):

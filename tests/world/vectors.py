@@ -1,4 +1,6 @@
-"""Embeddings without a model: texts that share words get vectors that point the same way. In the form of OpenAI's endpoint."""
+"""Embeddings without a model: texts that share words get vectors that point the same way. In the
+form of OpenAI's endpoint.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,17 @@ def embeddings(data: dict[str, Any]) -> dict[str, Any]:
     inputs = given if several else [given]
     made = [vector(terms(part) if isinstance(part, str) else part) for part in inputs]
     packed = data.get("encoding_format") == "base64"
-    items = [{"object": "embedding", "index": n, "embedding": _base64(v) if packed else v} for n, v in enumerate(made)]
+    items = [
+        {"object": "embedding", "index": n, "embedding": _base64(v) if packed else v}
+        for n, v in enumerate(made)
+    ]
     used = sum(tokens(part) if isinstance(part, str) else len(part) for part in inputs)
-    return {"object": "list", "data": items, "model": data.get("model", ""), "usage": {"prompt_tokens": used, "total_tokens": used}}
+    return {
+        "object": "list",
+        "data": items,
+        "model": data.get("model", ""),
+        "usage": {"prompt_tokens": used, "total_tokens": used},
+    }
 
 
 def _base64(numbers: list[float]) -> str:

@@ -1,4 +1,6 @@
-"""Answers that take their time or never end: a late first byte, a body in drops, no answer, a body without end, a broken line."""
+"""Answers that take their time or never end: a late first byte, a body in drops, no answer, a body
+without end, a broken line.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from starlette.types import Receive, Scope, Send
 
 from tests.world.reception import gone
 
-_PARAGRAPH = "<p>The tide tables of Port Aldermere were printed by hand until the winter of 1974.</p>\n"
+_PARAGRAPH = (
+    "<p>The tide tables of Port Aldermere were printed by hand until the winter of 1974.</p>\n"
+)
 
 
 class Silence(Response):
@@ -29,12 +33,18 @@ async def hang(request: Request) -> Response:
 async def slow_start(request: Request) -> Response:
     """A page whose first byte comes after `?seconds=` (1)."""
     await asyncio.sleep(float(request.query_params.get("seconds", 1)))
-    return HTMLResponse(f"<title>Late tide tables</title><article><h1>Late tide tables</h1>{_PARAGRAPH * 4}</article>")
+    return HTMLResponse(
+        "<title>Late tide tables</title><article><h1>Late tide"
+        f" tables</h1>{_PARAGRAPH * 4}</article>"
+    )
 
 
 async def drip(request: Request) -> Response:
     """A page in `?drops=` (100) pieces, `?seconds=` (0.1) apart; the headers come at once."""
-    seconds, drops = float(request.query_params.get("seconds", 0.1)), int(request.query_params.get("drops", 100))
+    seconds, drops = (
+        float(request.query_params.get("seconds", 0.1)),
+        int(request.query_params.get("drops", 100)),
+    )
 
     async def body() -> AsyncIterator[str]:
         yield "<title>Dripping tide tables</title><article><h1>Dripping tide tables</h1>"
@@ -61,6 +71,12 @@ class Broken(Response):
     """Sends `body` as the beginning of an answer, then breaks off the connection."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [(b"content-type", b"application/json")],
+            }
+        )
         await send({"type": "http.response.body", "body": self.body, "more_body": True})
         raise ConnectionAbortedError("the answer was to end here")

@@ -1,4 +1,6 @@
-"""The assessor: judges, topic by topic, what is proven by quotes. Code locates every quote before it counts."""
+"""The assessor: judges, topic by topic, what is proven by quotes. Code locates every quote before
+it counts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from spadework.tools.search.domains import MOST_SITES, domains
 from spadework.tools.urls import addresses, domain_of
 from spadework.values import Evidence, Plan, Priority, Problem, Quality, Recommendation, Topic
 
-#: Search recommendations of one assessment at most, and the fewest and most results that one may ask (S4).
+#: Search recommendations of one assessment at most, and the fewest and most results that one may
+#: ask (S4).
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 #: Quotes that the assessor is told to give at most.
@@ -68,7 +71,13 @@ class AssessmentAnswer(BaseModel):
 
 
 async def assess(
-    model: Model | None, plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evidence], *, seconds: float
+    model: Model | None,
+    plan: Plan,
+    topic: Topic,
+    shown: Sequence[Shown],
+    known: Sequence[Evidence],
+    *,
+    seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
     """The judgement of a topic on the passages `shown` and the evidence already `known` for it."""
     problems: list[Problem] = []
@@ -77,8 +86,18 @@ async def assess(
         return extractive.assess(plan, topic, shown, known)
 
     async def ask(model: Model) -> Judgement:
-        quotes, marks = [e.quote for e in known], (model.settings.quality_floor, model.settings.quality_target)
-        prompt = render("assessor", question=plan.question, topic=topic, known=quotes, passages=_passages(shown), marks=marks)
+        quotes, marks = (
+            [e.quote for e in known],
+            (model.settings.quality_floor, model.settings.quality_target),
+        )
+        prompt = render(
+            "assessor",
+            question=plan.question,
+            topic=topic,
+            known=quotes,
+            passages=_passages(shown),
+            marks=marks,
+        )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
         judgement, lost = _located(answer, shown, bool(known))
         problems.extend(_invented(topic, quote) for quote in lost)
@@ -101,7 +120,9 @@ def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
     ]
 
 
-def _located(answer: AssessmentAnswer, shown: Sequence[Shown], known: bool) -> tuple[Judgement, list[str]]:
+def _located(
+    answer: AssessmentAnswer, shown: Sequence[Shown], known: bool
+) -> tuple[Judgement, list[str]]:
     """The judgement with the quotes that stand in a passage, and those that do not."""
     spots: list[Spot] = []
     lost: list[str] = []
@@ -137,34 +158,48 @@ def _spot(quote: str, shown: Sequence[Shown]) -> Spot | None:
 
 def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
     """A model that quoted nothing real covers nothing; what code finds may still be cited."""
-    return Judgement(False, 0.0, extracted.spots, judgement.gaps, judgement.recommendations, judgement.quality)
+    return Judgement(
+        False, 0.0, extracted.spots, judgement.gaps, judgement.recommendations, judgement.quality
+    )
 
 
-def _recommendations(queries: Sequence[GapQuery], shown: Sequence[Shown]) -> tuple[Recommendation, ...]:
+def _recommendations(
+    queries: Sequence[GapQuery], shown: Sequence[Shown]
+) -> tuple[Recommendation, ...]:
     order: tuple[Priority, ...] = ("high", "medium", "low")
-    wanted = sorted((q for q in queries if _is_search(q.query)), key=lambda q: order.index(q.priority))
+    wanted = sorted(
+        (q for q in queries if _is_search(q.query)), key=lambda q: order.index(q.priority)
+    )
     read = "\n".join(s.text for s in shown).lower()
     return tuple(_recommendation(q, read) for q in wanted[:MOST_RECOMMENDATIONS])
 
 
 def _recommendation(answer: GapQuery, read: str) -> Recommendation:
-    """A recommended search. A site to keep to that the passages name comes from a page that wants to be visited."""
+    """A recommended search. A site to keep to that the passages name comes from a page that wants
+    to be visited.
+    """
     return Recommendation(
         query=answer.query.strip(),
         purpose=answer.purpose,
         priority=answer.priority,
         max_results=min(MOST_RESULTS, max(LEAST_RESULTS, answer.max_results)),
-        include_domains=tuple(domain for domain in domains(answer.include_domains) if domain not in read),
+        include_domains=tuple(
+            domain for domain in domains(answer.include_domains) if domain not in read
+        ),
         exclude_domains=tuple(domains(answer.exclude_domains)),
     )
 
 
 def _quality(answer: QualityAnswer) -> Quality:
-    return Quality(**{name: min(10.0, max(0.0, score)) for name, score in answer.model_dump().items()})
+    return Quality(
+        **{name: min(10.0, max(0.0, score)) for name, score in answer.model_dump().items()}
+    )
 
 
 def _is_search(query: str) -> bool:
-    """Whether a query asks in words. An address in it comes from a page that wants to be visited, not from a gap."""
+    """Whether a query asks in words. An address in it comes from a page that wants to be visited,
+    not from a gap.
+    """
     return bool(query.strip()) and not addresses(query) and not _OPERATOR.search(query)
 
 

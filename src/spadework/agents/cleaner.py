@@ -1,7 +1,9 @@
-"""The cleaner: takes what is not the page's own matter out of a dirty page. A model names the blocks to keep, and code cuts.
+"""The cleaner: takes what is not the page's own matter out of a dirty page. A model names the
+blocks to keep, and code cuts.
 
-So nothing can be rewritten. Only a page that code finds dirty is judged by a model, and only one that it finds dirty, too, is cleaned.
-Both are asked at once, so that a dirty page costs one wave of calls; the answer of the cleaner is not used where the judge finds it clean.
+So nothing can be rewritten. Only a page that code finds dirty is judged by a model, and only one
+that it finds dirty, too, is cleaned. Both are asked at once, so that a dirty page costs one wave of
+calls; the answer of the cleaner is not used where the judge finds it clean.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from spadework.tools.blocks import Block, blocks
 from spadework.tools.cleanliness import cleanliness, is_matter
 from spadework.values import Problem
 
-#: By setting: from which cleanliness on a page is left as it is, and how many characters it has at least to be cleaned (S7).
+#: By setting: from which cleanliness on a page is left as it is, and how many characters it has at
+#: least to be cleaned (S7).
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
@@ -32,7 +35,8 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
 JUDGED_CHARS = 2_000
 #: Blocks that are shown, and characters of each; what is not shown stays.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: A cleaned page has at least so many characters, and this share of what reads like its matter; else the original stays.
+#: A cleaned page has at least so many characters, and this share of what reads like its matter;
+#: else the original stays.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 
@@ -64,14 +68,24 @@ def is_dirty(text: str, cleaning: Cleaning) -> bool:
     return len(text) >= shortest and cleanliness(text) < least
 
 
-async def clean(model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float) -> tuple[str, list[Problem]]:
-    """The text of a dirty page without what is not its matter; as it was where the judge finds it clean, or a model fails."""
+async def clean(
+    model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
+) -> tuple[str, list[Problem]]:
+    """The text of a dirty page without what is not its matter; as it was where the judge finds it
+    clean, or a model fails.
+    """
     least, _ = MARKS[cleaning]
 
     async def ask(model: Model) -> str:
         judge = render("judge", title=page.title, text=page.text[:JUDGED_CHARS])
         shown = [page.text[b.start : b.end][:BLOCK_CHARS] for b in blocks(page.text)[:MOST_BLOCKS]]
-        cleaner = render("cleaner", question=page.question, title=page.title, blocks=shown, technical=cleaning == "technical")
+        cleaner = render(
+            "cleaner",
+            question=page.question,
+            title=page.title,
+            blocks=shown,
+            technical=cleaning == "technical",
+        )
         judged, named = await asyncio.gather(
             model.ask("judge", judge, JudgeAnswer, seconds=seconds),
             model.ask("cleaner", cleaner, CleanAnswer, seconds=seconds),
@@ -89,9 +103,15 @@ async def clean(model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 
 
 def kept(text: str, numbers: Collection[int]) -> str:
-    """The blocks with these numbers (from 1), all code, and what was not shown; the whole text where that would lose too much."""
+    """The blocks with these numbers (from 1), all code, and what was not shown; the whole text
+    where that would lose too much.
+    """
     all_blocks = blocks(text)
-    chosen = [b for n, b in enumerate(all_blocks, 1) if n in numbers or b.kind == "code" or n > MOST_BLOCKS]
+    chosen = [
+        b
+        for n, b in enumerate(all_blocks, 1)
+        if n in numbers or b.kind == "code" or n > MOST_BLOCKS
+    ]
     cut = "\n\n".join(text[b.start : b.end] for b in chosen)
     lost_commands = len(INSTALLS.findall(cut)) < len(INSTALLS.findall(text))
     too_much = _matter(text, chosen) < LEAST_MATTER * _matter(text, all_blocks)

@@ -1,4 +1,6 @@
-"""The editor's opinion of a finished report, by a model in deep effort. It is kept beside the report and changes nothing in it."""
+"""The editor's opinion of a finished report, by a model in deep effort. It is kept beside the
+report and changes nothing in it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ async def opinion(model: Model, result: Result, *, seconds: float) -> tuple[str,
 
     said, problems = await first_of(model, "writer", "editorial review", ask, str)
     return said, [
-        p.model_copy(update={"effect": "The review is composed by code alone."}) if "extractive" in p.effect else p for p in problems
+        p.model_copy(update={"effect": "The review is composed by code alone."})
+        if "extractive" in p.effect
+        else p
+        for p in problems
     ]
 
 

@@ -1,4 +1,6 @@
-"""The lead's doubt: whether a question can be researched as it stands, or what to ask back first."""
+"""The lead's doubt: whether a question can be researched as it stands, or what to ask back
+first.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +23,34 @@ class DoubtAnswer(BaseModel):
     options: list[str] = at_most(extractive.MOST_OPTIONS)
 
 
-async def doubt(model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float) -> tuple[Asked | None, list[Problem]]:
-    """What to ask the user before planning, or None. `hits` are those of a first broad search, if there was one."""
+async def doubt(
+    model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
+) -> tuple[Asked | None, list[Problem]]:
+    """What to ask the user before planning, or None. `hits` are those of a first broad search, if
+    there was one.
+    """
 
     async def ask(model: Model) -> Asked | None:
-        answer = await model.ask("lead", render("doubt", question=question, hits=hits), DoubtAnswer, seconds=seconds)
+        answer = await model.ask(
+            "lead", render("doubt", question=question, hits=hits), DoubtAnswer, seconds=seconds
+        )
         if not answer.question.strip():
             return None
-        return Asked(kind="clarify", text=answer.question.strip(), options=tuple(answer.options)[: extractive.MOST_OPTIONS])
+        return Asked(
+            kind="clarify",
+            text=answer.question.strip(),
+            options=tuple(answer.options)[: extractive.MOST_OPTIONS],
+        )
 
-    return await first_of(model, "lead", question.text, ask, lambda: extractive.doubt(question, hits))
+    return await first_of(
+        model, "lead", question.text, ask, lambda: extractive.doubt(question, hits)
+    )
 
 
 def clarified(question: str, answer: str) -> str:
-    """The question with what the user answered: "What is Mercury?" and "the planet" make "What is Mercury (the planet)?"."""
+    """The question with what the user answered: "What is Mercury?" and "the planet" make "What is
+    Mercury (the planet)?".
+    """
     said = " ".join(answer.split())
     mark = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({said}){mark}" if said else question

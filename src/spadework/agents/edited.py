@@ -1,4 +1,6 @@
-"""A plan as the user changed it: the topics they name, those of the plan as they were, new ones with queries of their own."""
+"""A plan as the user changed it: the topics they name, those of the plan as they were, new ones
+with queries of their own.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,19 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
 def edited(plan: Plan, answer: str) -> Plan:
-    """The plan with the topics that `answer` names, one a line; the plan itself where the answer is a plain yes."""
+    """The plan with the topics that `answer` names, one a line; the plan itself where the answer is
+    a plain yes.
+    """
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in answer.splitlines()]
     known = {topic.name.casefold(): topic for topic in plan.topics}
-    topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names if name}
-    return plan.model_copy(update={"topics": tuple(topics.values())[:MOST_TOPICS]}) if topics else plan
+    topics = {
+        name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names if name
+    }
+    return (
+        plan.model_copy(update={"topics": tuple(topics.values())[:MOST_TOPICS]}) if topics else plan
+    )
 
 
 def _new(plan: Plan, name: str) -> Topic:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spadework.tools.urls import host_of, hosts_for_urls
-from spadework.values import Conflict, Coverage, Mode, Plan, Problem, Quality, Result, Round, Section, Sentence, Shortfall
+from spadework.values import (
+    Conflict,
+    Coverage,
+    Mode,
+    Plan,
+    Problem,
+    Quality,
+    Result,
+    Round,
+    Section,
+    Sentence,
+    Shortfall,
+)
 
 #: Problems that a reader of the report needs to see; all are in the record.
 MOST_PROBLEMS = 8
@@ -28,17 +40,31 @@ def disagreements(conflicts: Sequence[Conflict]) -> Section:
     """Both sides of every conflict, with their evidence."""
     lines = []
     for conflict in conflicts:
-        lines.append(Sentence(text=f"{conflict.topic}: the sources disagree ({conflict.kind}). {_majority(conflict)}"))
-        lines += [Sentence(text=side.claim, evidence_ids=side.evidence_ids) for side in conflict.sides]
+        lines.append(
+            Sentence(
+                text=(
+                    f"{conflict.topic}: the sources disagree ({conflict.kind})."
+                    f" {_majority(conflict)}"
+                )
+            )
+        )
+        lines += [
+            Sentence(text=side.claim, evidence_ids=side.evidence_ids) for side in conflict.sides
+        ]
     return Section(heading="Disagreements", kind="conflicts", sentences=tuple(lines))
 
 
 def _majority(conflict: Conflict) -> str:
-    """Which side weighs more, by independent origins, trust and recency. The heaviest side stands first."""
+    """Which side weighs more, by independent origins, trust and recency. The heaviest side stands
+    first.
+    """
     first, second = (side.weight for side in conflict.sides[:2])
     if first - second < CLEAR:
         return "None weighs clearly more."
-    return f"The first of these weighs more: {first:.0%}, by independent origins, their trust and how recent they are."
+    return (
+        f"The first of these weighs more: {first:.0%}, by independent origins, their trust and how"
+        " recent they are."
+    )
 
 
 def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section:
@@ -50,68 +76,124 @@ def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section
             continue
         nothing = not found or not found.evidence_ids
         gaps = " ".join(found.gaps) if found else ""
-        lines.append(f"{topic.name}: {'nothing was found.' if nothing else 'not fully covered.'} {gaps}".strip())
-    return Section(heading="Not found", kind="limits", sentences=tuple(Sentence(text=line) for line in lines))
+        said = "nothing was found." if nothing else "not fully covered."
+        lines.append(f"{topic.name}: {said} {gaps}".strip())
+    return Section(
+        heading="Not found", kind="limits", sentences=tuple(Sentence(text=line) for line in lines)
+    )
 
 
 def limits(shortfalls: Sequence[Shortfall]) -> Section:
     """What the evidence lacks though topics may be covered."""
-    return Section(heading="Limits", kind="limits", sentences=tuple(Sentence(text=shortfall.text) for shortfall in shortfalls))
+    return Section(
+        heading="Limits",
+        kind="limits",
+        sentences=tuple(Sentence(text=shortfall.text) for shortfall in shortfalls),
+    )
 
 
 def problem_lines(problems: Sequence[Problem]) -> Section:
-    """What went wrong, by name and host, without URLs. Every provider that failed is named with how it failed first."""
+    """What went wrong, by name and host, without URLs. Every provider that failed is named with how
+    it failed first.
+    """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
-    failed = list(dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search"))
+    failed = list(
+        dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
+    )
     lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in ("verifier", "search")))
     removed = sum(p.stage == "verifier" for p in problems)
     if removed:
-        lines.append(f"Quotes and sentences that did not hold against the pages, and were thrown away or replaced: {removed}.")
+        lines.append(
+            "Quotes and sentences that did not hold against the pages, and were thrown away or"
+            f" replaced: {removed}."
+        )
     more = len(lines) - MOST_PROBLEMS
-    shown = [*failed, *lines[:MOST_PROBLEMS], *([f"{more} more in the record of the session."] if more > 0 else [])]
-    return Section(heading="Problems", kind="limits", sentences=tuple(Sentence(text=line) for line in shown))
+    shown = [
+        *failed,
+        *lines[:MOST_PROBLEMS],
+        *([f"{more} more in the record of the session."] if more > 0 else []),
+    ]
+    return Section(
+        heading="Problems", kind="limits", sentences=tuple(Sentence(text=line) for line in shown)
+    )
 
 
 def _line(problem: Problem) -> str:
     return f"{_said(problem)} {problem.effect if '://' not in problem.effect else ''}".strip()
 
 
-def about(mode: Mode, searched: Sequence[str], notices: Sequence[str], pages: int, why: str) -> Section:
+def about(
+    mode: Mode, searched: Sequence[str], notices: Sequence[str], pages: int, why: str
+) -> Section:
     """How the report came about."""
     how = "Written by a language model from quoted evidence; every citation was checked by code."
     if mode == "extractive":
-        how = "Composed without a language model: the sentences are quoted from the sources as they stand there."
+        how = (
+            "Composed without a language model: the sentences are quoted from the sources as they"
+            " stand there."
+        )
     ended = _ENDED.get(why, f"The budget of {why} was spent." if why else "")
-    lines = [how, f"Searched: {'; '.join(searched) or 'nothing'}. Pages read: {pages}.", *notices, ended]
-    return Section(heading="About this report", kind="limits", sentences=tuple(Sentence(text=line) for line in lines if line))
+    lines = [
+        how,
+        f"Searched: {'; '.join(searched) or 'nothing'}. Pages read: {pages}.",
+        *notices,
+        ended,
+    ]
+    return Section(
+        heading="About this report",
+        kind="limits",
+        sentences=tuple(Sentence(text=line) for line in lines if line),
+    )
 
 
 def review(result: Result) -> str:
     """The editorial review of a result, as Markdown."""
-    lines = [f"# Editorial review: {result.question}", "", f"Status: {result.status}. Confidence: {result.confidence}.", ""]
+    lines = [
+        f"# Editorial review: {result.question}",
+        "",
+        f"Status: {result.status}. Confidence: {result.confidence}.",
+        "",
+    ]
     for topic in result.topics:
         origins = len({e.origin for e in topic.evidence})
         state = "covered" if topic.covered else "not covered"
-        lines.append(f"- {topic.name}: {state}, score {topic.score}, {len(topic.evidence)} quotes from {origins} independent origins.")
+        lines.append(
+            f"- {topic.name}: {state}, score {topic.score}, {len(topic.evidence)} quotes from"
+            f" {origins} independent origins."
+        )
         if topic.quality:
             lines.append(f"  - Quality: {_rated(topic.quality)}")
         lines += [f"  - Gap: {gap}" for gap in topic.gaps]
-    lines += [f"- Lacks: {shortfall.text} “{shortfall.recommendation.query}” would be searched next." for shortfall in result.shortfalls]
+    lines += [
+        f"- Lacks: {shortfall.text} “{shortfall.recommendation.query}” would be searched next."
+        for shortfall in result.shortfalls
+    ]
     lines += [_gained(done) for done in result.rounds]
     cited = {c.sentence for c in result.citations}
-    lines += ["", f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements, {len(result.problems)} problems."]
+    lines += [
+        "",
+        (
+            f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements,"
+            f" {len(result.problems)} problems."
+        ),
+    ]
     lines += [f"- {p.stage}, {p.subject}: {p.reason} {p.effect}" for p in result.problems]
     return "\n".join(lines) + "\n" + (f"\n{result.opinion}" if result.opinion else "")
 
 
 def _rated(quality: Quality) -> str:
-    scores = ", ".join(f"{name.replace('_', ' ')} {score:g}" for name, score in quality.model_dump().items())
+    scores = ", ".join(
+        f"{name.replace('_', ' ')} {score:g}" for name, score in quality.model_dump().items()
+    )
     return f"{quality.mean:g} of 10 ({scores})"
 
 
 def _gained(done: Round) -> str:
     """What a round of searching gained, as a line."""
-    line = f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes, score {done.score_before:g} → {done.score:g}"
+    line = (
+        f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes, score"
+        f" {done.score_before:g} → {done.score:g}"
+    )
     before = "not rated" if done.quality_before is None else f"{done.quality_before:g}"
     return f"{line}." if done.quality is None else f"{line}, quality {before} → {done.quality:g}."
 

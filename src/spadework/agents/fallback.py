@@ -1,4 +1,6 @@
-"""A role is played by its model, or by the extractive role of the same name; when the model fails, the fall is recorded."""
+"""A role is played by its model, or by the extractive role of the same name; when the model fails,
+the fall is recorded.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,25 @@ T = TypeVar("T")
 
 
 async def first_of(
-    model: Model | None, role: Role, subject: str, ask: Callable[[Model], Awaitable[T]], extract: Callable[[], T]
+    model: Model | None,
+    role: Role,
+    subject: str,
+    ask: Callable[[Model], Awaitable[T]],
+    extract: Callable[[], T],
 ) -> tuple[T, list[Problem]]:
-    """What the model answers; without a model, or when it fails or may not be paid, what the extractive role answers."""
+    """What the model answers; without a model, or when it fails or may not be paid, what the
+    extractive role answers.
+    """
     if model is None:
         return await asyncio.to_thread(extract), []
     try:
         answer = await ask(model)
         return answer, model.news(role)
     except (ModelError, BudgetSpent) as error:
-        problem = Problem(stage=role, subject=subject, reason=str(error), effect="The extractive role did this work.")
+        problem = Problem(
+            stage=role,
+            subject=subject,
+            reason=str(error),
+            effect="The extractive role did this work.",
+        )
         return await asyncio.to_thread(extract), [*model.news(role), problem]

@@ -1,4 +1,6 @@
-"""How many calls run at once at one endpoint: as many as the setting allows, fewer once the endpoint has said that it is too much."""
+"""How many calls run at once at one endpoint: as many as the setting allows, fewer once the
+endpoint has said that it is too much.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from contextlib import asynccontextmanager
 
 
 class Gate:
-    """Lets at most `limit` calls through. A 429 halves it, and one more is tried after as many answers in a row."""
+    """Lets at most `limit` calls through. A 429 halves it, and one more is tried after as many
+    answers in a row.
+    """
 
     def __init__(self, most: int) -> None:
         self.limit = most
@@ -21,7 +25,9 @@ class Gate:
 
     @asynccontextmanager
     async def through(self) -> AsyncIterator[float]:
-        """Room for one call, waited for; gives the moment it began, on the clock of `time.monotonic`."""
+        """Room for one call, waited for; gives the moment it began, on the clock of
+        `time.monotonic`.
+        """
         while True:
             if (pause := self._closed_until - time.monotonic()) > 0:
                 await asyncio.sleep(pause)
@@ -44,7 +50,8 @@ class Gate:
             self._wake()
 
     def limited(self, began: float, seconds: float) -> None:
-        """A call that `began` then was told to come back in so many seconds; until then nobody goes through.
+        """A call that `began` then was told to come back in so many seconds; until then nobody goes
+        through.
 
         Of the calls that were under way together only the first lowers the limit.
         """

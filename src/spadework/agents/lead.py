@@ -12,13 +12,25 @@ from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
 from spadework.prompts import render
 from spadework.tools.rank import STOP_WORDS
-from spadework.values import Complexity, Freshness, Hit, Plan, Problem, Query, QueryKind, Question, QuestionType, Topic
+from spadework.values import (
+    Complexity,
+    Freshness,
+    Hit,
+    Plan,
+    Problem,
+    Query,
+    QueryKind,
+    Question,
+    QuestionType,
+    Topic,
+)
 
 #: Topics of a plan at most, by complexity (S3).
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
 #: Queries of a topic at most.
 MOST_QUERIES = 4
-#: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to name at most.
+#: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to
+#: name at most.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
 
 
@@ -49,34 +61,67 @@ class PlanAnswer(BaseModel):
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
-async def plan(model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float) -> tuple[Plan, list[Problem]]:
-    """The plan of a question; `hits` are those of a first broad search, if there was one. Problems say who fell back."""
+async def plan(
+    model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
+) -> tuple[Plan, list[Problem]]:
+    """The plan of a question; `hits` are those of a first broad search, if there was one. Problems
+    say who fell back.
+    """
 
     async def ask(model: Model) -> Plan:
-        answer = await model.ask("lead", render("lead", question=question, hits=hits), PlanAnswer, seconds=seconds)
+        answer = await model.ask(
+            "lead", render("lead", question=question, hits=hits), PlanAnswer, seconds=seconds
+        )
         return _plan(question.text, answer)
 
-    return await first_of(model, "lead", question.text, ask, lambda: extractive.plan(question, hits))
+    return await first_of(
+        model, "lead", question.text, ask, lambda: extractive.plan(question, hits)
+    )
 
 
 def _plan(question: str, answer: PlanAnswer) -> Plan:
-    topics = tuple({topic.name: topic for topic in map(_topic, answer.topics) if topic.name}.values())
+    topics = tuple(
+        {topic.name: topic for topic in map(_topic, answer.topics) if topic.name}.values()
+    )
     if not topics:
         raise BadReply("The plan has no topics.")
-    # What takes several topics is not simple, whatever it is called: none of them is left out for that.
-    complexity: Complexity = "moderate" if answer.complexity == "simple" and len(topics) > MOST_TOPICS["simple"] else answer.complexity
-    kept = answer.model_dump(include={"question_type", "freshness", "language"}) | {"complexity": complexity}
-    return Plan(question=question, **kept, subjects=tuple(answer.subjects), topics=topics[: MOST_TOPICS[complexity]])
+    # What takes several topics is not simple, whatever it is called: none of them is left out for
+    # that.
+    complexity: Complexity = (
+        "moderate"
+        if answer.complexity == "simple" and len(topics) > MOST_TOPICS["simple"]
+        else answer.complexity
+    )
+    kept = answer.model_dump(include={"question_type", "freshness", "language"}) | {
+        "complexity": complexity
+    }
+    return Plan(
+        question=question,
+        **kept,
+        subjects=tuple(answer.subjects),
+        topics=topics[: MOST_TOPICS[complexity]],
+    )
 
 
 def _topic(answer: TopicAnswer) -> Topic:
     name = _heading(answer.name.strip())
-    texts = {q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind) for q in answer.queries if q.text.strip()}
+    texts = {
+        q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind)
+        for q in answer.queries
+        if q.text.strip()
+    }
     queries = tuple(texts.values())[:MOST_QUERIES] or (Query(text=answer.question or name),)
-    return Topic(name=name, question=answer.question or name, must_cover=tuple(answer.must_cover), queries=queries)
+    return Topic(
+        name=name,
+        question=answer.question or name,
+        must_cover=tuple(answer.must_cover),
+        queries=queries,
+    )
 
 
 def _heading(name: str) -> str:
-    """The name of a topic as a heading: a small model begins it with a small letter. What is no plain word may be a name written so."""
+    """The name of a topic as a heading: a small model begins it with a small letter. What is no
+    plain word may be a name written so.
+    """
     first = name.partition(" ")[0]
     return name[:1].upper() + name[1:] if first in STOP_WORDS else name

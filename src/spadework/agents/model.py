@@ -1,7 +1,9 @@
-"""The only place that calls a model: asks a role a question and gives back an answer of the asked type.
+"""The only place that calls a model: asks a role a question and gives back an answer of the asked
+type.
 
-The ladder of structured output: strict JSON schema, function calling, JSON mode; on the rung that the endpoint takes, one repair
-request with the validation error. What still fails raises ModelError, and the caller takes the extractive role.
+The ladder of structured output: strict JSON schema, function calling, JSON mode; on the rung that
+the endpoint takes, one repair request with the validation error. What still fails raises
+ModelError, and the caller takes the extractive role.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 
 def at_most(count: int) -> Any:
-    """A list in an answer, of so many items at most: said to the model, which may else ramble on; a longer one is taken."""
+    """A list in an answer, of so many items at most: said to the model, which may else ramble on; a
+    longer one is taken.
+    """
     return Field(json_schema_extra={"maxItems": count})
 
 
@@ -45,7 +49,9 @@ _FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 class Place(NamedTuple):
-    """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for the provider's own)."""
+    """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for
+    the provider's own).
+    """
 
     name: str
     base_url: str
@@ -67,7 +73,9 @@ class Message(NamedTuple):
 class Model:
     """The chat models of a run, by role, and the one that answers where they fail."""
 
-    def __init__(self, settings: Settings, budget: Budget, journal: Journal, default: str = "") -> None:
+    def __init__(
+        self, settings: Settings, budget: Budget, journal: Journal, default: str = ""
+    ) -> None:
         self._settings = settings
         self._budget = budget
         self._journal = journal
@@ -81,20 +89,32 @@ class Model:
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """The role's answer to `prompt` as an `answer`, within `seconds`.
 
-        Where the role's model fails, the fallback model is asked once; one whose endpoint failed is not asked again in this run.
-        Raises ModelError (BadReply, TooLong) when none gives one, BudgetSpent when a ceiling is reached.
+        Where the role's model fails, the fallback model is asked once; one whose endpoint failed is
+        not asked again in this run. Raises ModelError (BadReply, TooLong) when none gives one,
+        BudgetSpent when a ceiling is reached.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
         for place in places[:-1]:
             try:
-                return await self._answer(place, role, prompt, answer, seconds=seconds * FIRST_SHARE)
+                return await self._answer(
+                    place, role, prompt, answer, seconds=seconds * FIRST_SHARE
+                )
             except ModelError as error:
                 self._replaced(role, place, error)
-        return await self._answer(places[-1], role, prompt, answer, seconds=until - time.monotonic())
+        return await self._answer(
+            places[-1], role, prompt, answer, seconds=until - time.monotonic()
+        )
 
-    async def _answer(self, place: Place, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        key = {"model": place.name, "role": role, "prompt": list(prompt), "answer": answer.model_json_schema()}
+    async def _answer(
+        self, place: Place, role: Role, prompt: Prompt, answer: type[A], *, seconds: float
+    ) -> A:
+        key = {
+            "model": place.name,
+            "role": role,
+            "prompt": list(prompt),
+            "answer": answer.model_json_schema(),
+        }
 
         async def work() -> A:
             try:
@@ -117,7 +137,9 @@ class Model:
         return self._settings
 
     def check(self) -> None:
-        """Raises SettingsError for a role whose model cannot be used, such as one that lacks its key or its package."""
+        """Raises SettingsError for a role whose model cannot be used, such as one that lacks its
+        key or its package.
+        """
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
@@ -131,10 +153,14 @@ class Model:
         user = prompt.user
         for _ in range(MOST_CUTS):
             try:
-                return await self._checked(place, [Message("system", prompt.system), Message("user", user)], answer)
+                return await self._checked(
+                    place, [Message("system", prompt.system), Message("user", user)], answer
+                )
             except TooLong:
                 user = user[: int(len(user) * KEPT)]
-        raise TooLong(f"The request is too long for {self._endpoint(place).name}, also when it is cut.")
+        raise TooLong(
+            f"The request is too long for {self._endpoint(place).name}, also when it is cut."
+        )
 
     async def _checked(self, place: Place, messages: list[Message], answer: type[A]) -> A:
         """The reply as `answer`, with one repair request when it does not have its shape."""
@@ -142,15 +168,26 @@ class Model:
         try:
             return _parsed(text, answer)
         except ValidationError as error:
-            repair = f"That was not a valid answer: {_fault(error)} Answer again with JSON of the asked shape only."
-            text = await self._reply(place, [*messages, Message("assistant", text[:4_000]), Message("user", repair)], answer)
+            repair = (
+                f"That was not a valid answer: {_fault(error)} Answer again with JSON of the asked"
+                " shape only."
+            )
+            text = await self._reply(
+                place,
+                [*messages, Message("assistant", text[:4_000]), Message("user", repair)],
+                answer,
+            )
         try:
             return _parsed(text, answer)
         except ValidationError as error:
-            raise BadReply(f"{self._endpoint(place).name} did not answer in the asked shape: {_fault(error)}") from None
+            raise BadReply(
+                f"{self._endpoint(place).name} did not answer in the asked shape: {_fault(error)}"
+            ) from None
 
     async def _reply(self, place: Place, messages: list[Message], answer: type[A]) -> str:
-        """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is remembered."""
+        """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is
+        remembered.
+        """
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
         if place in self._rungs:
@@ -164,25 +201,38 @@ class Model:
             return text
         raise ModelError(f"{self._endpoint(place).name} takes none of: {', '.join(rungs)}.")
 
-    async def _send(self, place: Place, messages: list[Message], answer: type[A], rung: Method) -> str:
-        return await self._endpoint(place).send(_messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung))
+    async def _send(
+        self, place: Place, messages: list[Message], answer: type[A], rung: Method
+    ) -> str:
+        return await self._endpoint(place).send(
+            _messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung)
+        )
 
     def _places(self, role: Role) -> list[Place]:
         """Where a role is asked: its own model, unless that has failed, and the fallback model."""
         settings = self._settings
         own = Place(settings.model_for(role) or self._default, settings.openai_base_url)
-        spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
+        spare = Place(
+            settings.fallback_model, settings.fallback_base_url or settings.openai_base_url
+        )
         if not spare.name or spare == own:
             return [own]
         return [spare] if own in self._failed else [own, spare]
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
-        """Take down that the fallback model stands in; an endpoint that failed is not asked again."""
+        """Take down that the fallback model stands in; an endpoint that failed is not asked
+        again.
+        """
         if not isinstance(error, BadReply | TooLong):
             self._failed.add(place)
         stead = self._endpoint(self._places(role)[-1]).name
         self._news.append(
-            Problem(stage=role, subject=self._endpoint(place).name, reason=str(error), effect=f"{stead} answered in its stead.")
+            Problem(
+                stage=role,
+                subject=self._endpoint(place).name,
+                reason=str(error),
+                effect=f"{stead} answered in its stead.",
+            )
         )
 
     def _endpoint(self, place: Place) -> Endpoint:
@@ -190,7 +240,9 @@ class Model:
             settings = self._settings
             if place.base_url != settings.openai_base_url:
                 key = settings.fallback_api_key or settings.openai_api_key
-                settings = settings.model_copy(update={"openai_base_url": place.base_url, "openai_api_key": key})
+                settings = settings.model_copy(
+                    update={"openai_base_url": place.base_url, "openai_api_key": key}
+                )
             gate = self._gates.setdefault(place.address, Gate(settings.model_parallel))
             self._endpoints[place] = Endpoint(place.name, settings, self._budget, gate)
         return self._endpoints[place]
@@ -199,10 +251,19 @@ class Model:
 def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-    kinds: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+    kinds: dict[str, type[BaseMessage]] = {
+        "system": SystemMessage,
+        "user": HumanMessage,
+        "assistant": AIMessage,
+    }
     made = [kinds[m.role](content=m.content) for m in messages]
     if rung == "json_mode":
-        made[0] = SystemMessage(content=f"{messages[0].content}\n\nAnswer with JSON only, of this schema:\n{json.dumps(_strict(answer))}")
+        made[0] = SystemMessage(
+            content=(
+                f"{messages[0].content}\n\nAnswer with JSON only, of this"
+                f" schema:\n{json.dumps(_strict(answer))}"
+            )
+        )
     return made
 
 
@@ -214,7 +275,11 @@ def _strict(answer: type[BaseModel]) -> dict[str, Any]:
             return [walk(item) for item in node]
         if not isinstance(node, dict):
             return node
-        kept = {key: walk(value) for key, value in node.items() if key not in ("default", "title") or isinstance(value, dict)}
+        kept = {
+            key: walk(value)
+            for key, value in node.items()
+            if key not in ("default", "title") or isinstance(value, dict)
+        }
         if isinstance(kept.get("properties"), dict):
             kept |= {"required": list(kept["properties"]), "additionalProperties": False}
         return kept

@@ -1,4 +1,6 @@
-"""The researcher in deep effort: which hits are worth reading, and whether what was read calls for one more search."""
+"""The researcher in deep effort: which hits are worth reading, and whether what was read calls for
+one more search.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +56,20 @@ async def check_hits(
     first = hits[:MOST_HITS]
 
     async def ask(model: Model) -> dict[str, Opinion]:
-        listed = [{"title": h.title, "domain": domain_of(h.url), "snippet": h.snippet} for h in first]
-        answer = await model.ask("judge", render("hits", question=question, topic=topic, hits=listed), HitsAnswer, seconds=seconds)
-        return {first[a.n - 1].url: Opinion(a.relevant, a.reason) for a in answer.hits if 1 <= a.n <= len(first)}
+        listed = [
+            {"title": h.title, "domain": domain_of(h.url), "snippet": h.snippet} for h in first
+        ]
+        answer = await model.ask(
+            "judge",
+            render("hits", question=question, topic=topic, hits=listed),
+            HitsAnswer,
+            seconds=seconds,
+        )
+        return {
+            first[a.n - 1].url: Opinion(a.relevant, a.reason)
+            for a in answer.hits
+            if 1 <= a.n <= len(first)
+        }
 
     return await first_of(model, "judge", topic.name, ask, dict)
 
@@ -64,14 +77,22 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[Shown], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """The query that what was read calls for, or None when it is enough, or no new query was named."""
+    """The query that what was read calls for, or None when it is enough, or no new query was
+    named.
+    """
 
     async def ask(model: Model) -> Query | None:
-        passages = [{"title": s.page.title, "domain": domain_of(s.page.url), "text": s.text} for s in shown]
+        passages = [
+            {"title": s.page.title, "domain": domain_of(s.page.url), "text": s.text} for s in shown
+        ]
         prompt = render("reflect", question=question, topic=topic, passages=passages)
         answer = await model.ask("judge", prompt, ReflectionAnswer, seconds=seconds)
         text = " ".join(answer.query.split())
         asked = {query.text.lower() for query in topic.queries}
-        return None if answer.enough or not text or text.lower() in asked else Query(text=text, kind="specific")
+        return (
+            None
+            if answer.enough or not text or text.lower() in asked
+            else Query(text=text, kind="specific")
+        )
 
     return await first_of(model, "judge", topic.name, ask, lambda: None)

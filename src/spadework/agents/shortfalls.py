@@ -1,6 +1,8 @@
-"""What evidence lacks though its topics may be covered: the kind of answer asked for, quality, freshness, different domains (S9).
+"""What evidence lacks though its topics may be covered: the kind of answer asked for, quality,
+freshness, different domains (S9).
 
-All of it is checked by code, reported, and turned into recommended searches; none of it un-covers a topic.
+All of it is checked by code, reported, and turned into recommended searches; none of it un-covers a
+topic.
 """
 
 from __future__ import annotations
@@ -24,26 +26,36 @@ RESULTS = 5
 
 _LIBRARY = "library://"
 _DEFINES = re.compile(
-    r"\b(?:is|are|was|were|means|denotes|describes|refers? to|stands? for|(?:is|are) (?:called|known as|defined as))\b", re.IGNORECASE
+    r"\b(?:is|are|was|were|means|denotes|describes|refers? to|stands? for|(?:is|are)"
+    r" (?:called|known as|defined as))\b",
+    re.IGNORECASE,
 )
 _STEP = re.compile(
     r"\b(?:first|then|next|after(?:wards)?|finally|step|begin|start|run|install|create|open|add|set|choose|select|click|type|make|use|copy)\b",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_TECHNICAL = re.compile(r"\b(?:code|command|script|program|api|syntax|configur\w+|snippet|function)s?\b", re.IGNORECASE)
+_TECHNICAL = re.compile(
+    r"\b(?:code|command|script|program|api|syntax|configur\w+|snippet|function)s?\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
 class Standard:
-    """What evidence is held to: the least quality of a topic's passages (0..10), and the fewest domains of all evidence."""
+    """What evidence is held to: the least quality of a topic's passages (0..10), and the fewest
+    domains of all evidence.
+    """
 
     quality: float = 7.5
     domains: int = 3
 
 
-def shortfalls(plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard) -> tuple[Shortfall, ...]:
-    """What the ledger lacks. Topics that nothing proves are left out: that they are missing is said already."""
+def shortfalls(
+    plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
+) -> tuple[Shortfall, ...]:
+    """What the ledger lacks. Topics that nothing proves are left out: that they are missing is said
+    already.
+    """
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()
@@ -55,23 +67,53 @@ def shortfalls(plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Ev
     return tuple(found)
 
 
-def _of_the_kind(plan: Plan, topics: Sequence[Topic], proven: Mapping[str, Sequence[Evidence]]) -> Iterator[Shortfall]:
-    """A definition for what is X, steps for how to X, dates for news. The words that show them are English."""
+def _of_the_kind(
+    plan: Plan, topics: Sequence[Topic], proven: Mapping[str, Sequence[Evidence]]
+) -> Iterator[Shortfall]:
+    """A definition for what is X, steps for how to X, dates for news. The words that show them are
+    English.
+    """
     about = " ".join(plan.subjects) or plan.question.rstrip("?")
     ledger = [e for own in proven.values() for e in own]
     english = plan.language.lower().startswith("en")
-    if plan.question_type == "what" and english and not any(_is_definition(e, plan) for e in ledger):
-        yield _lacks("definition", _asks("definition", topics), f"No quote says what {about} is.", f"what is {about} definition")
+    if (
+        plan.question_type == "what"
+        and english
+        and not any(_is_definition(e, plan) for e in ledger)
+    ):
+        yield _lacks(
+            "definition",
+            _asks("definition", topics),
+            f"No quote says what {about} is.",
+            f"what is {about} definition",
+        )
     if plan.question_type == "howto" and english and not any(_is_step(e) for e in ledger):
-        yield _lacks("steps", _asks("steps", topics), "No quote gives a step to take.", f"{about} step by step")
-    if plan.question_type == "latest" and not any(e.published_at or _DATE.search(e.quote) for e in ledger):
-        yield _lacks("dates", topics[0].name, "No quote and no page of the evidence has a date.", f"{about} latest news date")
+        yield _lacks(
+            "steps",
+            _asks("steps", topics),
+            "No quote gives a step to take.",
+            f"{about} step by step",
+        )
+    if plan.question_type == "latest" and not any(
+        e.published_at or _DATE.search(e.quote) for e in ledger
+    ):
+        yield _lacks(
+            "dates",
+            topics[0].name,
+            "No quote and no page of the evidence has a date.",
+            f"{about} latest news date",
+        )
 
 
 def _code(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
     asked = " ".join((topic.name, topic.question, *topic.must_cover))
     if _TECHNICAL.search(asked) and not any(e.kind == "code" for e in own):
-        yield _lacks("code", topic.name, f"No code was found for “{topic.name}”.", f"{_query(topic)} example code")
+        yield _lacks(
+            "code",
+            topic.name,
+            f"No code was found for “{topic.name}”.",
+            f"{_query(topic)} example code",
+        )
 
 
 def _navigation(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
@@ -81,12 +123,22 @@ def _navigation(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
 
 
 def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[Shortfall]:
-    """A quality below the floor recommends what the assessor recommended, else the topic's question."""
+    """A quality below the floor recommends what the assessor recommended, else the topic's
+    question.
+    """
     rated = coverage.quality.mean if coverage and coverage.quality else floor
     if coverage and rated < floor:
-        text = f"What was read about “{topic.name}” was rated {rated:.1f} of 10 as a base for an answer, below {floor:.1f}."
+        text = (
+            f"What was read about “{topic.name}” was rated {rated:.1f} of 10 as a base for an"
+            f" answer, below {floor:.1f}."
+        )
         own = next(iter(coverage.recommendations), None)
-        yield Shortfall(kind="quality", topic=topic.name, text=text, recommendation=own or _search(topic.question.rstrip("?")))
+        yield Shortfall(
+            kind="quality",
+            topic=topic.name,
+            text=text,
+            recommendation=own or _search(topic.question.rstrip("?")),
+        )
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
@@ -98,18 +150,32 @@ def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterat
     days = FRESH_DAYS.get(plan.freshness)
     newest = max((e.published_at for e in web if e.published_at), default=None)
     if days and (newest is None or newest < max(e.fetched_at for e in web) - timedelta(days=days)):
-        said = f"The newest dated evidence is of {newest.date().isoformat()}." if newest else "No evidence is dated."
-        yield _lacks("freshness", "", f"The question asks for what is new. {said}", f"{query} latest")
+        said = (
+            f"The newest dated evidence is of {newest.date().isoformat()}."
+            if newest
+            else "No evidence is dated."
+        )
+        yield _lacks(
+            "freshness", "", f"The question asks for what is new. {said}", f"{query} latest"
+        )
     domains = tuple(dict.fromkeys(domain_of(e.url) for e in ledger))
     if len(domains) < standard.domains:
-        text = f"The evidence is of {len(domains)} {'domain' if len(domains) == 1 else 'different domains'}, fewer than {standard.domains}."
+        text = (
+            f"The evidence is of {len(domains)}"
+            f" {'domain' if len(domains) == 1 else 'different domains'}, fewer than"
+            f" {standard.domains}."
+        )
         elsewhere = _search(query).model_copy(update={"exclude_domains": domains})
         yield Shortfall(kind="domains", text=text, recommendation=elsewhere)
 
 
 def _is_definition(evidence: Evidence, plan: Plan) -> bool:
     subjects = stems(" ".join(plan.subjects) or plan.question)
-    return evidence.kind != "code" and bool(_DEFINES.search(evidence.quote)) and bool(subjects & stems(evidence.quote))
+    return (
+        evidence.kind != "code"
+        and bool(_DEFINES.search(evidence.quote))
+        and bool(subjects & stems(evidence.quote))
+    )
 
 
 def _is_step(evidence: Evidence) -> bool:
@@ -126,7 +192,9 @@ def _query(topic: Topic) -> str:
 
 
 def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
-    return Shortfall.model_validate({"kind": kind, "topic": topic, "text": text, "recommendation": _search(query, text)})
+    return Shortfall.model_validate(
+        {"kind": kind, "topic": topic, "text": text, "recommendation": _search(query, text)}
+    )
 
 
 def _search(query: str, purpose: str = "") -> Recommendation:

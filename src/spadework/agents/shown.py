@@ -10,9 +10,11 @@ from spadework.values import Page, Quality, Recommendation
 
 @dataclass(frozen=True)
 class Shown:
-    """A passage `text` = the page's text[start : start + len(text)]; `heading` is the path of headings above it, `score` its rank.
+    """A passage `text` = the page's text[start : start + len(text)]; `heading` is the path of
+    headings above it, `score` its rank.
 
-    `columns` is the row with the names of the columns, of a passage that is a piece of a long table.
+    `columns` is the row with the names of the columns, of a passage that is a piece of a long
+    table.
     """
 
     page: Page
@@ -24,11 +26,16 @@ class Shown:
 
 
 def to_people(shown: Shown) -> list[Shown]:
-    """What is left of a passage without the sentences that give orders to machines, as passages of their own."""
+    """What is left of a passage without the sentences that give orders to machines, as passages of
+    their own.
+    """
     spans = told(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
-    return [replace(shown, start=shown.start + start, text=shown.text[start:end]) for start, end in spans]
+    return [
+        replace(shown, start=shown.start + start, text=shown.text[start:end])
+        for start, end in spans
+    ]
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,9 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How far a topic is answered by the passages shown. `spots` hold only quotes that stand in a page."""
+    """How far a topic is answered by the passages shown. `spots` hold only quotes that stand in a
+    page.
+    """
 
     covered: bool
     score: float

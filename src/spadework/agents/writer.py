@@ -1,4 +1,6 @@
-"""The writer: makes sections of sentences from ledger entries, all sections and the summary in one wave."""
+"""The writer: makes sections of sentences from ledger entries, all sections and the summary in one
+wave.
+"""
 
 from __future__ import annotations
 
@@ -52,34 +54,65 @@ async def _section(
 ) -> tuple[Section, list[Problem]]:
     async def written(model: Model) -> Section:
         lines = _lines(evidence)
-        prompt = render("writer", question=question, heading=topic.name, ask=topic.question, evidence=lines, task="Write the section.")
+        prompt = render(
+            "writer",
+            question=question,
+            heading=topic.name,
+            ask=topic.question,
+            evidence=lines,
+            task="Write the section.",
+        )
         answer = await model.ask("writer", prompt, SectionAnswer, seconds=seconds)
         return Section(heading=topic.name, sentences=_sentences(answer))
 
-    return await first_of(model, "writer", topic.name, written, lambda: extractive.section(topic.name, evidence))
+    return await first_of(
+        model, "writer", topic.name, written, lambda: extractive.section(topic.name, evidence)
+    )
 
 
-async def _summary(model: Model | None, plan: Plan, ledger: Sequence[Evidence], seconds: float) -> tuple[Section, list[Problem]]:
+async def _summary(
+    model: Model | None, plan: Plan, ledger: Sequence[Evidence], seconds: float
+) -> tuple[Section, list[Problem]]:
     async def written(model: Model) -> Section:
-        evidence = [e for t in plan.topics for e in [e for e in ledger if e.topic == t.name][:SUMMARY_PER_TOPIC]]
+        evidence = [
+            e
+            for t in plan.topics
+            for e in [e for e in ledger if e.topic == t.name][:SUMMARY_PER_TOPIC]
+        ]
         task = "Write the summary: 2 to 5 sentences that answer the question directly. No code."
-        prompt = render("writer", question=plan.question, heading="Summary", ask="", evidence=_lines(evidence), task=task)
+        prompt = render(
+            "writer",
+            question=plan.question,
+            heading="Summary",
+            ask="",
+            evidence=_lines(evidence),
+            task=task,
+        )
         answer = await model.ask("writer", prompt, SectionAnswer, seconds=seconds)
         return Section(heading="Summary", kind="summary", sentences=_sentences(answer))
 
-    return await first_of(model, "writer", "Summary", written, lambda: extractive.summary(plan, ledger))
+    return await first_of(
+        model, "writer", "Summary", written, lambda: extractive.summary(plan, ledger)
+    )
 
 
 def _lines(evidence: Sequence[Evidence]) -> list[dict[str, str]]:
     return [
-        {"id": e.id, "domain": domain_of(e.url), "date": e.published_at.date().isoformat() if e.published_at else "", "quote": e.quote}
+        {
+            "id": e.id,
+            "domain": domain_of(e.url),
+            "date": e.published_at.date().isoformat() if e.published_at else "",
+            "quote": e.quote,
+        }
         for e in evidence
     ]
 
 
 def _sentences(answer: SectionAnswer) -> tuple[Sentence, ...]:
     made = tuple(
-        Sentence(text=s.text.strip(), evidence_ids=tuple(dict.fromkeys(s.evidence_ids)), code=s.code)
+        Sentence(
+            text=s.text.strip(), evidence_ids=tuple(dict.fromkeys(s.evidence_ids)), code=s.code
+        )
         for s in answer.sentences
         if s.text.strip()
     )

@@ -17,7 +17,9 @@ def print_list(home: Path) -> None:
     """One line a session: id, status, question."""
     found = list_sessions(home)
     for session in found:
-        typer.echo(f"{session['id']}  {session.get('status', 'unfinished'):<14}  {session['query']}")
+        typer.echo(
+            f"{session['id']}  {session.get('status', 'unfinished'):<14}  {session['query']}"
+        )
     if not found:
         typer.echo("There are no sessions yet.", err=True)
 
@@ -41,12 +43,18 @@ def export(home: Path, session_id: str, file: Path) -> None:
 def delete(home: Path, session_id: str) -> None:
     """Delete a session that nobody works on."""
     delete_session(home, session_id)
-    kept = " Pages that it read may still be in the knowledge store: `spadework knowledge forget` removes them."
+    kept = (
+        " Pages that it read may still be in the knowledge store: `spadework knowledge forget`"
+        " removes them."
+    )
     typer.echo(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
 
 
 def _result(home: Path, session_id: str) -> Result:
     result = read_result(session_folder(home, session_id))
     if result is None:
-        raise SessionNotFound(f"Session {session_id} has no report yet.", hint=f"`spadework resume {session_id}` goes on with it.")
+        raise SessionNotFound(
+            f"Session {session_id} has no report yet.",
+            hint=f"`spadework resume {session_id}` goes on with it.",
+        )
     return result

@@ -1,4 +1,6 @@
-"""The command line: options in, one of the doors opened, an exit code out. Nothing heavy is imported before it is needed."""
+"""The command line: options in, one of the doors opened, an exit code out. Nothing heavy is
+imported before it is needed.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,24 @@ def ask(
     library: Libraries = None,
     model: Model = None,
     minutes: Minutes = None,
-    iterations: Annotated[str | None, typer.Option("--iterations", help="Most rounds of searching.")] = None,
-    completeness: Annotated[str | None, typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1.")] = None,
+    iterations: Annotated[
+        str | None, typer.Option("--iterations", help="Most rounds of searching.")
+    ] = None,
+    completeness: Annotated[
+        str | None,
+        typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1."),
+    ] = None,
     pages: Annotated[str | None, typer.Option("--pages", help="Most pages read.")] = None,
     calls: Annotated[str | None, typer.Option("--calls", help="Most model calls.")] = None,
-    tokens: Annotated[str | None, typer.Option("--tokens", help="Most tokens, all model calls together.")] = None,
-    money: Annotated[str | None, typer.Option("--money", help="Most US dollars for model calls.")] = None,
-    preset: Annotated[str | None, typer.Option("--preset", help="precise, balanced, recall or default.")] = None,
+    tokens: Annotated[
+        str | None, typer.Option("--tokens", help="Most tokens, all model calls together.")
+    ] = None,
+    money: Annotated[
+        str | None, typer.Option("--money", help="Most US dollars for model calls.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="precise, balanced, recall or default.")
+    ] = None,
     effort: Effort = None,
     knowledge: Knowledge = None,
     attach: Attach = None,
@@ -68,7 +81,9 @@ def ask(
     events: Events = False,
     home: Home = None,
 ) -> None:
-    """Research a question and print the report. The default command: `spadework "…"` does the same."""
+    """Research a question and print the report. The default command: `spadework "…"` does the
+    same.
+    """
     settings = _settings(
         home=home,
         search=search,
@@ -111,18 +126,31 @@ def chat(
     approve: Approve = None,
     home: Home = None,
 ) -> None:
-    """Ask question after question, each following up the one before. Without a terminal, questions are read line by line."""
+    """Ask question after question, each following up the one before. Without a terminal, questions
+    are read line by line.
+    """
     from spadework.apps.terminal.asking import followed
     from spadework.apps.terminal.chat import begin
 
     paths = tuple(library) if library else None
-    base = _settings(home=home, search=search, library=paths, model=model, minutes=minutes, effort=effort, clarify=clarify, approve=approve)
+    base = _settings(
+        home=home,
+        search=search,
+        library=paths,
+        model=model,
+        minutes=minutes,
+        effort=effort,
+        clarify=clarify,
+        approve=approve,
+    )
     begin(base, followed(base.home, follow, last=continue_))
 
 
 @app.command()
 def resume(
-    session_id: Annotated[str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")],
+    session_id: Annotated[
+        str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
+    ],
     output: Output = None,
     as_json: AsJson = False,
     events: Events = False,
@@ -143,11 +171,26 @@ def resume(
 @app.command()
 def read(
     page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
-    html: Annotated[Path | None, typer.Option("--html", help="Saved HTML to read instead of fetching; needs --url.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Saved HTML to read instead of fetching; needs --url."),
+    ] = None,
     url: Annotated[str, typer.Option("--url", help="Where the saved HTML comes from.")] = "",
-    level: Annotated[str | None, typer.Option("--level", help="Begin at 0: plain HTTP, 1: like a browser, 2 or 3: a browser.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the text and all that is known of it as one JSON object.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Print the source as it came, nothing cleaned.")] = False,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            "--level", help="Begin at 0: plain HTTP, 1: like a browser, 2 or 3: a browser."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the text and all that is known of it as one JSON object."
+        ),
+    ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Print the source as it came, nothing cleaned.")
+    ] = False,
     home: Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
@@ -161,20 +204,30 @@ def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],
     providers: Search = None,
     library: Libraries = None,
-    limit: Annotated[str | None, typer.Option("--limit", help="Most hits of each provider.")] = None,
+    limit: Annotated[
+        str | None, typer.Option("--limit", help="Most hits of each provider.")
+    ] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Print ranked hits."""
     from spadework.apps.searching import search_once
 
-    settings = _settings(home=home, search=providers, library=tuple(library) if library else None, search_results=limit)
+    settings = _settings(
+        home=home,
+        search=providers,
+        library=tuple(library) if library else None,
+        search_results=limit,
+    )
     search_once(query, as_json, settings)
 
 
 @app.command()
 def index(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders; none: the documentation installed with Python.")] = None,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files and folders; none: the documentation installed with Python."),
+    ] = None,
     home: Home = None,
 ) -> None:
     """Index files and folders ahead of the first question."""
@@ -188,7 +241,9 @@ def doctor(search: Search = None, library: Libraries = None, home: Home = None) 
     """Say what works here: models, search, library, browser, folders."""
     from spadework.apps.doctor import examine
 
-    raise typer.Exit(examine(_settings(home=home, search=search, library=tuple(library) if library else None)))
+    raise typer.Exit(
+        examine(_settings(home=home, search=search, library=tuple(library) if library else None))
+    )
 
 
 @app.command()
@@ -201,9 +256,15 @@ def stats(as_json: AsJson = False, home: Home = None) -> None:
 
 @app.command()
 def mcp(
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")
+    ] = False,
     host: Annotated[
-        str, typer.Option("--host", help="With --http: the address to listen on. Beyond this machine a token is asked.")
+        str,
+        typer.Option(
+            "--host",
+            help="With --http: the address to listen on. Beyond this machine a token is asked.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="With --http: the port to listen on.")] = 8051,
     search: Search = None,
@@ -213,8 +274,17 @@ def mcp(
     effort: Effort = None,
     home: Home = None,
 ) -> None:
-    """Serve models that speak MCP: six tools, over standard input and output or at http://HOST:PORT/mcp."""
-    settings = _settings(home=home, search=search, library=tuple(library) if library else None, model=model, minutes=minutes, effort=effort)
+    """Serve models that speak MCP: six tools, over standard input and output or at
+    http://HOST:PORT/mcp.
+    """
+    settings = _settings(
+        home=home,
+        search=search,
+        library=tuple(library) if library else None,
+        model=model,
+        minutes=minutes,
+        effort=effort,
+    )
     if http:
         from spadework.apps.mcp.http import serve_http
 
@@ -227,17 +297,30 @@ def mcp(
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option("--host", help="Address to listen on. Beyond this machine a token is asked.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")] = 8051,
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Address to listen on. Beyond this machine a token is asked."),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")
+    ] = 8051,
     search: Search = None,
     library: Libraries = None,
-    model: Annotated[str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")
+    ] = None,
     home: Home = None,
 ) -> None:
     """Serve the web page until Ctrl-C; what still runs then is taken up by the next `serve`."""
     from spadework.apps.web.serving import serve as serve_page
 
-    serve_page(_settings(home=home, search=search, library=tuple(library) if library else None, model=model), host, port)
+    serve_page(
+        _settings(
+            home=home, search=search, library=tuple(library) if library else None, model=model
+        ),
+        host,
+        port,
+    )
 
 
 def _settings(**given: Any) -> Any:
@@ -248,7 +331,10 @@ def _settings(**given: Any) -> Any:
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
     """The arguments with `ask` put first where they name no command: `spadework "What is …?"`."""
-    known = {command.name or (command.callback.__name__ if command.callback else "") for command in app.registered_commands}
+    known = {
+        command.name or (command.callback.__name__ if command.callback else "")
+        for command in app.registered_commands
+    }
     known |= {group.name or "" for group in app.registered_groups}
     if not arguments or arguments[0] in known or arguments[0] in ("--help", "-h", "--version"):
         return list(arguments)
@@ -263,7 +349,9 @@ def _keep_quiet() -> None:
 
 
 def main() -> None:
-    """The console command. Errors are one sentence; exit codes are those of the architecture: 1 failed, 2 usage, 130 interrupted."""
+    """The console command. Errors are one sentence; exit codes are those of the architecture: 1
+    failed, 2 usage, 130 interrupted.
+    """
     arguments = with_default_command(sys.argv[1:])
     if arguments[:1] == ["--version"]:
         from importlib.metadata import version

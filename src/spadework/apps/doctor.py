@@ -37,14 +37,22 @@ async def _python(settings: Settings) -> str:
 async def _home(settings: Settings) -> str:
     await asyncio.to_thread(settings.home.mkdir, parents=True, exist_ok=True)
     if not os.access(settings.home, os.W_OK):
-        raise SpadeworkError(f"{settings.home} cannot be written.", hint="Choose another with --home or SPADEWORK_HOME.")
+        raise SpadeworkError(
+            f"{settings.home} cannot be written.",
+            hint="Choose another with --home or SPADEWORK_HOME.",
+        )
     return f"sessions and indexes in {settings.home}"
 
 
 async def _model(settings: Settings) -> str:
     name = await default_model(settings)
     return (
-        f"language model {name}" if name else "no language model: the extractive roles do the work (set OPENAI_API_KEY, or OPENAI_BASE_URL)"
+        f"language model {name}"
+        if name
+        else (
+            "no language model: the extractive roles do the work (set OPENAI_API_KEY, or"
+            " OPENAI_BASE_URL)"
+        )
     )
 
 
@@ -52,13 +60,21 @@ async def _search(settings: Settings) -> str:
     opened: list[Library] = []
 
     async def open_library() -> Library:
-        opened.append(await Library.open(settings.library, home=settings.home, progress=lambda text: typer.echo(f"      {text}", err=True)))
+        opened.append(
+            await Library.open(
+                settings.library,
+                home=settings.home,
+                progress=lambda text: typer.echo(f"      {text}", err=True),
+            )
+        )
         return opened[0]
 
     choice = await choose(settings, open_library)
     for library in opened:
         library.close()
-    return "; ".join([f"searching {provider.describes}" for provider in choice.providers] + list(choice.notices))
+    return "; ".join(
+        [f"searching {provider.describes}" for provider in choice.providers] + list(choice.notices)
+    )
 
 
 async def _knowledge(settings: Settings) -> str:
@@ -86,12 +102,16 @@ def examine(settings: Settings) -> int:
     """Print a line a check. 0 when all work, 1 when something configured does not."""
     found = asyncio.run(findings(settings))
     for finding in found:
-        typer.echo(f"{'ok   ' if finding.works else 'wrong'} {finding.text} {finding.hint}".rstrip())
+        typer.echo(
+            f"{'ok   ' if finding.works else 'wrong'} {finding.text} {finding.hint}".rstrip()
+        )
     return 0 if all(finding.works for finding in found) else 1
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """What each check found. Where the library is searched, its index is brought up to date first, which can take a while."""
+    """What each check found. Where the library is searched, its index is brought up to date first,
+    which can take a while.
+    """
     return [await _finding(check, settings) for check in CHECKS]
 
 

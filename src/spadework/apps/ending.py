@@ -1,4 +1,6 @@
-"""How a command ends: with its work done, or with one sentence and an exit code: 1 failed, 2 usage, 130 interrupted."""
+"""How a command ends: with its work done, or with one sentence and an exit code: 1 failed, 2 usage,
+130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn every error of ours and of the system into one sentence on standard error, and an exit code."""
+    """Turn every error of ours and of the system into one sentence on standard error, and an exit
+    code.
+    """
     try:
         yield
     except SpadeworkError as error:
@@ -33,7 +37,9 @@ def one_sentence() -> Iterator[None]:
             sys.stderr.close()
             raise SystemExit(FAILED) from None
         typer.echo(f"spadework: {_said(error)}"[:400], err=True)
-        raise SystemExit(FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE) from None
+        raise SystemExit(
+            FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE
+        ) from None
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
 

@@ -1,4 +1,6 @@
-"""The commands about what runs have read: `spadework knowledge …`. Nothing heavy is imported before it is needed."""
+"""The commands about what runs have read: `spadework knowledge …`. Nothing heavy is imported before
+it is needed.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,20 @@ from spadework.apps.options import AsJson, Home
 if TYPE_CHECKING:
     from spadework.tools.knowledge import Knowledge, Which
 
-knowledge = typer.Typer(help="List, forget or export the pages that runs have read.", rich_markup_mode=None, invoke_without_command=True)
+knowledge = typer.Typer(
+    help="List, forget or export the pages that runs have read.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+)
 
-Named = Annotated[list[str] | None, typer.Argument(metavar="[URL|HOST]...", help="Pages by their address, or all pages of a host.")]
-Older = Annotated[float | None, typer.Option("--older", metavar="DAYS", min=0, help="Only pages that were fetched longer ago.")]
+Named = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[URL|HOST]...", help="Pages by their address, or all pages of a host."),
+]
+Older = Annotated[
+    float | None,
+    typer.Option("--older", metavar="DAYS", min=0, help="Only pages that were fetched longer ago."),
+]
 
 
 @knowledge.callback()
@@ -26,7 +38,9 @@ def knowledge_default(context: typer.Context, home: Home = None) -> None:
 
 
 @knowledge.command("list")
-def list_pages(named: Named = None, older: Older = None, as_json: AsJson = False, home: Home = None) -> None:
+def list_pages(
+    named: Named = None, older: Older = None, as_json: AsJson = False, home: Home = None
+) -> None:
     """List pages with the day on which they were fetched, newest first."""
     from spadework.apps.known_pages import print_pages, run
 
@@ -40,7 +54,9 @@ def forget(
     everything: Annotated[bool, typer.Option("--all", help="Forget all pages.")] = False,
     home: Home = None,
 ) -> None:
-    """Forget pages: no later run uses them, and no word of them is left in the store. Sessions keep their own copies."""
+    """Forget pages: no later run uses them, and no word of them is left in the store. Sessions keep
+    their own copies.
+    """
     from spadework.apps.known_pages import forget_pages, run
     from spadework.errors import SettingsError
 
@@ -53,7 +69,12 @@ def forget(
 
 @knowledge.command("export")
 def export(
-    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for one Markdown file a page, or FILE.jsonl.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="A folder for one Markdown file a page, or FILE.jsonl."
+        ),
+    ],
     named: Named = None,
     older: Older = None,
     home: Home = None,
@@ -76,4 +97,6 @@ def _which(named: list[str] | None, older: float | None) -> Which:
 
     from spadework.tools.knowledge import Which
 
-    return Which(tuple(named or ()), None if older is None else datetime.now(UTC) - timedelta(days=older))
+    return Which(
+        tuple(named or ()), None if older is None else datetime.now(UTC) - timedelta(days=older)
+    )

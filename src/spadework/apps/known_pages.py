@@ -46,9 +46,13 @@ async def forget_pages(store: Knowledge, which: Which) -> None:
 
 
 async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
-    """Write pages as JSON lines, or as Markdown files into a folder. Raises SettingsError for a place that cannot be either."""
+    """Write pages as JSON lines, or as Markdown files into a folder. Raises SettingsError for a
+    place that cannot be either.
+    """
     if output.suffix and output.suffix != LINES:
-        raise SettingsError(f"{output.name} cannot be exported to: name a folder, or a file that ends in {LINES}.")
+        raise SettingsError(
+            f"{output.name} cannot be exported to: name a folder, or a file that ends in {LINES}."
+        )
     made = []
     async with aclosing(_closing(store, which)) as pages:
         async for page in pages:
@@ -60,12 +64,18 @@ async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
 
 def _write(entries: list[Entry], output: Path) -> None:
     if output.suffix == LINES:
-        lines = (json.dumps(_facts(one.page) | {"markdown": one.text}, ensure_ascii=False) for one in entries)
+        lines = (
+            json.dumps(_facts(one.page) | {"markdown": one.text}, ensure_ascii=False)
+            for one in entries
+        )
         write_atomically(output, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
         return
     output.mkdir(parents=True, exist_ok=True)
     for one in entries:
-        write_atomically(output / _name(one.page), f"{_head(one.page)}{one.text.rstrip()}\n".encode(errors="replace"))
+        write_atomically(
+            output / _name(one.page),
+            f"{_head(one.page)}{one.text.rstrip()}\n".encode(errors="replace"),
+        )
 
 
 async def _closing(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]:
@@ -78,17 +88,42 @@ async def _closing(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]
 
 
 def _facts(page: Page) -> dict[str, Any]:
-    return page.model_dump(mode="json", include={"url", "title", "fetched_at", "published_at", "media_type", "chars", "content_hash"})
+    return page.model_dump(
+        mode="json",
+        include={
+            "url",
+            "title",
+            "fetched_at",
+            "published_at",
+            "media_type",
+            "chars",
+            "content_hash",
+        },
+    )
 
 
 def _line(page: Page) -> str:
-    return f"{page.fetched_at:%Y-%m-%d}  {page.chars:>8,}  {page.url}  {one_line(page.title)}".rstrip()
+    return (
+        f"{page.fetched_at:%Y-%m-%d}  {page.chars:>8,}  {page.url}  {one_line(page.title)}".rstrip()
+    )
 
 
 def _head(page: Page) -> str:
-    """What is known of a page, as front matter that any YAML reader takes: JSON strings are YAML, too."""
-    facts = {name: value for name, value in _facts(page).items() if name in ("url", "title", "fetched_at", "published_at") and value}
-    return "---\n" + "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()) + "---\n\n"
+    """What is known of a page, as front matter that any YAML reader takes: JSON strings are YAML,
+    too.
+    """
+    facts = {
+        name: value
+        for name, value in _facts(page).items()
+        if name in ("url", "title", "fetched_at", "published_at") and value
+    }
+    return (
+        "---\n"
+        + "".join(
+            f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()
+        )
+        + "---\n\n"
+    )
 
 
 def _name(page: Page) -> str:

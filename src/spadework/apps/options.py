@@ -1,4 +1,6 @@
-"""The options that several commands share. Numbers come as they were typed: the settings check them, and name the bad value."""
+"""The options that several commands share. Numbers come as they were typed: the settings check
+them, and name the bad value.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +9,71 @@ from typing import Annotated
 
 import typer
 
-Home = Annotated[Path | None, typer.Option("--home", help="Where sessions and indexes are kept.", show_default=False)]
-Search = Annotated[str | None, typer.Option("--search", help="auto, library, searxng, duckduckgo, serper, …; several with commas.")]
-Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A file or folder to search; may be given several times.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="Also write the report to FILE.md, .html, .pdf, .docx or .json.")]
+Home = Annotated[
+    Path | None,
+    typer.Option("--home", help="Where sessions and indexes are kept.", show_default=False),
+]
+Search = Annotated[
+    str | None,
+    typer.Option(
+        "--search", help="auto, library, searxng, duckduckgo, serper, …; several with commas."
+    ),
+]
+Libraries = Annotated[
+    list[Path] | None,
+    typer.Option("--library", help="A file or folder to search; may be given several times."),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", help="Also write the report to FILE.md, .html, .pdf, .docx or .json."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON object.")]
 Events = Annotated[bool, typer.Option("--events", help="Print every event as one line of JSON.")]
-Minutes = Annotated[str | None, typer.Option("--minutes", help="Minutes for the whole run, from the start of the process.")]
-Model = Annotated[str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")]
+Minutes = Annotated[
+    str | None,
+    typer.Option("--minutes", help="Minutes for the whole run, from the start of the process."),
+]
+Model = Annotated[
+    str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")
+]
 Knowledge = Annotated[
-    bool | None, typer.Option("--knowledge/--no-knowledge", help="Use the pages that earlier runs have read, and keep those of this one.")
+    bool | None,
+    typer.Option(
+        "--knowledge/--no-knowledge",
+        help="Use the pages that earlier runs have read, and keep those of this one.",
+    ),
 ]
 Effort = Annotated[str | None, typer.Option("--effort", help="normal or deep.")]
-Continue = Annotated[bool, typer.Option("-c", "--continue", help="Follow up the last finished session.")]
-Follow = Annotated[str, typer.Option("--follow", metavar="ID", help="Follow up the session with this id.", show_default=False)]
-Clarify = Annotated[bool | None, typer.Option("--clarify/--no-clarify", help="Ask back where the question can mean several things.")]
-Approve = Annotated[bool | None, typer.Option("--approve/--no-approve", help="Show the plan and wait until it is approved or changed.")]
+Continue = Annotated[
+    bool, typer.Option("-c", "--continue", help="Follow up the last finished session.")
+]
+Follow = Annotated[
+    str,
+    typer.Option(
+        "--follow", metavar="ID", help="Follow up the session with this id.", show_default=False
+    ),
+]
+Clarify = Annotated[
+    bool | None,
+    typer.Option(
+        "--clarify/--no-clarify", help="Ask back where the question can mean several things."
+    ),
+]
+Approve = Annotated[
+    bool | None,
+    typer.Option(
+        "--approve/--no-approve", help="Show the plan and wait until it is approved or changed."
+    ),
+]
 Attach = Annotated[
     list[Path] | None,
-    typer.Option("--attach", help="A file to read first; may be given several times. - is standard input, however long it takes."),
+    typer.Option(
+        "--attach",
+        help=(
+            "A file to read first; may be given several times. - is standard input, however long it"
+            " takes."
+        ),
+    ),
 ]

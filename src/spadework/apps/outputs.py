@@ -43,29 +43,48 @@ def _pdf(result: Result) -> bytes:
 
 
 #: The ending of a file and what writes it. What draws is imported only where it is asked for.
-ENDINGS: dict[str, Callable[[Result], bytes]] = {".md": _markdown, ".html": _html, ".pdf": _pdf, ".docx": _docx, ".json": _json}
+ENDINGS: dict[str, Callable[[Result], bytes]] = {
+    ".md": _markdown,
+    ".html": _html,
+    ".pdf": _pdf,
+    ".docx": _docx,
+    ".json": _json,
+}
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where the result goes: a file, and stdout as Markdown, one JSON object, or a line of JSON an event."""
+    """Where the result goes: a file, and stdout as Markdown, one JSON object, or a line of JSON an
+    event.
+    """
 
     file: Path | None = None
     as_json: bool = False
     events: bool = False
 
     def checked(self) -> Output:
-        """Itself. Raises SettingsError when the file cannot be written in the end: better now than after the run."""
+        """Itself. Raises SettingsError when the file cannot be written in the end: better now than
+        after the run.
+        """
         if self.as_json and self.events:
-            raise SettingsError("--json and --events cannot be used together: both write to stdout.")
+            raise SettingsError(
+                "--json and --events cannot be used together: both write to stdout."
+            )
         if self.file is None:
             return self
         if self.file.suffix.lower() not in ENDINGS:
-            raise SettingsError(f"The report cannot be written as {self.file.name!r}: the ending must be one of {', '.join(ENDINGS)}.")
+            raise SettingsError(
+                f"The report cannot be written as {self.file.name!r}: the ending must be one of"
+                f" {', '.join(ENDINGS)}."
+            )
         folder = self.file.absolute().parent
         if not folder.is_dir():
             raise SettingsError(f"The folder {folder} does not exist.")
-        if not os.access(folder, os.W_OK) or (self.file.exists() and not os.access(self.file, os.W_OK)) or self.file.is_dir():
+        if (
+            not os.access(folder, os.W_OK)
+            or (self.file.exists() and not os.access(self.file, os.W_OK))
+            or self.file.is_dir()
+        ):
             raise SettingsError(f"{self.file} cannot be written.")
         if self.file.suffix.lower() == ".pdf":
             from spadework.tools.export.pdf import find_chromium
@@ -78,7 +97,11 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
     """The paths as strings. Raises SettingsError for one that cannot be read."""
     for path in paths:
         if not path.is_file():
-            raise SettingsError(f"{path} is a folder, not a file." if path.is_dir() else f"The file {path} does not exist.")
+            raise SettingsError(
+                f"{path} is a folder, not a file."
+                if path.is_dir()
+                else f"The file {path} does not exist."
+            )
         if not os.access(path, os.R_OK):
             raise SettingsError(f"The file {path} cannot be read: no permission.")
     return [str(path.absolute()) for path in paths]

@@ -40,11 +40,17 @@ class Wanted:
 
 
 def read_one(page: str, html: Path | None, url: str, wanted: Wanted, settings: Settings) -> None:
-    """Print a page. Raises SettingsError for a malformed address or a missing file, FetchError for a page that cannot be read."""
+    """Print a page. Raises SettingsError for a malformed address or a missing file, FetchError for
+    a page that cannot be read.
+    """
     if wanted.as_json and wanted.raw:
-        raise SettingsError("--json and --raw cannot be had together: --raw prints the source alone.")
+        raise SettingsError(
+            "--json and --raw cannot be had together: --raw prints the source alone."
+        )
     if html is not None and page:
-        raise SettingsError("Give an address or a file, or --html with --url: both is one page too many.")
+        raise SettingsError(
+            "Give an address or a file, or --html with --url: both is one page too many."
+        )
     if html is not None and not url:
         raise SettingsError("--html needs --url, to make the links of the page whole.")
     if html is None and not page:
@@ -72,7 +78,12 @@ async def _read_address(url: str, asked: str, wanted: Wanted, settings: Settings
             fetched, found = await Reader(web, browser).read(url, seconds=settings.page_seconds)
     except FetchError as error:
         raise _about(shown(url), error) from None
-    _print(fetched, found, wanted, {"url": asked, "final_url": fetched.url, "seconds": round(time.monotonic() - began, 3)})
+    _print(
+        fetched,
+        found,
+        wanted,
+        {"url": asked, "final_url": fetched.url, "seconds": round(time.monotonic() - began, 3)},
+    )
 
 
 async def _source(web: Web, browser: Browser, url: str, settings: Settings) -> Fetched:
@@ -84,13 +95,17 @@ async def _source(web: Web, browser: Browser, url: str, settings: Settings) -> F
 
 
 async def _read_here(source: Fetched, name: str, wanted: Wanted, settings: Settings) -> None:
-    """Print a file. It too is read in a process of its own: wherever it comes from, its reader may be led astray."""
+    """Print a file. It too is read in a process of its own: wherever it comes from, its reader may
+    be led astray.
+    """
     began = time.monotonic()
     if wanted.raw:
         _print_source(source, name)
         return
     try:
-        found = await read_apart(source.body, media_type=source.media_type, url=source.url, seconds=settings.page_seconds)
+        found = await read_apart(
+            source.body, media_type=source.media_type, url=source.url, seconds=settings.page_seconds
+        )
         if not found.markdown.strip():
             raise Unreadable("there is no text in it.")
     except FetchError as error:
@@ -99,7 +114,9 @@ async def _read_here(source: Fetched, name: str, wanted: Wanted, settings: Setti
         "url": source.url if source.media_type else Path(name).name,
         "final_url": None,
         "status": None,
-        "media_type": kind_of(source.body, source.media_type, source.url).media_type or guess_type(name)[0] or "text/plain",
+        "media_type": kind_of(source.body, source.media_type, source.url).media_type
+        or guess_type(name)[0]
+        or "text/plain",
         "seconds": round(time.monotonic() - began, 3),
     }
     _print(source, found, wanted, facts)
@@ -110,7 +127,9 @@ def _address(text: str) -> str:
     try:
         return check_url(text)
     except NotAllowed as error:
-        raise SettingsError(f"{error} Give an address that begins with http:// or https://, or a file.") from None
+        raise SettingsError(
+            f"{error} Give an address that begins with http:// or https://, or a file."
+        ) from None
 
 
 def _saved(path: Path, url: str) -> Fetched:
@@ -118,8 +137,12 @@ def _saved(path: Path, url: str) -> Fetched:
     body = _bytes(path)
     kind = kind_of(body, "text/html", url)
     if kind.reader != "html":
-        what = f"a file of the type {kind.media_type}" if kind.media_type != "text/html" else "no page"
-        raise Unreadable(f"{path} holds no HTML: it is {what}.", hint=f"Read it as it is: spadework read {path}")
+        what = (
+            f"a file of the type {kind.media_type}" if kind.media_type != "text/html" else "no page"
+        )
+        raise Unreadable(
+            f"{path} holds no HTML: it is {what}.", hint=f"Read it as it is: spadework read {path}"
+        )
     return Fetched(url, 0, "text/html", "", body, LOCAL)
 
 
@@ -141,14 +164,19 @@ def _bytes(path: Path) -> bytes:
 def _about(name: str, error: FetchError) -> FetchError:
     """An error that names what could not be read."""
     said = str(error)
-    return error if name in said else type(error)(f"{name} could not be read: {said}", hint=error.hint)
+    return (
+        error if name in said else type(error)(f"{name} could not be read: {said}", hint=error.hint)
+    )
 
 
 def _print_source(source: Fetched, name: str) -> None:
     """The text of a page as it came. Raises Unreadable for what is none."""
     kind = kind_of(source.body, source.media_type, source.url)
     if _is_binary(kind):
-        raise Unreadable(f"{name} is no text but {kind.media_type}: --raw prints the source of texts only.", hint="Read it without --raw.")
+        raise Unreadable(
+            f"{name} is no text but {kind.media_type}: --raw prints the source of texts only.",
+            hint="Read it without --raw.",
+        )
     typer.echo(decode(source.body, source.charset), nl=False)
 
 
@@ -160,7 +188,12 @@ def _print(source: Fetched, found: Extracted, wanted: Wanted, facts: dict[str, A
     if not wanted.as_json:
         typer.echo(found.markdown)
         return
-    fetched = {"status": source.status, "media_type": source.media_type, "level": source.level, "bytes": len(source.body)}
+    fetched = {
+        "status": source.status,
+        "media_type": source.media_type,
+        "level": source.level,
+        "bytes": len(source.body),
+    }
     kept = {"from_cache": source.from_cache, "stale": source.stale}
     typer.echo(json.dumps(fetched | kept | facts | _facts(found), ensure_ascii=False))
 

@@ -1,4 +1,6 @@
-"""`search` and `index`: hits without a run, and a library made ready ahead of the first question."""
+"""`search` and `index`: hits without a run, and a library made ready ahead of the first
+question.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ SNIPPET_CHARS = 160
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search gave: fused hits, best first, which of them a run would read, what failed, and how many were asked."""
+    """What a search gave: fused hits, best first, which of them a run would read, what failed, and
+    how many were asked.
+    """
 
     hits: list[Hit]
     selection: Selection
@@ -34,7 +38,8 @@ class Searched:
 
 
 def search_once(query: str, as_json: bool, settings: Settings) -> None:
-    """Print the fused hits of all chosen providers, as a run would rank and select them; what failed goes to stderr.
+    """Print the fused hits of all chosen providers, as a run would rank and select them; what
+    failed goes to stderr.
 
     Exits 1 when every provider failed.
     """
@@ -42,7 +47,9 @@ def search_once(query: str, as_json: bool, settings: Settings) -> None:
     for said in found.failed:
         typer.echo(said, err=True)
     if as_json:
-        typer.echo(json.dumps([_explained(hit, found.selection) for hit in found.hits], ensure_ascii=False))
+        typer.echo(
+            json.dumps([_explained(hit, found.selection) for hit in found.hits], ensure_ascii=False)
+        )
     else:
         for n, hit in enumerate(found.hits, 1):
             typer.echo(_shown(n, hit, found.selection))
@@ -55,7 +62,9 @@ async def _search(query: Query, settings: Settings) -> Searched:
         meaning = meaning_of(settings)
 
         async def open_library() -> Library:
-            library = await Library.open(settings.library, home=settings.home, progress=_tell, meaning=meaning)
+            library = await Library.open(
+                settings.library, home=settings.home, progress=_tell, meaning=meaning
+            )
             opened.callback(library.close)
             if meaning:
                 opened.push_async_callback(meaning.close)
@@ -66,25 +75,49 @@ async def _search(query: Query, settings: Settings) -> Searched:
             typer.echo(notice, err=True)
         search = choice.search(settings)
         opened.push_async_callback(search.close)
-        found = await search.search(query, limit=settings.search_results, seconds=settings.search_seconds)
-        for said in [*search.waits.sentences(), *(f"{one.reason} {one.effect}" for one in (meaning.problems if meaning else []))]:
+        found = await search.search(
+            query, limit=settings.search_results, seconds=settings.search_seconds
+        )
+        for said in [
+            *search.waits.sentences(),
+            *(f"{one.reason} {one.effect}" for one in (meaning.problems if meaning else [])),
+        ]:
             typer.echo(said, err=True)
-    hits = fused_hits([ranked_hits(hits, query) for _, hits in found if isinstance(hits, list)], settings)
+    hits = fused_hits(
+        [ranked_hits(hits, query) for _, hits in found if isinstance(hits, list)], settings
+    )
     selection = select(hits, preset=settings.preset, pages_per_domain=settings.pages_per_domain)
-    return Searched(hits, selection, [f"{name}: {hits}" for name, hits in found if not isinstance(hits, list)], len(found))
+    return Searched(
+        hits,
+        selection,
+        [f"{name}: {hits}" for name, hits in found if not isinstance(hits, list)],
+        len(found),
+    )
 
 
 def _explained(hit: Hit, selection: Selection) -> dict[str, Any]:
-    """A hit with the parts of its relevance, each 0..1 before it is weighed (S5), and whether and why a run would read it."""
+    """A hit with the parts of its relevance, each 0..1 before it is weighed (S5), and whether and
+    why a run would read it.
+    """
     parts = relevance_parts(hit.title, hit.snippet, hit.position, query_terms(hit.query))
-    return hit.model_dump(mode="json") | {"parts": parts, "selected": hit in selection.chosen, "reason": reason(hit, selection)}
+    return hit.model_dump(mode="json") | {
+        "parts": parts,
+        "selected": hit in selection.chosen,
+        "reason": reason(hit, selection),
+    }
 
 
 def _shown(n: int, hit: Hit, selection: Selection) -> str:
     """A hit in a few lines."""
     dated = f" · {hit.published_at:%Y-%m-%d}" if hit.published_at else ""
     scores = f"relevance {hit.relevance:.2f} · rrf {hit.rrf:.4f}{dated} · {_places(hit.found_by)}"
-    lines = (f"{n:>2}. {hit.title or hit.url}", hit.url, scores, reason(hit, selection), hit.snippet[:SNIPPET_CHARS])
+    lines = (
+        f"{n:>2}. {hit.title or hit.url}",
+        hit.url,
+        scores,
+        reason(hit, selection),
+        hit.snippet[:SNIPPET_CHARS],
+    )
     return "\n    ".join(line for line in lines if line)
 
 
@@ -94,7 +127,9 @@ def _places(found_by: tuple[Found, ...]) -> str:
 
 
 def index_paths(settings: Settings) -> None:
-    """Build or bring up to date the index of the library of the settings, and the vectors of its passages where a model is named."""
+    """Build or bring up to date the index of the library of the settings, and the vectors of its
+    passages where a model is named.
+    """
     asyncio.run(_index(settings))
 
 
@@ -102,14 +137,21 @@ async def _index(settings: Settings) -> None:
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):
             opened.push_async_callback(meaning.close)
-        library = await Library.open(settings.library, home=settings.home, progress=_tell, meaning=meaning)
+        library = await Library.open(
+            settings.library, home=settings.home, progress=_tell, meaning=meaning
+        )
         opened.callback(library.close)
         typer.echo(f"Indexed {library.describe}.")
         for skipped in library.skipped:
             typer.echo(f"Not read: {skipped}", err=True)
         if meaning:
-            asked = await library.embed(lambda done: _tell(f"Embedding with {meaning.embeds.name}: {done} documents done."))
-            typer.echo(f"Embedded with {meaning.embeds.name}: {asked} new texts, {meaning.embeds.tokens} tokens.")
+            asked = await library.embed(
+                lambda done: _tell(f"Embedding with {meaning.embeds.name}: {done} documents done.")
+            )
+            typer.echo(
+                f"Embedded with {meaning.embeds.name}: {asked} new texts, {meaning.embeds.tokens}"
+                " tokens."
+            )
 
 
 def _tell(text: str) -> None:

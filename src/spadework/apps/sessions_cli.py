@@ -1,4 +1,6 @@
-"""The commands about sessions that are kept: `spadework sessions …`. Nothing heavy is imported before it is needed."""
+"""The commands about sessions that are kept: `spadework sessions …`. Nothing heavy is imported
+before it is needed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,11 @@ import typer
 
 from spadework.apps.options import AsJson, Home
 
-sessions = typer.Typer(help="List, show, export or delete sessions.", rich_markup_mode=None, invoke_without_command=True)
+sessions = typer.Typer(
+    help="List, show, export or delete sessions.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+)
 
 
 @sessions.callback()
@@ -38,7 +44,9 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
 @sessions.command("export")
 def export_session(
     session_id: str,
-    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx or .json.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx or .json.")
+    ],
     home: Home = None,
 ) -> None:
     """Write the report of a session to a file."""

@@ -24,9 +24,17 @@ def lines(found: Statistics) -> list[str]:
     if not found.sessions:
         return ["There are no finished sessions yet."]
     shown = found.sessions[:SHOWN]
-    head = [f"Sessions: {len(found.sessions)}" + (f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""), ""]
+    head = [
+        f"Sessions: {len(found.sessions)}"
+        + (f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""),
+        "",
+    ]
     parts = [
-        head + _table(["session", "status", "covered", "quotes", "pages", "seconds", "tokens", "US$"], [_session(f) for f in shown]),
+        head
+        + _table(
+            ["session", "status", "covered", "quotes", "pages", "seconds", "tokens", "US$"],
+            [_session(f) for f in shown],
+        ),
         ["", "What the providers brought:", "", *_worth(found.providers)],
         ["", "What the kinds of queries brought:", "", *_worth(found.kinds)],
         ["", "What the rounds added (mean coverage before and after):", "", *_gains(found)],
@@ -39,18 +47,32 @@ def lines(found: Statistics) -> list[str]:
 def _session(f: Figures) -> list[str]:
     money = "unknown" if f.money is None else f"{f.money:.3f}"
     covered = f"{f.covered}/{f.topics}"
-    return [f.session_id, f.status, covered, str(f.evidence), str(f.pages), f"{f.seconds:.1f}", str(f.tokens), money]
+    return [
+        f.session_id,
+        f.status,
+        covered,
+        str(f.evidence),
+        str(f.pages),
+        f"{f.seconds:.1f}",
+        str(f.tokens),
+        money,
+    ]
 
 
 def _worth(found: Sequence[Worth]) -> list[str]:
-    rows = [[w.name, str(w.searches or "-"), str(w.hits or "-"), str(w.evidence), str(w.alone)] for w in found]
+    rows = [
+        [w.name, str(w.searches or "-"), str(w.hits or "-"), str(w.evidence), str(w.alone)]
+        for w in found
+    ]
     return _table(["", "searches", "hits", "quotes", "quotes only it found"], rows)
 
 
 def _gains(found: Statistics) -> list[str]:
     newest = {f.session_id for f in found.sessions[:SHOWN]}
     rows = [
-        [g.session_id, str(g.round), f"{g.before:.2f}", f"{g.after:.2f}", str(g.evidence)] for g in found.gains if g.session_id in newest
+        [g.session_id, str(g.round), f"{g.before:.2f}", f"{g.after:.2f}", str(g.evidence)]
+        for g in found.gains
+        if g.session_id in newest
     ]
     return _table(["session", "round", "before", "after", "quotes added"], rows)
 
@@ -60,6 +82,9 @@ def _table(head: list[str], rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[n]) for row in [head, *rows]) for n in range(len(head))]
     made = []
     for row in [head, *rows]:
-        cells = [cell.rjust(width) if n else cell.ljust(width) for n, (cell, width) in enumerate(zip(row, widths, strict=True))]
+        cells = [
+            cell.rjust(width) if n else cell.ljust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
         made.append("  ".join(cells))
     return made

@@ -11,7 +11,9 @@ from spadework.graph.desk import Desk
 
 
 def ask_user(desk: Desk, asked: Asked) -> str:
-    """What the user answers, "" for "go on". The node that asks runs again from its start when the answer is there."""
+    """What the user answers, "" for "go on". The node that asks runs again from its start when the
+    answer is there.
+    """
     desk.budget.pause()
     answer = interrupt(asked.model_dump(mode="json"))
     desk.budget.go_on()
@@ -19,9 +21,13 @@ def ask_user(desk: Desk, asked: Asked) -> str:
 
 
 def in_words(answer: Any) -> str:
-    """An answer as text: Studio and other clients may send true, a list of topics, or an object that holds one."""
+    """An answer as text: Studio and other clients may send true, a list of topics, or an object
+    that holds one.
+    """
     if isinstance(answer, dict):
         answer = answer.get("topics") or answer.get("answer") or ""
     if isinstance(answer, list):
-        return "\n".join(str(line.get("name", "") if isinstance(line, dict) else line) for line in answer)
+        return "\n".join(
+            str(line.get("name", "") if isinstance(line, dict) else line) for line in answer
+        )
     return answer.strip() if isinstance(answer, str) else ""

@@ -1,4 +1,6 @@
-"""Assessing a round: every topic that was searched, all at once, on its best passages; what is proven goes into the ledger."""
+"""Assessing a round: every topic that was searched, all at once, on its best passages; what is
+proven goes into the ledger.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,23 @@ from spadework.graph.distilling import blocks_of, names_at, shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block
 from spadework.tools.tables import rows_at
-from spadework.values import Coverage, Evidence, EvidenceKind, Page, Problem, Round, Shortfall, Topic
+from spadework.values import (
+    Coverage,
+    Evidence,
+    EvidenceKind,
+    Page,
+    Problem,
+    Round,
+    Shortfall,
+    Topic,
+)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a round added: new ledger entries, the coverage of its topics, its figures, its problems; and what is lacking after it."""
+    """What a round added: new ledger entries, the coverage of its topics, its figures, its
+    problems; and what is lacking after it.
+    """
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
@@ -71,7 +84,9 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     return Judged(added, coverage, done, problems, list(lacking))
 
 
-def _round(number: int, before: dict[str, Coverage], after: dict[str, Coverage], evidence: tuple[int, int]) -> Round:
+def _round(
+    number: int, before: dict[str, Coverage], after: dict[str, Coverage], evidence: tuple[int, int]
+) -> Round:
     """The figures of a round: what was known before it and after it."""
     return Round(
         number=number,
@@ -88,22 +103,32 @@ def _mean(scores: Sequence[float]) -> float | None:
     return round(sum(scores) / len(scores), 3) if scores else None
 
 
-async def _judge(desk: Desk, state: ResearchState, topic: Topic, seconds: float) -> tuple[Judgement, list[Problem]]:
+async def _judge(
+    desk: Desk, state: ResearchState, topic: Topic, seconds: float
+) -> tuple[Judgement, list[Problem]]:
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
     passages = state.get("passages", {}).get(topic.name, [])
     texts = {p.content_hash: await desk.pages.get(p.content_hash) for p in passages}
 
     def work() -> list[Shown]:
         # What speaks to machines is seen by no role, and so is quoted by none.
-        return [part for p in passages for part in to_people(shown(pages[p.content_hash], texts[p.content_hash], p))]
+        return [
+            part
+            for p in passages
+            for part in to_people(shown(pages[p.content_hash], texts[p.content_hash], p))
+        ]
 
     heard = await asyncio.to_thread(work)
     known = [e for e in state.get("evidence", []) if e.topic == topic.name]
     return await assess(desk.model, state["plan"], topic, heard, known, seconds=seconds)
 
 
-async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Judgement, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Ledger entries of the spots that are new for this topic, numbered on from the ledger's end."""
+async def _entries(
+    desk: Desk, state: ResearchState, topic: Topic, judgement: Judgement, ledger: Sequence[Evidence]
+) -> list[Evidence]:
+    """Ledger entries of the spots that are new for this topic, numbered on from the ledger's
+    end.
+    """
     taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
     made: list[Evidence] = []
     for spot in judgement.spots[: desk.settings.evidence_per_topic]:
@@ -114,15 +139,27 @@ async def _entries(desk: Desk, state: ResearchState, topic: Topic, judgement: Ju
             parts = _parts(text, block, (start, end))
             columns = next((first for first, _, kind in parts if kind == "columns"), None)
             for first, last, kind in parts:
-                if not any(h == spot.page.content_hash and first < e and s < last for h, s, e in taken):
+                if not any(
+                    h == spot.page.content_hash and first < e and s < last for h, s, e in taken
+                ):
                     taken.append((spot.page.content_hash, first, last))
                     place = (first, block, kind, columns if kind == "row" else None)
-                    made.append(_entry(f"E{len(ledger) + len(made) + 1}", topic, spot.page, text[first:last], place))
+                    made.append(
+                        _entry(
+                            f"E{len(ledger) + len(made) + 1}",
+                            topic,
+                            spot.page,
+                            text[first:last],
+                            place,
+                        )
+                    )
     return made
 
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
-    """A stretch of a page, cut where blocks meet, so that code stays code; headings and the marks of fences are left out."""
+    """A stretch of a page, cut where blocks meet, so that code stays code; headings and the marks
+    of fences are left out.
+    """
     pieces = []
     for block in blocks_of(text):
         first, last = max(start, block.start), min(end, block.end)
@@ -135,19 +172,29 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
 
 
 def _parts(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
-    """A quote as entries of the ledger: of a table every row that it touches, whole, after the names of its columns; else one.
+    """A quote as entries of the ledger: of a table every row that it touches, whole, after the
+    names of its columns; else one.
 
-    A part of a row would stand under the names of other columns, and a row without them tells little.
+    A part of a row would stand under the names of other columns, and a row without them tells
+    little.
     """
     if block.kind != "table":
-        return [(*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")]
+        return [
+            (*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")
+        ]
     header, rows = names_at(text, block), rows_at(text, block, span)
     if header is None:
         return [(*row, "cells") for row in rows]
     return [(*header, "columns"), *((*row, "row") for row in rows if row != header)] if rows else []
 
 
-def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Block, EvidenceKind, int | None]) -> Evidence:
+def _entry(
+    id_: str,
+    topic: Topic,
+    page: Page,
+    quote: str,
+    place: tuple[int, Block, EvidenceKind, int | None],
+) -> Evidence:
     start, block, kind, columns = place
     return Evidence(
         id=id_,
@@ -166,8 +213,12 @@ def _entry(id_: str, topic: Topic, page: Page, quote: str, place: tuple[int, Blo
     )
 
 
-def _coverage(topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float) -> Coverage:
-    """A topic is covered when the judgement says so, its score reaches the threshold, and something in the ledger proves it."""
+def _coverage(
+    topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float
+) -> Coverage:
+    """A topic is covered when the judgement says so, its score reaches the threshold, and something
+    in the ledger proves it.
+    """
     covered = judgement.covered and judgement.score >= completeness and bool(known)
     return Coverage(
         topic=topic.name,

@@ -1,4 +1,5 @@
-"""The loop as a conversation, for chat clients of LangGraph: a message is researched, and its report comes back as a message.
+"""The loop as a conversation, for chat clients of LangGraph: a message is researched, and its
+report comes back as a message.
 
 listen ─▶ research (the whole loop, as a subgraph) ─▶ answer
 """
@@ -24,13 +25,17 @@ MOST_EARLIER = 5
 
 
 class ChatInput(TypedDict):
-    """What a turn is given: the messages that are new; the last one from a human is the question."""
+    """What a turn is given: the messages that are new; the last one from a human is the
+    question.
+    """
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
 
 
 class ChatState(TypedDict, total=False):
-    """What a thread knows: its messages and its last session; the other channels belong to the turn that runs."""
+    """What a thread knows: its messages and its last session; the other channels belong to the turn
+    that runs.
+    """
 
     messages: Annotated[list[AnyMessage], add_messages]
     session_id: str
@@ -42,7 +47,9 @@ class ChatState(TypedDict, total=False):
 
 
 class ChatOutput(TypedDict):
-    """What a turn hands over: the messages with the report as the last one, and the id of its session."""
+    """What a turn hands over: the messages with the report as the last one, and the id of its
+    session.
+    """
 
     messages: NotRequired[Annotated[list[AnyMessage], add_messages]]
     session_id: NotRequired[str]
@@ -52,15 +59,25 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the last human message as the question, and the thread's last session as the one it follows up.
+    """Take the last human message as the question, and the thread's last session as the one it
+    follows up.
 
     Raises SettingsError when there is no such message, or no words in it.
     """
-    asked = [message.text.strip() for message in state["messages"] if isinstance(message, HumanMessage)]
+    asked = [
+        message.text.strip() for message in state["messages"] if isinstance(message, HumanMessage)
+    ]
     if not asked or not asked[-1]:
-        raise SettingsError("The last message holds no question: say in words what you want to know.")
+        raise SettingsError(
+            "The last message holds no question: say in words what you want to know."
+        )
     earlier = [text for text in asked[:-1] if text][-MOST_EARLIER:]
-    return {"question": asked[-1], "earlier": earlier, "follows": state.get("session_id", ""), "session_id": new_session_id()}
+    return {
+        "question": asked[-1],
+        "earlier": earlier,
+        "follows": state.get("session_id", ""),
+        "session_id": new_session_id(),
+    }
 
 
 async def answer(state: ChatState) -> dict[str, Any]:
@@ -72,7 +89,9 @@ async def answer(state: ChatState) -> dict[str, Any]:
 
 
 def message_of(result: Result) -> AIMessage:
-    """A result as a message: the report as Markdown; in `additional_kwargs` its session, status and sources ([n] is `n`)."""
+    """A result as a message: the report as Markdown; in `additional_kwargs` its session, status and
+    sources ([n] is `n`).
+    """
     used = result.usage
     return AIMessage(
         content=result.report,
@@ -80,17 +99,24 @@ def message_of(result: Result) -> AIMessage:
         additional_kwargs={
             "session_id": result.session_id,
             "status": result.status,
-            "sources": [{"n": source.n, "url": source.url, "title": source.title} for source in result.sources],
+            "sources": [
+                {"n": source.n, "url": source.url, "title": source.title}
+                for source in result.sources
+            ],
         },
         usage_metadata=UsageMetadata(
-            input_tokens=used.tokens_in, output_tokens=used.tokens_out, total_tokens=used.tokens_in + used.tokens_out
+            input_tokens=used.tokens_in,
+            output_tokens=used.tokens_out,
+            total_tokens=used.tokens_in + used.tokens_out,
         ),
     )
 
 
 def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     """The compiled chat graph, saving its threads with `checkpointer`."""
-    builder = StateGraph(ChatState, context_schema=Settings, input_schema=ChatInput, output_schema=ChatOutput)
+    builder = StateGraph(
+        ChatState, context_schema=Settings, input_schema=ChatInput, output_schema=ChatOutput
+    )
     builder.add_node(listen)
     builder.add_node("research", research.graph)
     builder.add_node(answer)

@@ -1,4 +1,6 @@
-"""Cleaning the pages of a worker by a model, where there is one and the page needs it; every page once in a session."""
+"""Cleaning the pages of a worker by a model, where there is one and the page needs it; every page
+once in a session.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,33 @@ MOST_SHARE = 1 / 3
 
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
-    """Whether one more page may be cleaned: `left` of the `ceiling` of model calls, with `cleanings` pages cleaned or being cleaned so far.
+    """Whether one more page may be cleaned: `left` of the `ceiling` of model calls, with
+    `cleanings` pages cleaned or being cleaned so far.
 
-    An assessment and a section a topic, the summary, the check of citations and the editor come first.
+    An assessment and a section a topic, the summary, the check of citations and the editor come
+    first.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
 
-async def cleaned(desk: Desk, question: str, pages: Sequence[Page], topics: int) -> tuple[list[Page], list[Problem]]:
-    """The pages, those that were dirty with a text and a hash of their own. Local documents are left as they are.
+async def cleaned(
+    desk: Desk, question: str, pages: Sequence[Page], topics: int
+) -> tuple[list[Page], list[Problem]]:
+    """The pages, those that were dirty with a text and a hash of their own. Local documents are
+    left as they are.
 
     So are all where the model calls are needed to assess and write the plan's `topics`.
     """
     seconds = desk.budget.phase("read")
-    done = await asyncio.gather(*(_cleaned(desk, question, page, (seconds, topics)) for page in pages))
+    done = await asyncio.gather(
+        *(_cleaned(desk, question, page, (seconds, topics)) for page in pages)
+    )
     return [page for page, _ in done], [problem for _, problems in done for problem in problems]
 
 
-async def _cleaned(desk: Desk, question: str, page: Page, limits: tuple[float, int]) -> tuple[Page, list[Problem]]:
+async def _cleaned(
+    desk: Desk, question: str, page: Page, limits: tuple[float, int]
+) -> tuple[Page, list[Problem]]:
     model, cleaning = desk.model, desk.settings.clean
     if model is None or page.level < 0 or cleaning == "off" or page.cleaned_by == "model":
         return page, []
@@ -52,7 +63,9 @@ async def _cleaned(desk: Desk, question: str, page: Page, limits: tuple[float, i
         desk.cleanings += 1
         desk.cleaning += 1
         try:
-            shorter, failed = await clean(model, Dirty(question, page.title, text), cleaning, seconds=seconds)
+            shorter, failed = await clean(
+                model, Dirty(question, page.title, text), cleaning, seconds=seconds
+            )
         finally:
             desk.cleaning -= 1
         problems.extend(failed)
@@ -60,8 +73,12 @@ async def _cleaned(desk: Desk, question: str, page: Page, limits: tuple[float, i
         return digest
 
     # By its text alone: whichever worker comes first pays, also where the model failed.
-    digest = await desk.journal.once("clean", {"page": page.content_hash, "how": cleaning}, str, work)
+    digest = await desk.journal.once(
+        "clean", {"page": page.content_hash, "how": cleaning}, str, work
+    )
     if digest == page.content_hash:
         return page, problems
     chars = len(await desk.pages.get(digest))
-    return page.model_copy(update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}), problems
+    return page.model_copy(
+        update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
+    ), problems

@@ -1,4 +1,6 @@
-"""Closing a run: the report is composed of its sections, what was not found and where it was searched; the result is put together."""
+"""Closing a run: the report is composed of its sections, what was not found and where it was
+searched; the result is put together.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,17 @@ from spadework.values import (
 MOST_WHEN_LATE = 0.7
 
 
-def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence], judged: Judged | None = None) -> list[Citation]:
+def citations_of(
+    sections: Sequence[Section], ledger: Mapping[str, Evidence], judged: Judged | None = None
+) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
     found = judged or {}
     return [
-        Citation(sentence=sentence_markdown(sentence), evidence_id=id_, verdict=found.get(sentence, "supported"))
+        Citation(
+            sentence=sentence_markdown(sentence),
+            evidence_id=id_,
+            verdict=found.get(sentence, "supported"),
+        )
         for section in sections
         for sentence in section.sentences
         for id_ in sentence.evidence_ids
@@ -50,9 +58,15 @@ def citations_of(sections: Sequence[Section], ledger: Mapping[str, Evidence], ju
 
 
 def verified(
-    plan: Plan, sections: Sequence[Section], ledger: Mapping[str, Evidence], texts: Mapping[str, str], judged: Judged | None = None
+    plan: Plan,
+    sections: Sequence[Section],
+    ledger: Mapping[str, Evidence],
+    texts: Mapping[str, str],
+    judged: Judged | None = None,
 ) -> tuple[list[Section], list[Problem]]:
-    """The sections with what their quotes carry. A topic of whose section nothing is left shows its quotes themselves."""
+    """The sections with what their quotes carry. A topic of whose section nothing is left shows its
+    quotes themselves.
+    """
     found = verify(sections, ledger, texts, judged)
     kept = {section.heading: section for section in found.sections}
     problems = list(found.problems)
@@ -62,22 +76,42 @@ def verified(
             again = verify([extractive.section(topic.name, own)], ledger, texts)
             kept |= {section.heading: section for section in again.sections}
             reason = "No sentence that was written held against the evidence."
-            problems.append(Problem(stage="writer", subject=topic.name, reason=reason, effect="The extractive role did this work."))
-    order = [name for name in kept if name not in {topic.name for topic in plan.topics}] + [topic.name for topic in plan.topics]
+            problems.append(
+                Problem(
+                    stage="writer",
+                    subject=topic.name,
+                    reason=reason,
+                    effect="The extractive role did this work.",
+                )
+            )
+    order = [name for name in kept if name not in {topic.name for topic in plan.topics}] + [
+        topic.name for topic in plan.topics
+    ]
     return [_without_addresses(kept[name]) for name in order if name in kept], problems
 
 
 def _without_addresses(section: Section) -> Section:
-    """A section in which prose names hosts: the only addresses of a report are those of its sources, and what stands in code."""
-    sentences = tuple(s if s.code else s.model_copy(update={"text": hosts_for_urls(s.text)}) for s in section.sentences)
-    return section.model_copy(update={"heading": hosts_for_urls(section.heading), "sentences": sentences})
+    """A section in which prose names hosts: the only addresses of a report are those of its
+    sources, and what stands in code.
+    """
+    sentences = tuple(
+        s if s.code else s.model_copy(update={"text": hosts_for_urls(s.text)})
+        for s in section.sentences
+    )
+    return section.model_copy(
+        update={"heading": hosts_for_urls(section.heading), "sentences": sentences}
+    )
 
 
 def draft(state: ResearchState) -> str:
     """The report as far as it stands, composed by code."""
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}
-    sections = [extractive.section(t.name, own) for t in state["plan"].topics if (own := [e for e in evidence if e.topic == t.name])]
+    sections = [
+        extractive.section(t.name, own)
+        for t in state["plan"].topics
+        if (own := [e for e in evidence if e.topic == t.name])
+    ]
     report = Report(title=state["plan"].question, sections=tuple(sections))
     return to_markdown(report, ledger, _sources(state, sections, []))
 
@@ -93,9 +127,24 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     sections = [*state.get("sections", [])]
     sources = _sources(state, sections, conflicts)
     lacking = tuple(state.get("shortfalls", []))
-    closing = [disagreements(conflicts), not_found(state["plan"], state.get("coverage", {}), why), limits(lacking), problem_lines(problems)]
-    closing.append(about(mode, desk.searching, (*desk.notices, *desk.search.waits.sentences()), len(state.get("pages", {})), why))
-    whole = tuple(_without_addresses(section) for section in [*sections, *closing] if section.sentences)
+    closing = [
+        disagreements(conflicts),
+        not_found(state["plan"], state.get("coverage", {}), why),
+        limits(lacking),
+        problem_lines(problems),
+    ]
+    closing.append(
+        about(
+            mode,
+            desk.searching,
+            (*desk.notices, *desk.search.waits.sentences()),
+            len(state.get("pages", {})),
+            why,
+        )
+    )
+    whole = tuple(
+        _without_addresses(section) for section in [*sections, *closing] if section.sentences
+    )
     report = Report(title=hosts_for_urls(state["plan"].question), sections=whole)
     status = status_of(why)
     return Result(
@@ -124,15 +173,24 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
 
 async def reviewed(desk: Desk, result: Result) -> Result:
     """The result with the opinion of an editor, in deep effort and where there is time for it."""
-    if not desk.deep or desk.model is None or desk.budget.until_closing() <= 0 or desk.stop.is_set():
+    if (
+        not desk.deep
+        or desk.model is None
+        or desk.budget.until_closing() <= 0
+        or desk.stop.is_set()
+    ):
         return result
     said, problems = await opinion(desk.model, result, seconds=desk.budget.until_closing())
     usage = desk.budget.used.model_copy(update={"pages": result.usage.pages})
-    return result.model_copy(update={"opinion": said, "problems": (*result.problems, *problems), "usage": usage})
+    return result.model_copy(
+        update={"opinion": said, "problems": (*result.problems, *problems), "usage": usage}
+    )
 
 
 def _ended_by(desk: Desk, state: ResearchState) -> str:
-    """What ended the run. Where the model could not be paid, that did, even if code has covered every topic in its stead."""
+    """What ended the run. Where the model could not be paid, that did, even if code has covered
+    every topic in its stead.
+    """
     if desk.stop.is_set():
         return "stop"
     searched = state.get("pages") or not any(p.stage == "search" for p in state.get("problems", []))
@@ -151,16 +209,37 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
         gaps = found.gaps if found else ("This topic was not assessed.",)
         covered, score = (found.covered, found.score) if found else (False, 0.0)
         quality = found.quality if found else None
-        made.append(CoveredTopic(name=topic.name, covered=covered, score=score, evidence=own, gaps=gaps, quality=quality))
+        made.append(
+            CoveredTopic(
+                name=topic.name,
+                covered=covered,
+                score=score,
+                evidence=own,
+                gaps=gaps,
+                quality=quality,
+            )
+        )
     return tuple(made)
 
 
-def _sources(state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]) -> list[Source]:
-    """The pages that were read, those cited first in the order of their first citation; numbered from 1."""
+def _sources(
+    state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
+) -> list[Source]:
+    """The pages that were read, those cited first in the order of their first citation; numbered
+    from 1.
+    """
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}
-    disputed = [id_ for conflict in conflicts for side in conflict.sides for id_ in side.evidence_ids]
-    cited = [ledger[i].url for section in sections for s in section.sentences for i in s.evidence_ids if i in ledger]
+    disputed = [
+        id_ for conflict in conflicts for side in conflict.sides for id_ in side.evidence_ids
+    ]
+    cited = [
+        ledger[i].url
+        for section in sections
+        for s in section.sentences
+        for i in s.evidence_ids
+        if i in ledger
+    ]
     cited += [ledger[i].url for i in disputed]
     pages = state.get("pages", {})
     rest = sorted(pages, key=lambda url: -pages[url].rrf)
@@ -198,7 +277,9 @@ def _once(problems: Sequence[Problem]) -> list[Problem]:
 
 
 async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Result:
-    """The result of a run that was cut off in any node: what the ledger holds, written and verified without a model."""
+    """The result of a run that was cut off in any node: what the ledger holds, written and verified
+    without a model.
+    """
     plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}

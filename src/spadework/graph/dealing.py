@@ -1,4 +1,6 @@
-"""Dealing out pages among the workers of a round: the same hits lead to the same pages, whichever worker is first."""
+"""Dealing out pages among the workers of a round: the same hits lead to the same pages, whichever
+worker is first.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,22 @@ Wish = tuple[Sequence[str], int]
 #: The pages that every topic is dealt.
 Deal = dict[str, list[str]]
 
-#: Longest wait for the hits of the other workers, in seconds: a slow search for one topic does not hold up all of them.
+#: Longest wait for the hits of the other workers, in seconds: a slow search for one topic does not
+#: hold up all of them.
 DEAL_SECONDS = 5.0
 
 
 class Table:
-    """Where the workers of one round lay down what they would read. `among` are their topics; `joint`: see `dealt`.
+    """Where the workers of one round lay down what they would read. `among` are their topics;
+    `joint`: see `dealt`.
 
-    What was dealt is kept in the journal under `of`, the question and the round: a run that is taken up again deals the same, and waits
-    for nobody who had ended.
+    What was dealt is kept in the journal under `of`, the question and the round: a run that is
+    taken up again deals the same, and waits for nobody who had ended.
     """
 
-    def __init__(self, journal: Journal, of: tuple[str, int], among: Sequence[str], *, joint: bool = False) -> None:
+    def __init__(
+        self, journal: Journal, of: tuple[str, int], among: Sequence[str], *, joint: bool = False
+    ) -> None:
         self._journal = journal
         self._key = {"of": of, "among": [*among]}
         self._among = among
@@ -36,8 +42,11 @@ class Table:
         self._dealing = asyncio.Lock()
         self._dealt: Deal | None = None
 
-    async def deal(self, topic: str, wish: Wish, stop: asyncio.Event, *, seconds: float) -> tuple[frozenset[str], frozenset[str]]:
-        """The pages that are dealt to this topic, and those that are dealt to others, once all wishes are known or after `seconds`.
+    async def deal(
+        self, topic: str, wish: Wish, stop: asyncio.Event, *, seconds: float
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The pages that are dealt to this topic, and those that are dealt to others, once all
+        wishes are known or after `seconds`.
 
         Who comes later finds them dealt, and takes of what is left.
         """
@@ -46,11 +55,17 @@ class Table:
             self._full.set()
         async with self._dealing:
             if self._dealt is None:
-                self._dealt = await self._journal.known("deal", self._key, Deal) or await self._made(stop, min(DEAL_SECONDS, seconds))
-        others = frozenset(url for name, urls in self._dealt.items() if name != topic for url in urls)
+                self._dealt = await self._journal.known(
+                    "deal", self._key, Deal
+                ) or await self._made(stop, min(DEAL_SECONDS, seconds))
+        others = frozenset(
+            url for name, urls in self._dealt.items() if name != topic for url in urls
+        )
         urls, wanted = wish
         left = [url for url in urls if url not in others][:wanted]
-        mine = [url for url in self._dealt.get(topic, ()) if url in urls]  # what was dealt before a crash may not be found again
+        mine = [
+            url for url in self._dealt.get(topic, ()) if url in urls
+        ]  # what was dealt before a crash may not be found again
         return frozenset(mine or left), others
 
     async def _made(self, stop: asyncio.Event, seconds: float) -> Deal:
@@ -58,21 +73,36 @@ class Table:
             await unless_stopped(stop, self._full.wait(), seconds=seconds)
 
         async def work() -> Deal:
-            return dealt({name: self._wishes[name] for name in self._among if name in self._wishes}, joint=self._joint)
+            return dealt(
+                {name: self._wishes[name] for name in self._among if name in self._wishes},
+                joint=self._joint,
+            )
 
         # In a hurry it is not for good: who takes the run up again has time for all of them.
-        return await work() if stop.is_set() else await self._journal.once("deal", self._key, Deal, work)
+        return (
+            await work()
+            if stop.is_set()
+            else await self._journal.once("deal", self._key, Deal, work)
+        )
 
 
 def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> Deal:
-    """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken yet, until it has as many as it wants.
+    """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken
+    yet, until it has as many as it wants.
 
-    The best is the first of its own wish or, `joint`, the one of them that all wishes together rank highest: where the topics are parts
-    of one matter, what several of them lead to is nearest to it.
+    The best is the first of its own wish or, `joint`, the one of them that all wishes together rank
+    highest: where the topics are parts of one matter, what several of them lead to is nearest to
+    it.
     """
     if joint:
-        place = {hit.url: n for n, hit in enumerate(reciprocal_rank_fusion([urls for urls, _ in wishes.values()]))}
-        wishes = {topic: (sorted(urls, key=lambda url: place[url]), wanted) for topic, (urls, wanted) in wishes.items()}
+        place = {
+            hit.url: n
+            for n, hit in enumerate(reciprocal_rank_fusion([urls for urls, _ in wishes.values()]))
+        }
+        wishes = {
+            topic: (sorted(urls, key=lambda url: place[url]), wanted)
+            for topic, (urls, wanted) in wishes.items()
+        }
     mine: Deal = {topic: [] for topic in wishes}
     taken: set[str] = set()
     for turn in range(max((wanted for _, wanted in wishes.values()), default=0)):

@@ -1,4 +1,6 @@
-"""What a worker does besides in deep effort: it has its hits judged, and looks once more for what the pages did not say."""
+"""What a worker does besides in deep effort: it has its hits judged, and looks once more for what
+the pages did not say.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,31 @@ REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
 
 
-async def judged(desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit) -> tuple[list[Hit], list[Problem]]:
-    """The hits that are worth reading. Where these are too few the others stay, with relevance and fused score 0, so they come last."""
+async def judged(
+    desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit
+) -> tuple[list[Hit], list[Problem]]:
+    """The hits that are worth reading. Where these are too few the others stay, with relevance and
+    fused score 0, so they come last.
+    """
     if not desk.deep or desk.model is None or not hits:
         return hits, []
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
     topic = state["task"].topic
-    opinions, problems = await check_hits(desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search"))
-    against = {hit.url: opinions[hit.url] for hit in ranked if hit.url in opinions and not opinions[hit.url].relevant}
-    emit(Checked(topic=topic.name, hits=len(opinions), against={url: opinion.reason for url, opinion in against.items()}))
+    opinions, problems = await check_hits(
+        desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search")
+    )
+    against = {
+        hit.url: opinions[hit.url]
+        for hit in ranked
+        if hit.url in opinions and not opinions[hit.url].relevant
+    }
+    emit(
+        Checked(
+            topic=topic.name,
+            hits=len(opinions),
+            against={url: opinion.reason for url, opinion in against.items()},
+        )
+    )
     kept = [hit for hit in ranked if hit.url not in against]
     if len(kept) >= ENOUGH:
         return kept, problems
@@ -37,8 +55,12 @@ async def judged(desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit) ->
     return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
 
 
-async def looked_again(desk: Desk, state: WorkerState, drafts: list[Page], emit: Emit) -> tuple[list[Page], list[Problem]]:
-    """The pages that one refined query adds to those that were read, where a reflection on these asks for it."""
+async def looked_again(
+    desk: Desk, state: WorkerState, drafts: list[Page], emit: Emit
+) -> tuple[list[Page], list[Problem]]:
+    """The pages that one refined query adds to those that were read, where a reflection on these
+    asks for it.
+    """
     if not desk.deep or desk.model is None or not drafts or desk.budget.under(BEST_ONLY):
         return drafts, []
     task = state["task"]
@@ -47,15 +69,28 @@ async def looked_again(desk: Desk, state: WorkerState, drafts: list[Page], emit:
     for passage in await distilled(desk, task.topic, drafts):
         used += passage.end - passage.start
         if used <= REFLECTION_CHARS:
-            best.append(shown(pages[passage.content_hash], await desk.pages.get(passage.content_hash), passage))
-    query, problems = await reflect(desk.model, state["question"], task.topic, best, seconds=desk.budget.phase("read"))
+            best.append(
+                shown(
+                    pages[passage.content_hash], await desk.pages.get(passage.content_hash), passage
+                )
+            )
+    query, problems = await reflect(
+        desk.model, state["question"], task.topic, best, seconds=desk.budget.phase("read")
+    )
     if query is None:
         return drafts, problems
     before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
     lists, failed = await search_all(desk, again, emit, before)
-    fresh = [hit for hit in fused_hits(lists, desk.settings) if canonical_url(hit.url) not in before]
+    fresh = [
+        hit for hit in fused_hits(lists, desk.settings) if canonical_url(hit.url) not in before
+    ]
     settings = desk.settings
-    made = select(fresh, preset=settings.preset, pages_per_domain=settings.pages_per_domain, limit=REFINED_PAGES)
+    made = select(
+        fresh,
+        preset=settings.preset,
+        pages_per_domain=settings.pages_per_domain,
+        limit=REFINED_PAGES,
+    )
     more, lost = await read_pages(desk, again, list(made.chosen), list(made.reserve), emit)
     return [*drafts, *more], [*problems, *failed, *lost]

@@ -1,7 +1,9 @@
-"""The desk of a session: the live things its nodes work with (purse, journal, pages, providers, reader, models), by session id.
+"""The desk of a session: the live things its nodes work with (purse, journal, pages, providers,
+reader, models), by session id.
 
-They cannot stand in the state, which is saved; a node finds them by the session's id, so that a run that was saved in one process goes
-on in another, and so that a LangGraph server, which knows no sessions of ours, works with the same graph.
+They cannot stand in the state, which is saved; a node finds them by the session's id, so that a run
+that was saved in one process goes on in another, and so that a LangGraph server, which knows no
+sessions of ours, works with the same graph.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ _opening: dict[str, asyncio.Lock] = {}
 def checked_session_id(session_id: str) -> str:
     """The id itself. Raises SettingsError for one that could name a folder outside the sessions."""
     if not is_session_id(session_id):
-        raise SettingsError(f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed.")
+        raise SettingsError(
+            f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed."
+        )
     return session_id
 
 
@@ -85,7 +89,8 @@ class Desk:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Where pages are dealt out, by question and round.
     tables: dict[tuple[str, int], Table] = field(default_factory=dict)
-    #: Pages that were put before the cleaner since the desk was opened, and those of them that are with it now.
+    #: Pages that were put before the cleaner since the desk was opened, and those of them that are
+    #: with it now.
     cleanings: int = 0
     cleaning: int = 0
     #: True when no session opened it: the graph closes it at its end.
@@ -117,9 +122,11 @@ class Desk:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] = (),
     ) -> Self:
-        """Open the session's folder and journal, choose the providers (with those brought along), and register the desk.
+        """Open the session's folder and journal, choose the providers (with those brought along),
+        and register the desk.
 
-        Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder, no permission to write).
+        Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
+        no permission to write).
         """
         folder = settings.home / "sessions" / checked_session_id(session_id)
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
@@ -127,7 +134,11 @@ class Desk:
         meaning = meaning_of(settings)
 
         async def open_library() -> Library:
-            library.append(await Library.open(settings.library, home=settings.home, progress=progress, meaning=meaning))
+            library.append(
+                await Library.open(
+                    settings.library, home=settings.home, progress=progress, meaning=meaning
+                )
+            )
             return library[0]
 
         await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
@@ -135,11 +146,17 @@ class Desk:
             journal = await Journal.open(folder / "session.sqlite", budget)
             opened.push_async_callback(journal.close)
             if meaning:
-                meaning.embeds.spend = lambda calls, tokens: budget.add(embedding_calls=calls, embedding_tokens=tokens)
+                meaning.embeds.spend = lambda calls, tokens: budget.add(
+                    embedding_calls=calls, embedding_tokens=tokens
+                )
                 opened.push_async_callback(meaning.close)
             try:
-                model = await unless_stopped(stop, _model(settings, budget, journal), seconds=budget.until_closing())
-                choice = await unless_stopped(stop, choose(settings, open_library, providers), seconds=budget.until_closing())
+                model = await unless_stopped(
+                    stop, _model(settings, budget, journal), seconds=budget.until_closing()
+                )
+                choice = await unless_stopped(
+                    stop, choose(settings, open_library, providers), seconds=budget.until_closing()
+                )
             except (TimeoutError, Stopped):
                 model, choice = None, Choice((), ("There was no time to open what is searched.",))
             web, browser = Web(settings), Browser(settings)
@@ -200,8 +217,11 @@ async def desk_of(session_id: str, settings: Settings | None) -> Desk:
     if session_id not in _desks:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _desks:
-                # The context of somebody's own graph, of which this one is a part, is none of our settings.
-                desk = await Desk.open(session_id, settings if isinstance(settings, Settings) else Settings.load())
+                # The context of somebody's own graph, of which this one is a part, is none of our
+                # settings.
+                desk = await Desk.open(
+                    session_id, settings if isinstance(settings, Settings) else Settings.load()
+                )
                 desk.owned_by_graph = True
                 desk.keeper = asyncio.create_task(_closed_in_the_end(desk))
         _opening.pop(session_id, None)
@@ -209,7 +229,9 @@ async def desk_of(session_id: str, settings: Settings | None) -> Desk:
 
 
 async def _closed_in_the_end(desk: Desk) -> None:
-    """Close a desk that only the graph knows when its time is over or its event loop ends, whatever became of its run."""
+    """Close a desk that only the graph knows when its time is over or its event loop ends, whatever
+    became of its run.
+    """
     try:
         await asyncio.sleep(desk.budget.left() + KEPT_SECONDS)
     finally:

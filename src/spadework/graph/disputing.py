@@ -1,4 +1,6 @@
-"""What the evidence of a run disagrees on, each side weighed by the trust and the recency of its pages."""
+"""What the evidence of a run disagrees on, each side weighed by the trust and the recency of its
+pages.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,31 @@ from spadework.values import Conflict, Evidence, Page, Plan
 SUSPECT = 0.25
 
 
-def disputed(plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]) -> list[Conflict]:
+def disputed(
+    plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]
+) -> list[Conflict]:
     """The disagreements of the ledger. `pages` are by URL, `texts` by content hash."""
     asked = _asked(plan)
     if not conflicts(evidence, asked):
         return []
-    heard = {url: _heard(page, evidence, texts.get(page.content_hash, "")) for url, page in pages.items()}
+    heard = {
+        url: _heard(page, evidence, texts.get(page.content_hash, "")) for url, page in pages.items()
+    }
     return conflicts(evidence, asked, heard)
 
 
 def _heard(page: Page, evidence: Sequence[Evidence], text: str) -> Heard:
     parts = trust(page, evidence, ())
     suspect = SUSPECT if orders(text) else 1.0
-    return Heard(page.origin or page.url, parts["trust"] * parts["recency"] * suspect, without_orders(text))
+    return Heard(
+        page.origin or page.url, parts["trust"] * parts["recency"] * suspect, without_orders(text)
+    )
 
 
 def _asked(plan: Plan) -> set[str]:
-    """The stems of what a question for one fact asks about its subjects; none for any other question."""
+    """The stems of what a question for one fact asks about its subjects; none for any other
+    question.
+    """
     if plan.question_type != "fact":
         return set()
     asked = stems(plan.question) - stems(" ".join(plan.subjects))

@@ -1,4 +1,6 @@
-"""Distilling: which passages of the pages are worth judging for a topic, by what it asks for: text, a figure, or rows of a table."""
+"""Distilling: which passages of the pages are worth judging for a topic, by what it asks for: text,
+a figure, or rows of a table.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from spadework.tools.retrieve import Bm25
 from spadework.tools.tables import Span, cells, header_of, rows_of
 from spadework.values import Need, Page, Passage, Topic
 
-#: What the title of a page and the headings above a passage count beside its own words: they are repeated this often.
+#: What the title of a page and the headings above a passage count beside its own words: they are
+#: repeated this often.
 HEADING_WEIGHT = 2
 #: How much the rank of its page adds to a passage's score, at most, as a share.
 PAGE_PRIOR = 0.5
@@ -28,13 +31,15 @@ PAGE_PRIOR = 0.5
 EXTRACTIVE_CHARS = 60_000
 #: Passages of one page at most, so that one long page does not crowd out the others.
 PER_PAGE = 12
-#: A table with more characters than this is judged in runs of rows: as one passage it would leave no room for others, or find none.
+#: A table with more characters than this is judged in runs of rows: as one passage it would leave
+#: no room for others, or find none.
 MOST_TABLE_CHARS = 4_000
 #: How much a passage with what the topic needs, a figure or a table, is preferred.
 NEEDED = 1.5
 
 
-#: What a passage holds that gives what is needed: any figure, the line of a table, nothing that counts.
+#: What a passage holds that gives what is needed: any figure, the line of a table, nothing that
+#: counts.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
@@ -54,26 +59,43 @@ class Cut(NamedTuple):
 
 
 async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Passage]:
-    """The best passages of `pages`, best page first, for `topic`; as many as the assessor may see."""
+    """The best passages of `pages`, best page first, for `topic`; as many as the assessor may
+    see.
+    """
     texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in pages}
 
     def work() -> list[Passage]:
         cuts = [
-            made for rank, page in enumerate(pages) for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
+            made
+            for rank, page in enumerate(pages)
+            for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
         return ranked([topic], cuts, most_chars(desk))[topic.name]
 
     return await asyncio.to_thread(work)
 
 
-async def pooled(desk: Desk, topics: Sequence[Topic], finds: Sequence[Find], pages: Mapping[str, Page]) -> dict[str, list[Passage]]:
-    """For each topic the best passages that any worker found in the newest round: a page read for one topic may answer another.
+async def pooled(
+    desk: Desk, topics: Sequence[Topic], finds: Sequence[Find], pages: Mapping[str, Page]
+) -> dict[str, list[Passage]]:
+    """For each topic the best passages that any worker found in the newest round: a page read for
+    one topic may answer another.
 
     A passage that stands in two pages, or stood in one of an earlier round, is not shown again.
     """
     newest = max((find.round for find in finds), default=0)
-    places = {(p.content_hash, p.start, p.end) for find in finds if find.round == newest for p in find.passages}
-    before = {(p.content_hash, p.start, p.end) for find in finds if find.round < newest for p in find.passages}
+    places = {
+        (p.content_hash, p.start, p.end)
+        for find in finds
+        if find.round == newest
+        for p in find.passages
+    }
+    before = {
+        (p.content_hash, p.start, p.end)
+        for find in finds
+        if find.round < newest
+        for p in find.passages
+    }
     known = {page.content_hash: page for page in pages.values()}
     order = sorted(known.values(), key=lambda page: -page.rrf)
     texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in order}
@@ -114,7 +136,9 @@ def most_chars(desk: Desk) -> int:
 def shown(page: Page, text: str, passage: Passage) -> Shown:
     """A passage with its text and the headings above it."""
     above, columns = heading_at(_headings(text), passage.start), columns_at(text, passage.start)
-    return Shown(page, passage.start, text[passage.start : passage.end], above, columns, passage.score)
+    return Shown(
+        page, passage.start, text[passage.start : passage.end], above, columns, passage.score
+    )
 
 
 @lru_cache(maxsize=256)
@@ -125,15 +149,26 @@ def _headings(text: str) -> list[tuple[int, int, str]]:
 
 def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
     found = _headings(text)
-    pieces = [piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)]
+    pieces = [
+        piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)
+    ]
     return [
-        Cut(page.content_hash, start, end, text[start:end], f"{page.title} {heading_at(found, start)} {columns_at(text, start)}", rank)
+        Cut(
+            page.content_hash,
+            start,
+            end,
+            text[start:end],
+            f"{page.title} {heading_at(found, start)} {columns_at(text, start)}",
+            rank,
+        )
         for start, end in pieces
     ]
 
 
 def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
-    """A passage, or where a long table makes it too long, what stands around the table and runs of its rows."""
+    """A passage, or where a long table makes it too long, what stands around the table and runs of
+    its rows.
+    """
     start, end = span
     if end - start <= max(MOST_TABLE_CHARS, most):
         return [span]
@@ -143,7 +178,12 @@ def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
             continue
         parts = rows_of(text, block) if block.kind == "table" else [(block.start, block.end)]
         for first, last in parts:
-            if made and block.kind == "table" and made[-1][0] >= block.start and last - made[-1][0] <= most:
+            if (
+                made
+                and block.kind == "table"
+                and made[-1][0] >= block.start
+                and last - made[-1][0] <= most
+            ):
                 made[-1] = (made[-1][0], last)
             else:
                 made.append((max(first, start), min(last, end)))
@@ -151,16 +191,24 @@ def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
 
 
 def columns_at(text: str, start: int) -> str:
-    """The row with the names of the columns on one line, as short as a title, where a passage begins among the rows below it; else ""."""
+    """The row with the names of the columns on one line, as short as a title, where a passage
+    begins among the rows below it; else "".
+    """
     found = blocks_of(text)
     nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
-    header = names_at(text, nearest) if nearest.kind == "table" and nearest.start < start < nearest.end else None
+    header = (
+        names_at(text, nearest)
+        if nearest.kind == "table" and nearest.start < start < nearest.end
+        else None
+    )
     return one_line(text[slice(*header)]) if header and header[1] <= start else ""
 
 
 @lru_cache(maxsize=256)
 def names_at(text: str, table: Block) -> Span | None:
-    """Where the names of the columns of a table stand; None without names, or where one speaks to machines. Found once a table."""
+    """Where the names of the columns of a table stand; None without names, or where one speaks to
+    machines. Found once a table.
+    """
     header = header_of(text, table)
     names = cells(text[slice(*header)]) if header else []
     return None if any(map(is_order, [" ".join(names), *names])) else header
@@ -176,7 +224,13 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
     query = " ".join([topic.question, *topic.must_cover, *(q.text for q in topic.queries)])
     holds = _HOLDS[need_of(topic)]
     made = [
-        Passage(content_hash=c.content_hash, start=c.start, end=c.end, topic=topic.name, score=_score(s, c, holds))
+        Passage(
+            content_hash=c.content_hash,
+            start=c.start,
+            end=c.end,
+            topic=topic.name,
+            score=_score(s, c, holds),
+        )
         for s, c in zip(index.scores(query), cuts, strict=True)
         if s > 0
     ]
@@ -184,7 +238,9 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
 
 
 def _score(score: float, one: Cut, holds: re.Pattern[str]) -> float:
-    return round(score * (1 + PAGE_PRIOR / (1 + one.rank)) * (NEEDED if holds.search(one.text) else 1.0), 4)
+    return round(
+        score * (1 + PAGE_PRIOR / (1 + one.rank)) * (NEEDED if holds.search(one.text) else 1.0), 4
+    )
 
 
 def _within(passages: Sequence[Passage], most: int) -> list[Passage]:
@@ -193,7 +249,10 @@ def _within(passages: Sequence[Passage], most: int) -> list[Passage]:
     used = 0
     for passage in passages:
         length = passage.end - passage.start
-        if used + length > most or sum(p.content_hash == passage.content_hash for p in kept) >= PER_PAGE:
+        if (
+            used + length > most
+            or sum(p.content_hash == passage.content_hash for p in kept) >= PER_PAGE
+        ):
             continue
         kept.append(passage)
         used += length

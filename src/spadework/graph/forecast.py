@@ -1,4 +1,6 @@
-"""What a run will take, told before it begins: from all topics covered in the first round to every round that is allowed."""
+"""What a run will take, told before it begins: from all topics covered in the first round to every
+round that is allowed.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,23 @@ from spadework.graph.workload import workload
 from spadework.settings import Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
-#: Seconds that a round of searching and reading takes, and that a wave of model calls takes: usually, and on a slow day.
+#: Seconds that a round of searching and reading takes, and that a wave of model calls takes:
+#: usually, and on a slow day.
 ROUND_SECONDS, WAVE_SECONDS = (3.0, 40.0), (2.0, 20.0)
-#: A model that took longer for the plan is reckoned to answer one call after the other, as one on the user's own machine does: a call takes
-#: such a share of the time that the plan took, usually and on a slow day.
+#: A model that took longer for the plan is reckoned to answer one call after the other, as one on
+#: the user's own machine does: a call takes such a share of the time that the plan took, usually
+#: and on a slow day.
 SLOW_SECONDS, CALL_SHARE = 20.0, (0.5, 1.5)
 #: Waves of model calls of a run of one round, and those that a further round adds.
 WAVES, WAVES_MORE = 4, 1
 #: Tokens of a prompt beside its material, and of the answers.
-PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = 1_000, (150, 900), (150, 900), (300, 1_200), (30, 600)
+PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = (
+    1_000,
+    (150, 900),
+    (150, 900),
+    (300, 1_200),
+    (30, 600),
+)
 #: Characters of a token, and of the evidence that a section is written from.
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
@@ -24,9 +34,16 @@ Tokens = dict[Role, tuple[int, int]]
 
 
 def forecast(
-    plan: Plan, tasks: Sequence[Task], settings: Settings, *, providers: int = 1, model: bool = True, plan_seconds: float = 0.0
+    plan: Plan,
+    tasks: Sequence[Task],
+    settings: Settings,
+    *,
+    providers: int = 1,
+    model: bool = True,
+    plan_seconds: float = 0.0,
 ) -> Forecast:
-    """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an unknown price leaves the money None.
+    """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an
+    unknown price leaves the money None.
 
     `plan_seconds` is how long a model took for the plan, 0 where it made none now.
     """
@@ -35,7 +52,9 @@ def forecast(
     load = workload(plan.complexity, settings, model=model)
     gap_searches = more * count * load.gap_queries * providers
     pages = sum(task.pages for task in tasks)
-    low, high = (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
+    low, high = (
+        (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
+    )
     calls = _calls(count, settings) if model else 0
     called = calls, calls + more * count if model else 0
     thinking = _thinking(more, called, plan_seconds) if model else (0.0, 0.0)
@@ -46,7 +65,11 @@ def forecast(
         pages=_span(min(2 * count, pages), pages + more * count * load.gap_pages, settings.pages),
         calls=_span(*called, settings.calls),
         tokens=_span(_sum(low), _sum(high), settings.tokens),
-        seconds=_span(ROUND_SECONDS[0] + thinking[0], (more + 1) * ROUND_SECONDS[1] + thinking[1], settings.minutes * 60),
+        seconds=_span(
+            ROUND_SECONDS[0] + thinking[0],
+            (more + 1) * ROUND_SECONDS[1] + thinking[1],
+            settings.minutes * 60,
+        ),
         money=_money(low, high, settings) if model else Span(),
     )
 
@@ -59,9 +82,11 @@ def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[f
 
 
 def _calls(count: int, settings: Settings) -> int:
-    """Model calls of a run of one round: the plan, an assessment and a section a topic, a summary over several.
+    """Model calls of a run of one round: the plan, an assessment and a section a topic, a summary
+    over several.
 
-    Cleaning is not among them: nobody knows before which pages are dirty. It takes a third of the ceiling at most, and gives way to these.
+    Cleaning is not among them: nobody knows before which pages are dirty. It takes a third of the
+    ceiling at most, and gives way to these.
     """
     deep = 2 * count + 1 if settings.effort == "deep" else 0
     return 1 + 2 * count + (count > 1) + deep
@@ -74,11 +99,20 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
     sections = count + (count > 1)
     made: Tokens = {
         "lead": (PROMPT_TOKENS, PLAN_TOKENS[of]),
-        "assessor": (rounds * count * (PROMPT_TOKENS + shown), rounds * count * ASSESSMENT_TOKENS[of]),
-        "writer": (sections * (PROMPT_TOKENS + EVIDENCE_CHARS[of] // CHARS), sections * SECTION_TOKENS[of]),
+        "assessor": (
+            rounds * count * (PROMPT_TOKENS + shown),
+            rounds * count * ASSESSMENT_TOKENS[of],
+        ),
+        "writer": (
+            sections * (PROMPT_TOKENS + EVIDENCE_CHARS[of] // CHARS),
+            sections * SECTION_TOKENS[of],
+        ),
     }
     if settings.effort == "deep":
-        made["judge"] = (2 * rounds * count * (PROMPT_TOKENS + shown), 2 * rounds * count * SMALL_TOKENS[of])
+        made["judge"] = (
+            2 * rounds * count * (PROMPT_TOKENS + shown),
+            2 * rounds * count * SMALL_TOKENS[of],
+        )
     return made
 
 
@@ -87,12 +121,18 @@ def _sum(tokens: Tokens) -> int:
 
 
 def _money(low: Tokens, high: Tokens, settings: Settings) -> Span | None:
-    prices = {role: settings.prices.get(settings.model_for(role).rpartition(":")[2]) for role in high}
+    prices = {
+        role: settings.prices.get(settings.model_for(role).rpartition(":")[2]) for role in high
+    }
     if any(price is None for price in prices.values()):
         return None
 
     def cost(tokens: Tokens) -> float:
-        return sum((told * p[0] + said * p[1]) / 1_000_000 for role, (told, said) in tokens.items() if (p := prices[role]))
+        return sum(
+            (told * p[0] + said * p[1]) / 1_000_000
+            for role, (told, said) in tokens.items()
+            if (p := prices[role])
+        )
 
     return _span(cost(low), cost(high), settings.money)
 

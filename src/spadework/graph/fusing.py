@@ -1,4 +1,6 @@
-"""Fusing what the workers brought: one record a page, ranked over all topics, near-copies under one origin, passages for every topic."""
+"""Fusing what the workers brought: one record a page, ranked over all topics, near-copies under one
+origin, passages for every topic.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,28 @@ async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
 
 
 async def _pages(desk: Desk, state: ResearchState) -> dict[str, Page]:
-    """Every page by URL: `rrf` is its fused score over the topics that read it, `origin` what it is a copy of, `linked` its PageRank."""
+    """Every page by URL: `rrf` is its fused score over the topics that read it, `origin` what it is
+    a copy of, `linked` its PageRank.
+    """
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
     lists = [[page.url for page in find.pages] for find in finds]
     scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists, k=desk.settings.rrf_k)}
     texts = {url: await desk.pages.get(page.content_hash) for url, page in known.items()}
     first = await asyncio.to_thread(origins, texts)
-    rank = page_rank({canonical_url(url): {canonical_url(link.url) for link in await desk.links.of(url)} for url in known})
+    rank = page_rank(
+        {
+            canonical_url(url): {canonical_url(link.url) for link in await desk.links.of(url)}
+            for url in known
+        }
+    )
     return {
         url: page.model_copy(
-            update={"rrf": scores.get(url, scores.get(canonical_url(url), 0.0)), "origin": first[url], "linked": rank[canonical_url(url)]}
+            update={
+                "rrf": scores.get(url, scores.get(canonical_url(url), 0.0)),
+                "origin": first[url],
+                "linked": rank[canonical_url(url)],
+            }
         )
         for url, page in known.items()
     }

@@ -1,4 +1,6 @@
-"""What earlier runs have read: asked before the web, read without fetching, and added to when this run has read. It never stops a run."""
+"""What earlier runs have read: asked before the web, read without fetching, and added to when this
+run has read. It never stops a run.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,22 @@ T = TypeVar("T")
 
 #: An answer of the store is not waited for longer; then the run does without it.
 ANSWER_SECONDS = 4.0
-#: Adding goes on while the report is written, which waits for it no longer than the first; the session's end no longer than the second.
+#: Adding goes on while the report is written, which waits for it no longer than the first; the
+#: session's end no longer than the second.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class Knowing:
-    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be written.
+    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be
+    written.
 
-    `meaning` is the model by which it and the library are searched, too; it is closed with the store.
+    `meaning` is the model by which it and the library are searched, too; it is closed with the
+    store.
     """
 
-    def __init__(self, store: Knowledge | None, settings: Settings, meaning: Meaning | None = None) -> None:
+    def __init__(
+        self, store: Knowledge | None, settings: Settings, meaning: Meaning | None = None
+    ) -> None:
         self.problem: Problem | None = None
         self._store = store
         self._meaning = meaning
@@ -39,13 +46,18 @@ class Knowing:
     @property
     def problems(self) -> list[Problem]:
         """What is wrong with the store and with the model for embeddings by now."""
-        return [*([self.problem] if self.problem else []), *(self._meaning.problems if self._meaning else [])]
+        return [
+            *([self.problem] if self.problem else []),
+            *(self._meaning.problems if self._meaning else []),
+        ]
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
         """Pages fetched since then that fit a question; [] where the store cannot answer."""
         if self._store is None or self.problem:
             return []
-        found = await self._answer(self._store.search(text, limit=limit, since=since), list[Recalled]())
+        found = await self._answer(
+            self._store.search(text, limit=limit, since=since), list[Recalled]()
+        )
         return [one for one in found if self._may_see(one.entry)]
 
     async def page(self, url: str, since: datetime | None) -> Entry | None:
@@ -79,12 +91,19 @@ class Knowing:
         if self._adding and self._adding.done():
             self._adding.result()  # a fault of ours is not passed over
 
-    async def _add(self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
-        # Of a page only what is true for everybody is kept: not which question led to it, nor what it was worth for that.
+    async def _add(
+        self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
+    ) -> None:
+        # Of a page only what is true for everybody is kept: not which question led to it, nor what
+        # it was worth for that.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         try:
             entries = [
-                Entry(page.model_copy(update=bare), await text_of(page.content_hash), own=host_of(page.url) in self._owned)
+                Entry(
+                    page.model_copy(update=bare),
+                    await text_of(page.content_hash),
+                    own=host_of(page.url) in self._owned,
+                )
                 for page in pages
             ]
             await store.add(entries)
@@ -96,15 +115,22 @@ class Knowing:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return await work
         except TimeoutError:
-            self._failed(KnowledgeError(f"It did not answer within {ANSWER_SECONDS:g} s."), "What earlier runs have read was not used.")
+            self._failed(
+                KnowledgeError(f"It did not answer within {ANSWER_SECONDS:g} s."),
+                "What earlier runs have read was not used.",
+            )
         except KnowledgeError as error:
             self._failed(error, "What earlier runs have read was not used.")
         return otherwise
 
     def _failed(self, error: Exception, effect: str) -> None:
         reason = f"{error} {getattr(error, 'hint', '')}".strip()
-        self.problem = self.problem or Problem(stage="knowledge", subject="knowledge store", reason=reason, effect=effect)
+        self.problem = self.problem or Problem(
+            stage="knowledge", subject="knowledge store", reason=reason, effect=effect
+        )
 
     def _may_see(self, entry: Entry) -> bool:
-        """Whether a page may be used: that of somebody's own host only by those who may visit it."""
+        """Whether a page may be used: that of somebody's own host only by those who may visit
+        it.
+        """
         return not entry.own or host_of(entry.page.url) in self._owned

@@ -1,4 +1,6 @@
-"""Planning: the plan of a question asked before, or a new one by the lead, who may look around first."""
+"""Planning: the plan of a question asked before, or a new one by the lead, who may look around
+first.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from spadework.values import Forecast, Plan, Problem, Question
 
 
 async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, list[Problem], float]:
-    """The plan of a question, what failed, and how many seconds a model took for it: 0 where none has made it now.
+    """The plan of a question, what failed, and how many seconds a model took for it: 0 where none
+    has made it now.
 
     A model's plan is kept for the next time; the extractive lead's follows what is found now.
     """
@@ -29,11 +32,20 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
     key = _key(desk, question)
     if desk.model and (known := await asyncio.to_thread(store.get, key)):
         desk.budget.add(cache_hits=1)
-        emit(Notice(text="The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0 makes a new one."))
+        emit(
+            Notice(
+                text=(
+                    "The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0"
+                    " makes a new one."
+                )
+            )
+        )
         return known.model_copy(update={"question": question.text}), [], 0.0
     hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
     began = time.monotonic()
-    made, problems = await lead.plan(desk.model, question, hits, seconds=desk.budget.phase("plan", "search"))
+    made, problems = await lead.plan(
+        desk.model, question, hits, seconds=desk.budget.phase("plan", "search")
+    )
     seconds = 0.0
     if desk.model and not any("extractive" in problem.effect for problem in problems):
         seconds = time.monotonic() - began
@@ -47,12 +59,25 @@ def foreseen(desk: Desk, plan: Plan, plan_seconds: float) -> Forecast:
     """What the run of a plan will take, for which a model took so long."""
     tasks = first_tasks(plan, desk.budget, desk.workload(plan))
     providers, model = len(desk.search.providers), desk.model is not None
-    return forecast(plan, tasks, desk.settings, providers=providers, model=model, plan_seconds=plan_seconds)
+    return forecast(
+        plan, tasks, desk.settings, providers=providers, model=model, plan_seconds=plan_seconds
+    )
 
 
 def _key(desk: Desk, question: Question) -> Any:
-    """What a model's plan depends on: the question and what came with it, the model, the effort, the words of the prompt."""
-    asked = {"question": normalised(question.text), "earlier": [normalised(text) for text in question.earlier], "domains": question.domains}
+    """What a model's plan depends on: the question and what came with it, the model, the effort,
+    the words of the prompt.
+    """
+    asked = {
+        "question": normalised(question.text),
+        "earlier": [normalised(text) for text in question.earlier],
+        "domains": question.domains,
+    }
     settings, system = desk.settings, render("lead", question=question, hits=[]).system
     model = [settings.model_for("lead"), settings.openai_base_url]
-    return asked | {"language": question.language, "model": model, "effort": settings.effort, "prompt": system}
+    return asked | {
+        "language": question.language,
+        "model": model,
+        "effort": settings.effort,
+        "prompt": system,
+    }

@@ -1,4 +1,6 @@
-"""Reading for one task: many pages at once, a reserve for every page that fails, until the soft deadline."""
+"""Reading for one task: many pages at once, a reserve for every page that fails, until the soft
+deadline.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,18 @@ SLOW_SHARE = 0.3
 
 
 async def read_pages(
-    desk: Desk, task: Task, chosen: Sequence[Hit], reserve: Sequence[Hit], emit: Emit, taken: AbstractSet[str] = frozenset()
+    desk: Desk,
+    task: Task,
+    chosen: Sequence[Hit],
+    reserve: Sequence[Hit],
+    emit: Emit,
+    taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Problem]]:
-    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is slow; what came by the deadline counts.
+    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is
+    slow; what came by the deadline counts.
 
-    Those at the canonical URLs `taken` are other workers': they are read along, and take no place of another where there is one.
+    Those at the canonical URLs `taken` are other workers': they are read along, and take no place
+    of another where there is one.
     """
     hits = [*chosen, *reserve]
     pages: dict[str, Page] = {}
@@ -63,7 +72,10 @@ async def read_pages(
             if isinstance(outcome, Came):
                 pages[outcome.result.url] = outcome.result
     order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
-    return sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))), problems
+    return (
+        sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))),
+        problems,
+    )
 
 
 def _limits(desk: Desk, wanted: int) -> Limits:
@@ -73,7 +85,9 @@ def _limits(desk: Desk, wanted: int) -> Limits:
         parallel=settings.parallel_pages,
         per_group=settings.parallel_per_host,
         page_seconds=settings.page_seconds,
-        slow_seconds=min(settings.slow_page_seconds, SLOW_SHARE * min(settings.page_seconds, seconds)),
+        slow_seconds=min(
+            settings.slow_page_seconds, SLOW_SHARE * min(settings.page_seconds, seconds)
+        ),
         until=asyncio.get_running_loop().time() + seconds,
     )
 
@@ -93,7 +107,9 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
         desk.budget.charge("pages")
         local = hit.url.startswith(LIBRARY)
         known = None if local else await _known(desk, hit.url, since)
-        return known or await (_from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds))
+        return known or await (
+            _from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds)
+        )
 
     page = await desk.journal.once("page", _key(hit), Page, work)
     own_title = "" if is_order(page.title) else page.title
@@ -121,7 +137,9 @@ def _key(hit: Hit) -> dict[str, str]:
     return {"url": canonical_url(hit.url)}
 
 
-async def attached_pages(desk: Desk, attachments: Sequence[str]) -> tuple[list[Page], list[Problem]]:
+async def attached_pages(
+    desk: Desk, attachments: Sequence[str]
+) -> tuple[list[Page], list[Problem]]:
     """The files given with the question as pages; one that cannot be read is a problem.
 
     Only a session may name files: what comes to a graph on a server comes from anybody.
@@ -135,8 +153,13 @@ async def attached_pages(desk: Desk, attachments: Sequence[str]) -> tuple[list[P
                 raise NotAllowed("Files can be attached only to a session.")
             pages.append(await _attached(desk, path, f"{LIBRARY}attached/{n}-{quote(path.name)}"))
         except (OSError, FetchError, TimeoutError) as error:
-            reason = f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error or 'it took too long'}"
-            problems.append(Problem(stage="read", subject=path.name, reason=reason, effect="It was not used."))
+            reason = (
+                f"{path.name} cannot be read:"
+                f" {getattr(error, 'strerror', None) or error or 'it took too long'}"
+            )
+            problems.append(
+                Problem(stage="read", subject=path.name, reason=reason, effect="It was not used.")
+            )
     return pages, problems
 
 
@@ -147,7 +170,9 @@ async def _attached(desk: Desk, path: Path, url: str) -> Page:
             raise TooLarge(f"it has more than {most} bytes")
         body = await asyncio.to_thread(path.read_bytes)
         extracted = await read_apart(body, media_type="", url=url, charset="", seconds=seconds)
-    return await _local(desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at)
+    return await _local(
+        desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at
+    )
 
 
 async def _from_library(desk: Desk, url: str) -> Page:
@@ -157,7 +182,9 @@ async def _from_library(desk: Desk, url: str) -> Page:
     return await _local(desk, url, document.title, document.markdown, document.published_at)
 
 
-async def _local(desk: Desk, url: str, title: str, markdown: str, published_at: datetime | None) -> Page:
+async def _local(
+    desk: Desk, url: str, title: str, markdown: str, published_at: datetime | None
+) -> Page:
     digest, text = await desk.pages.put(markdown)
     return Page(
         url=url,
@@ -184,7 +211,9 @@ async def _known(desk: Desk, url: str, since: datetime | None) -> Page | None:
 async def _from_web(desk: Desk, url: str, seconds: float) -> Page:
     desk.budget.add(fetches=1)
     fetched, extracted = await desk.reader.read(url, seconds=seconds)
-    desk.budget.add(cache_hits=int(fetched.from_cache), bytes=0 if fetched.from_cache else len(fetched.body))
+    desk.budget.add(
+        cache_hits=int(fetched.from_cache), bytes=0 if fetched.from_cache else len(fetched.body)
+    )
     digest, text = await desk.pages.put(extracted.markdown)
     if extracted.links:
         await desk.links.put(fetched.url, extracted.links)
@@ -208,7 +237,13 @@ def _event(topic: str, outcome: Outcome[Hit, Page]) -> Reading | Read:
     if isinstance(outcome, Began):
         return Reading(topic=topic, url=hit.url, title=hit.title)
     if isinstance(outcome, Came):
-        return Read(topic=topic, url=hit.url, title=outcome.result.title, chars=outcome.result.chars, known=outcome.result.known)
+        return Read(
+            topic=topic,
+            url=hit.url,
+            title=outcome.result.title,
+            chars=outcome.result.chars,
+            known=outcome.result.known,
+        )
     return Read(topic=topic, url=hit.url, title=hit.title, reason=_reason(outcome))
 
 
@@ -224,13 +259,30 @@ def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
 
 
 def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:
-    """What the reader of the report must know about a hit: that it was not read, or is perhaps out of date."""
+    """What the reader of the report must know about a hit: that it was not read, or is perhaps out
+    of date.
+    """
     hit = outcome.candidate
     name = f"“{hit.title or hit.url}”"
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at
-        reason = f"{host_of(hit.url)} could not be reached; the copy of {day.day} {day:%B %Y} was read."
-        return [Problem(stage="read", subject=hit.url, reason=reason, effect=f"{name} may be out of date.")]
-    if isinstance(outcome, Failed) or (isinstance(outcome, Left) and outcome.why in ("deadline", "stopped")):
-        return [Problem(stage="read", subject=hit.url, reason=_reason(outcome), effect=f"{name} was not read.")]
+        reason = (
+            f"{host_of(hit.url)} could not be reached; the copy of {day.day} {day:%B %Y} was read."
+        )
+        return [
+            Problem(
+                stage="read", subject=hit.url, reason=reason, effect=f"{name} may be out of date."
+            )
+        ]
+    if isinstance(outcome, Failed) or (
+        isinstance(outcome, Left) and outcome.why in ("deadline", "stopped")
+    ):
+        return [
+            Problem(
+                stage="read",
+                subject=hit.url,
+                reason=_reason(outcome),
+                effect=f"{name} was not read.",
+            )
+        ]
     return []

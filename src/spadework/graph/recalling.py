@@ -1,4 +1,6 @@
-"""What is known already, before anything is searched: the pages of the session that is followed up, and what any earlier run has read."""
+"""What is known already, before anything is searched: the pages of the session that is followed up,
+and what any earlier run has read.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ KNOWLEDGE = "knowledge"
 
 
 class Known(Value):
-    """What earlier runs have read for a task: hits, query by query, and whether they will do without the web."""
+    """What earlier runs have read for a task: hits, query by query, and whether they will do
+    without the web.
+    """
 
     lists: tuple[tuple[Hit, ...], ...] = ()
     enough: bool = False
@@ -45,17 +49,25 @@ class Known(Value):
 
 
 async def recalled(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str]) -> Known:
-    """What is known for a task, without the pages `before` (canonical URLs). Decided once in a session, also when it is resumed."""
+    """What is known for a task, without the pages `before` (canonical URLs). Decided once in a
+    session, also when it is resumed.
+    """
     if not task.queries:
         return Known()
 
     async def work() -> Known:
         return await _asked(desk, task, before)
 
-    known = await desk.journal.once("known", {"topic": task.topic.name, "round": task.round}, Known, work)
+    known = await desk.journal.once(
+        "known", {"topic": task.topic.name, "round": task.round}, Known, work
+    )
     for query, hits in zip(task.queries, known.lists, strict=False):
         if hits:
-            emit(Searched(topic=task.topic.name, query=query.text, provider=KNOWLEDGE, hits=len(hits)))
+            emit(
+                Searched(
+                    topic=task.topic.name, query=query.text, provider=KNOWLEDGE, hits=len(hits)
+                )
+            )
     return known
 
 
@@ -64,12 +76,20 @@ async def _asked(desk: Desk, task: Task, before: AbstractSet[str]) -> Known:
     if since is None:
         return Known()
     limit = desk.settings.search_results
-    found = await asyncio.gather(*(desk.knowing.search(query.text, limit=limit, since=since) for query in task.queries))
+    found = await asyncio.gather(
+        *(desk.knowing.search(query.text, limit=limit, since=since) for query in task.queries)
+    )
     fresh = [
-        [one for one in pages if canonical_url(one.entry.page.url) not in before and wanted(query, one.entry.page.url)]
+        [
+            one
+            for one in pages
+            if canonical_url(one.entry.page.url) not in before and wanted(query, one.entry.page.url)
+        ]
         for query, pages in zip(task.queries, found, strict=True)
     ]
-    lists = tuple(tuple(_hits(pages, query)) for query, pages in zip(task.queries, fresh, strict=True))
+    lists = tuple(
+        tuple(_hits(pages, query)) for query, pages in zip(task.queries, fresh, strict=True)
+    )
     # Where there will be no second round, nothing could make good what is missing.
     will_do = desk.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fresh, task)
     return Known(lists=lists, enough=will_do, problems=tuple(desk.knowing.problems))
@@ -92,7 +112,9 @@ def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
 
 
 async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:
-    """The pages that the session `follows` has read, now pages of this session, too; [] where there is none, or the folder is gone."""
+    """The pages that the session `follows` has read, now pages of this session, too; [] where there
+    is none, or the folder is gone.
+    """
     if not follows:
         return []
     folder = desk.folder.parent / checked_session_id(follows)
@@ -104,7 +126,9 @@ async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:
 
 
 async def _taken_over(desk: Desk, page: Page, store: PageStore) -> Page | None:
-    """The page in the journal and the folder of this session, so that nobody fetches it again; None when its text is gone."""
+    """The page in the journal and the folder of this session, so that nobody fetches it again; None
+    when its text is gone.
+    """
     try:
         text = await store.get(page.content_hash)
     except OSError:
@@ -119,15 +143,25 @@ async def _taken_over(desk: Desk, page: Page, store: PageStore) -> Page | None:
 
 
 def _recorded(folder: Path) -> list[Page]:
-    """The pages in the journal of a session, in the order they were read, with what its result says of their worth."""
+    """The pages in the journal of a session, in the order they were read, with what its result says
+    of their worth.
+    """
     try:
-        with closing(sqlite3.connect(f"{(folder / 'session.sqlite').as_uri()}?mode=ro", uri=True)) as db:
-            rows = db.execute("SELECT answer FROM journal WHERE kind = 'page' AND answer IS NOT NULL ORDER BY rowid").fetchall()
+        with closing(
+            sqlite3.connect(f"{(folder / 'session.sqlite').as_uri()}?mode=ro", uri=True)
+        ) as db:
+            rows = db.execute(
+                "SELECT answer FROM journal WHERE kind = 'page' AND answer IS NOT NULL ORDER BY"
+                " rowid"
+            ).fetchall()
         pages = [Page.model_validate_json(answer) for (answer,) in rows]
     except (sqlite3.Error, ValidationError):
         return []
     try:
-        sources = {s.content_hash: s for s in Result.model_validate_json((folder / "result.json").read_bytes()).sources}
+        sources = {
+            s.content_hash: s
+            for s in Result.model_validate_json((folder / "result.json").read_bytes()).sources
+        }
     except (OSError, ValidationError):
         sources = {}
     return [_as_known(page, sources) for page in pages]
@@ -136,5 +170,9 @@ def _recorded(folder: Path) -> list[Page]:
 def _as_known(page: Page, sources: dict[str, Source]) -> Page:
     known = sources.get(page.content_hash)
     return (
-        page if known is None else page.model_copy(update={"title": known.title, "relevance": known.relevance, "found_by": known.found_by})
+        page
+        if known is None
+        else page.model_copy(
+            update={"title": known.title, "relevance": known.relevance, "found_by": known.found_by}
+        )
     )

@@ -1,6 +1,7 @@
 """The loop. Start reading here: nodes and edges only.
 
-open ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ verify ─▶ save
+open ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ verify ─▶
+save
                                          ▲                                │
                                          └──────── gap tasks only ◀───────┘
 """
@@ -35,7 +36,14 @@ from spadework.graph.planning import foreseen, planned
 from spadework.graph.reading import attached_pages
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
-from spadework.graph.state import ResearchInput, ResearchOutput, ResearchState, WorkerOutput, WorkerState, left_over
+from spadework.graph.state import (
+    ResearchInput,
+    ResearchOutput,
+    ResearchState,
+    WorkerOutput,
+    WorkerState,
+    left_over,
+)
 from spadework.settings import Settings
 
 #: The node that LangGraph makes of a worker's error handler.
@@ -49,12 +57,20 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     if not state["question"].strip():
         raise SettingsError("The question is empty: say what you want to know.")
     named = state.get("session_id", "")
-    session_id = checked_session_id(named if named and named != state.get("opened") else new_session_id())
+    session_id = checked_session_id(
+        named if named and named != state.get("opened") else new_session_id()
+    )
     desk = await desk_of(session_id, runtime.context)
     attached, problems = await attached_pages(desk, state.get("attachments", []))
     cleared = left_over(state)
     met = Overwrite(problems) if cleared else problems
-    return {**cleared, "session_id": session_id, "opened": session_id, "attached": attached, "problems": met}
+    return {
+        **cleared,
+        "session_id": session_id,
+        "opened": session_id,
+        "attached": attached,
+        "problems": met,
+    }
 
 
 async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -70,39 +86,64 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the question into topics, after a first broad search without a model or in deep effort. Find what is known from before."""
+    """Split the question into topics, after a first broad search without a model or in deep effort.
+    Find what is known from before.
+    """
     desk = await desk_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
     emit = emitter(runtime)
     made, problems, seconds = await planned(desk, question, emit)
     known = await earlier_pages(desk, state.get("follows", ""), made)
     emit(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
-    return {"plan": made, "plan_seconds": seconds, "attached": [*state.get("attached", []), *known], "problems": problems}
+    return {
+        "plan": made,
+        "plan_seconds": seconds,
+        "attached": [*state.get("attached", []), *known],
+        "problems": problems,
+    }
 
 
 async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let the user approve or change the plan, if the settings want that, and name the first tasks."""
+    """Let the user approve or change the plan, if the settings want that, and name the first
+    tasks.
+    """
     desk = await desk_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     if desk.settings.approve:
         foretold = foreseen(desk, made, seconds)
-        made = edited(made, ask_user(desk, Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)))
+        made = edited(
+            made,
+            ask_user(
+                desk, Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)
+            ),
+        )
     if made != state["plan"]:
         emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
     known = bool(state.get("follows") and state.get("attached"))
-    return {"plan": made, "tasks": routes.known_tasks(made) if known else routes.first_tasks(made, desk.budget, desk.workload(made))}
+    return {
+        "plan": made,
+        "tasks": (
+            routes.known_tasks(made)
+            if known
+            else routes.first_tasks(made, desk.budget, desk.workload(made))
+        ),
+    }
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     """One worker lost is not the run lost: it becomes a problem, and the others go on."""
     # What an error of ours says is meant for people; any other may name paths of this machine.
-    said = str(error.error) if isinstance(error.error, SpadeworkError) else type(error.error).__name__
+    said = (
+        str(error.error) if isinstance(error.error, SpadeworkError) else type(error.error).__name__
+    )
     problem = worker.lost(state["task"].topic.name, said[:300])
     return {"problems": [problem]}
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Merge what the workers brought: every page once, ranked over all topics, near-copies under one origin."""
+    """Merge what the workers brought: every page once, ranked over all topics, near-copies under
+    one origin.
+    """
     desk = await desk_of(state["session_id"], runtime.context)
     return await fused(desk, state)
 
@@ -115,13 +156,20 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     emit = emitter(runtime)
     emit(
         Assessed(
-            round=judged.round.number, coverage=tuple(known["coverage"].values()), evidence=len(known["evidence"]), usage=desk.budget.used
+            round=judged.round.number,
+            coverage=tuple(known["coverage"].values()),
+            evidence=len(known["evidence"]),
+            usage=desk.budget.used,
         )
     )
     emit(Wrote(markdown=draft(known)))
     why = "stop" if desk.stop.is_set() else routes.stopped_by(known, desk.budget, desk.settings)
     tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.workload(state["plan"]))
-    return {**judged.channels(), "tasks": tasks, "stopped_by": why or ("" if tasks else "nothing left to ask")}
+    return {
+        **judged.channels(),
+        "tasks": tasks,
+        "stopped_by": why or ("" if tasks else "nothing left to ask"),
+    }
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -130,25 +178,37 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     model = None if desk.budget.until_closing() <= 0 else desk.model
     ledger = state.get("evidence", [])
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
-    sections, problems = await writer.write(model, state["plan"], ledger, seconds=desk.budget.phase("write"))
+    sections, problems = await writer.write(
+        model, state["plan"], ledger, seconds=desk.budget.phase("write")
+    )
     return {"sections": list(sections), "problems": problems}
 
 
 async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Re-read every citation; mend or drop what its quotes do not carry; set what disagrees side by side."""
+    """Re-read every citation; mend or drop what its quotes do not carry; set what disagrees side by
+    side.
+    """
     desk = await desk_of(state["session_id"], runtime.context)
     ledger = {e.id: e for e in state.get("evidence", [])}
     read = state.get("pages", {})
-    hashes = {e.content_hash for e in ledger.values()} | {page.content_hash for page in read.values()}
+    hashes = {e.content_hash for e in ledger.values()} | {
+        page.content_hash for page in read.values()
+    }
     texts = {digest: await desk.pages.get(digest) for digest in hashes}
     written = state.get("sections", [])
     model = None if desk.budget.until_closing() <= 0 else desk.model
-    judged, failed = await verifier.judge(model, written, ledger, seconds=desk.budget.phase("write"))
-    sections, problems = await asyncio.to_thread(verified, state["plan"], written, ledger, texts, judged)
+    judged, failed = await verifier.judge(
+        model, written, ledger, seconds=desk.budget.phase("write")
+    )
+    sections, problems = await asyncio.to_thread(
+        verified, state["plan"], written, ledger, texts, judged
+    )
     return {
         "sections": sections,
         "citations": citations_of(sections, ledger, judged),
-        "conflicts": await asyncio.to_thread(disputed, state["plan"], list(ledger.values()), read, texts),
+        "conflicts": await asyncio.to_thread(
+            disputed, state["plan"], list(ledger.values()), read, texts
+        ),
         "problems": [*failed, *problems],
     }
 
@@ -171,13 +231,21 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def _builder() -> StateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]:
-    builder = StateGraph(ResearchState, context_schema=Settings, input_schema=ResearchInput, output_schema=ResearchOutput)
+    builder = StateGraph(
+        ResearchState,
+        context_schema=Settings,
+        input_schema=ResearchInput,
+        output_schema=ResearchOutput,
+    )
     builder.add_node("open", open_session)
     builder.add_node(clarify)
     builder.add_node(plan)
     builder.add_node(approve)
-    builder.add_node("worker", worker.worker, error_handler=worker_failed, destinations=(WORKER_FAILED,))
-    # The workers of a round are one step of the graph, a failed one with its handler too: `fuse` follows once, after them all.
+    builder.add_node(
+        "worker", worker.worker, error_handler=worker_failed, destinations=(WORKER_FAILED,)
+    )
+    # The workers of a round are one step of the graph, a failed one with its handler too: `fuse`
+    # follows once, after them all.
     builder.add_node(fuse)
     builder.add_node(assess)
     builder.add_node(write)

@@ -1,4 +1,6 @@
-"""The decisions of the graph as pure functions: whom to send, whether to go on, what ended the run."""
+"""The decisions of the graph as pure functions: whom to send, whether to go on, what ended the
+run.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,17 @@ from spadework.graph.wishes import dated, gap_query
 from spadework.graph.workload import Workload
 from spadework.settings import Settings
 from spadework.tools.select import LOCAL
-from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Status, Task, Topic
+from spadework.values import (
+    Coverage,
+    Plan,
+    Query,
+    Question,
+    Recommendation,
+    Shortfall,
+    Status,
+    Task,
+    Topic,
+)
 
 #: Share of the pages that the first round may read, so that gaps find some left.
 FIRST_ROUND_PAGES = 0.7
@@ -26,7 +38,11 @@ KNOWN = 0
 
 def question_of(state: ResearchState) -> Question:
     """The question with all that came with it."""
-    return Question(text=state["question"], earlier=tuple(state.get("earlier", [])), attachments=tuple(state.get("attachments", [])))
+    return Question(
+        text=state["question"],
+        earlier=tuple(state.get("earlier", [])),
+        attachments=tuple(state.get("attachments", [])),
+    )
 
 
 def known_tasks(plan: Plan) -> list[Task]:
@@ -37,36 +53,71 @@ def known_tasks(plan: Plan) -> list[Task]:
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
     """One task a topic, with as many of its queries and pages as the question is worth."""
     share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
-    pages, broad = max(LEAST_PAGES, min(load.pages, share)), load.broad or plan.question_type == "list"
-    task = Task(topic=plan.topics[0], queries=(), pages=pages, broad=broad, own=broad or share < load.pages)
+    pages, broad = (
+        max(LEAST_PAGES, min(load.pages, share)),
+        load.broad or plan.question_type == "list",
+    )
+    task = Task(
+        topic=plan.topics[0], queries=(), pages=pages, broad=broad, own=broad or share < load.pages
+    )
     asked = [(topic, dated(topic.queries[: load.queries], plan.freshness)) for topic in plan.topics]
-    return [task.model_copy(update={"topic": topic, "queries": queries}) for topic, queries in asked]
+    return [
+        task.model_copy(update={"topic": topic, "queries": queries}) for topic, queries in asked
+    ]
 
 
 def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
-    """Tasks for the uncovered topics only: their own queries first, then those that were recommended and not yet asked.
+    """Tasks for the uncovered topics only: their own queries first, then those that were
+    recommended and not yet asked.
 
-    Those of a survey, and all that read on where the evidence itself does not lead them, look also at what was found and left unread.
+    Those of a survey, and all that read on where the evidence itself does not lead them, look also
+    at what was found and left unread.
     """
     asked, coverage = state["tasks"], state["coverage"]
     number = max(task.round for task in asked) + 1
-    open_topics = [topic for topic in state["plan"].topics if topic.name not in coverage or not coverage[topic.name].covered]
+    open_topics = [
+        topic
+        for topic in state["plan"].topics
+        if topic.name not in coverage or not coverage[topic.name].covered
+    ]
     if number == KNOWN + 1:
         left = state["plan"].model_copy(update={"topics": tuple(open_topics)})
         first = first_tasks(left, budget, load) if open_topics else []
-        return [task.model_copy(update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}) for task in first]
-    before = {(query.text.lower(), query.exclude_domains) for task in asked for query in task.queries}
-    wanted = {topic.name: _recommended(topic, coverage.get(topic.name), state.get("shortfalls", [])) for topic in open_topics}
-    gaps = {name: _gap_queries(of, before, state["plan"])[: load.gap_queries] for name, of in wanted.items()}
+        return [
+            task.model_copy(
+                update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}
+            )
+            for task in first
+        ]
+    before = {
+        (query.text.lower(), query.exclude_domains) for task in asked for query in task.queries
+    }
+    wanted = {
+        topic.name: _recommended(topic, coverage.get(topic.name), state.get("shortfalls", []))
+        for topic in open_topics
+    }
+    gaps = {
+        name: _gap_queries(of, before, state["plan"])[: load.gap_queries]
+        for name, of in wanted.items()
+    }
     made = [(topic, (*_unasked(topic, state), *gaps[topic.name])) for topic in open_topics]
     broad = state["plan"].question_type == "list"
     again = broad or (load.reads_on and not asks_for_a_relation(state["plan"].question))
-    unread = {find.topic for find in state.get("finds", []) if find.left and find.round == number - 1} if again else set()
+    unread = (
+        {find.topic for find in state.get("finds", []) if find.left and find.round == number - 1}
+        if again
+        else set()
+    )
     going = [(topic, queries) for topic, queries in made if queries or topic.name in unread]
     if going:
-        # What the evidence as a whole lacks rides along with the first topic: by itself it is no reason to go on.
+        # What the evidence as a whole lacks rides along with the first topic: by itself it is no
+        # reason to go on.
         topic, queries = going[0]
-        whole = _gap_queries([s.recommendation for s in state.get("shortfalls", []) if not s.topic], before, state["plan"])
+        whole = _gap_queries(
+            [s.recommendation for s in state.get("shortfalls", []) if not s.topic],
+            before,
+            state["plan"],
+        )
         going[0] = (topic, (*queries, *whole[: max(0, load.gap_queries - len(queries))]))
     shares = _shares(len(going), budget, load)
     own = any(pages < load.gap_pages for pages in shares)
@@ -86,41 +137,64 @@ def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task
 
 
 def _shares(tasks: int, budget: Budget, load: Workload) -> list[int]:
-    """The pages of each gap task. Were what is left not divided, it would go to the fastest, each time another."""
+    """The pages of each gap task. Were what is left not divided, it would go to the fastest, each
+    time another.
+    """
     left = max(0, int(budget.limits.pages - budget.spent("pages")))
     return [min(load.gap_pages, left // tasks + (n < left % tasks)) for n in range(tasks)]
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
-    """What the pages that are known already lead on to, where the question asks for that, beside the topic's own queries."""
+    """What the pages that are known already lead on to, where the question asks for that, beside
+    the topic's own queries.
+    """
     if not asks_for_a_relation(state["plan"].question):
         return ()
     own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
-    return _gap_queries(_recommended(task.topic, state["coverage"].get(task.topic.name), ()), own, state["plan"])
+    return _gap_queries(
+        _recommended(task.topic, state["coverage"].get(task.topic.name), ()), own, state["plan"]
+    )
 
 
 def _unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
-    """The topic's own queries, where what earlier runs have read was to do without the web, and has not."""
-    pages = [page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages]
+    """The topic's own queries, where what earlier runs have read was to do without the web, and has
+    not.
+    """
+    pages = [
+        page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
+    ]
     known = [page.known for page in pages if not page.url.startswith(LOCAL)]
     return dated(topic.queries, state["plan"].freshness) if known and all(known) else ()
 
 
-def _recommended(topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]) -> list[Recommendation]:
-    """The searches that the assessor recommends for a topic, then those that would mend what the evidence lacks."""
-    return [*(found.recommendations if found else ()), *(s.recommendation for s in lacking if s.topic == topic.name)]
+def _recommended(
+    topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]
+) -> list[Recommendation]:
+    """The searches that the assessor recommends for a topic, then those that would mend what the
+    evidence lacks.
+    """
+    return [
+        *(found.recommendations if found else ()),
+        *(s.recommendation for s in lacking if s.topic == topic.name),
+    ]
 
 
-def _gap_queries(recommended: Sequence[Recommendation], before: set[tuple[str, tuple[str, ...]]], plan: Plan) -> tuple[Query, ...]:
+def _gap_queries(
+    recommended: Sequence[Recommendation], before: set[tuple[str, tuple[str, ...]]], plan: Plan
+) -> tuple[Query, ...]:
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
     wanted = {r.query: r for r in reversed(fresh)}  # of two with the same words, the first
     return tuple(gap_query(wanted[text], plan) for text in dict.fromkeys(r.query for r in fresh))
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
-    """Why no further round is searched: "coverage", "iterations", "marginal utility", "time" or a purse; "" to go on."""
+    """Why no further round is searched: "coverage", "iterations", "marginal utility", "time" or a
+    purse; "" to go on.
+    """
     coverage, rounds = state["coverage"], state["rounds"]
-    if all(topic.name in coverage and coverage[topic.name].covered for topic in state["plan"].topics):
+    if all(
+        topic.name in coverage and coverage[topic.name].covered for topic in state["plan"].topics
+    ):
         return "coverage"
     if budget.refused or (ended := budget.ended_by()):
         return budget.refused or ended
@@ -141,13 +215,19 @@ def status_of(why: str) -> Status:
         return "time_limited"
     if why == "stop":
         return "partial"
-    return "budget_limited" if why in ("calls", "searches", "pages", "tokens", "money") else "completed"
+    return (
+        "budget_limited"
+        if why in ("calls", "searches", "pages", "tokens", "money")
+        else "completed"
+    )
 
 
 def workers(state: ResearchState) -> list[Send] | str:
     """A worker for every task of the newest round; straight to the writer when there is none."""
     newest = max((task.round for task in state.get("tasks", [])), default=KNOWN)
-    done = {find.round for find in state.get("finds", [])} | {r.number for r in state.get("rounds", [])}
+    done = {find.round for find in state.get("finds", [])} | {
+        r.number for r in state.get("rounds", [])
+    }
     tasks = [task for task in state.get("tasks", []) if task.round == newest and newest not in done]
     if not tasks:
         return "write"
@@ -155,11 +235,33 @@ def workers(state: ResearchState) -> list[Send] | str:
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """What a worker is told: its task, and what was read before, for its topic or, where it wants pages of its own, for any."""
-    before = [page.url for find in state.get("finds", []) if task.own or find.topic == task.topic.name for page in find.pages]
+    """What a worker is told: its task, and what was read before, for its topic or, where it wants
+    pages of its own, for any.
+    """
+    before = [
+        page.url
+        for find in state.get("finds", [])
+        if task.own or find.topic == task.topic.name
+        for page in find.pages
+    ]
     first = min(other.round for other in state["tasks"])
     attached = state.get("attached", []) if task.round == first else []
-    among = [other.topic.name for other in state["tasks"] if other.round == task.round] if task.own else []
+    among = (
+        [other.topic.name for other in state["tasks"] if other.round == task.round]
+        if task.own
+        else []
+    )
     plan = state["plan"]
-    told = {"session_id": state["session_id"], "question": plan.question, "task": task, "topics": len(plan.topics)}
-    return {**told, "read_before": before, "attached": attached, "among": among, "joint": plan.question_type == "list"}
+    told = {
+        "session_id": state["session_id"],
+        "question": plan.question,
+        "task": task,
+        "topics": len(plan.topics),
+    }
+    return {
+        **told,
+        "read_before": before,
+        "attached": attached,
+        "among": among,
+        "joint": plan.question_type == "list",
+    }

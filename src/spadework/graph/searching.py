@@ -24,24 +24,32 @@ from spadework.tools.search.provider import Provider
 from spadework.tools.urls import canonical_url
 from spadework.values import Found, Hit, Problem, Query, Task
 
-#: In a short run a search may take this long all the same, of the time that searching and reading have together.
+#: In a short run a search may take this long all the same, of the time that searching and reading
+#: have together.
 LEAST_SECONDS = 3.0
 #: A provider keeps its own deadline; past this it is not waited for.
 GRACE_SECONDS = 1.5
-#: Words from which on two snippets can be told to say the same, and the share of their shingles from which they do.
+#: Words from which on two snippets can be told to say the same, and the share of their shingles
+#: from which they do.
 LEAST_TOLD, SPREAD = 12, 0.3
 #: Characters of a snippet that are kept.
 SNIPPET_CHARS = 2_000
 
 
-async def search_all(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()) -> tuple[list[list[Hit]], list[Problem]]:
-    """The lists of hits that were found, best first, and what failed, each failure of a provider once.
+async def search_all(
+    desk: Desk, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
+) -> tuple[list[list[Hit]], list[Problem]]:
+    """The lists of hits that were found, best first, and what failed, each failure of a provider
+    once.
 
-    `before` are the canonical URLs of pages that were read already; they do not count among the results that a query wants.
+    `before` are the canonical URLs of pages that were read already; they do not count among the
+    results that a query wants.
     """
     asked = [(provider, query) for query in task.queries for provider in desk.search.providers]
     seconds = search_seconds(desk.budget, desk.settings)
-    done = await asyncio.gather(*(search_one(desk, provider, query, seconds) for provider, query in asked))
+    done = await asyncio.gather(
+        *(search_one(desk, provider, query, seconds) for provider, query in asked)
+    )
     lists: list[list[Hit]] = []
     problems: dict[str, Problem] = {}
     for (provider, query), found in zip(asked, done, strict=True):
@@ -49,23 +57,37 @@ async def search_all(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str
             problems.setdefault(f"{found.subject} {found.reason}", found)
         else:
             lists.append(_new(found, query, before))
-            emit(Searched(topic=task.topic.name, query=query.text, provider=provider.name, hits=len(found)))
+            emit(
+                Searched(
+                    topic=task.topic.name, query=query.text, provider=provider.name, hits=len(found)
+                )
+            )
     for news in desk.search.waits.news():
         emit(Notice(text=news))
     return lists, list(problems.values())
 
 
 async def found_before(desk: Desk, task: Task, before: AbstractSet[str]) -> list[list[Hit]]:
-    """What the first searches of a gap's topic found and nobody has read: all their lists for a survey, else one, fused of them.
+    """What the first searches of a gap's topic found and nobody has read: all their lists for a
+    survey, else one, fused of them.
 
-    Only the journal is asked, so this costs no search: what was not searched, or has failed, is not searched now.
+    Only the journal is asked, so this costs no search: what was not searched, or has failed, is not
+    searched now.
     """
-    asked = [_kept(desk, provider, query) for query in task.again for provider in desk.search.providers]
-    found = [_new(hits, Query(text=""), before) for hits in await asyncio.gather(*asked) if hits is not None]
+    asked = [
+        _kept(desk, provider, query) for query in task.again for provider in desk.search.providers
+    ]
+    found = [
+        _new(hits, Query(text=""), before)
+        for hits in await asyncio.gather(*asked)
+        if hits is not None
+    ]
     return found if task.broad or not found else [fused_hits(found, desk.settings)]
 
 
-async def search_one(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit] | Problem:
+async def search_one(
+    desk: Desk, provider: Provider, query: Query, seconds: float
+) -> list[Hit] | Problem:
     """The hits of one query at one provider with their relevance, or what went wrong.
 
     Where nothing is found that is recent enough, the query is asked again for pages of any age.
@@ -76,36 +98,60 @@ async def search_one(desk: Desk, provider: Provider, query: Query, seconds: floa
             hits = await _hits(desk, provider, _of_any_age(query), seconds)
     except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
         reason = str(error) or "It was not waited for."
-        return Problem(stage="search", subject=provider.name, reason=reason, effect=f"“{query.text}” was not searched there.")
+        return Problem(
+            stage="search",
+            subject=provider.name,
+            reason=reason,
+            effect=f"“{query.text}” was not searched there.",
+        )
     return ranked_hits(hits, query)
 
 
 async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit]:
-    """The hits of one query, asked once in the session; those that are kept from another session cost no search."""
+    """The hits of one query, asked once in the session; those that are kept from another session
+    cost no search.
+    """
     limit = desk.settings.search_results
 
     async def work() -> list[Hit]:
         if (kept := await desk.search.known(provider, query, limit=limit)) is not None:
             desk.budget.add(cache_hits=1)
             return kept
-        asked = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=lambda: desk.budget.charge("searches"))
+        asked = desk.search.ask(
+            provider,
+            query,
+            limit=limit,
+            seconds=seconds,
+            charge=lambda: desk.budget.charge("searches"),
+        )
         return await unless_stopped(desk.stop, asked, seconds=seconds + GRACE_SECONDS)
 
     return await desk.journal.once("search", _key(desk, provider, query), list[Hit], work)
 
 
 async def _kept(desk: Desk, provider: Provider, query: Query) -> list[Hit] | None:
-    """The hits that `search_one` has found in this session with their relevance, None where it has not."""
+    """The hits that `search_one` has found in this session with their relevance, None where it has
+    not.
+    """
     hits = await desk.journal.known("search", _key(desk, provider, query), list[Hit])
     if not hits and query.freshness != "any":
-        hits = await desk.journal.known("search", _key(desk, provider, _of_any_age(query)), list[Hit])
+        hits = await desk.journal.known(
+            "search", _key(desk, provider, _of_any_age(query)), list[Hit]
+        )
     return None if hits is None else ranked_hits(hits, query)
 
 
 def _key(desk: Desk, provider: Provider, query: Query) -> dict[str, Any]:
     """What makes a search the same as another."""
-    wishes = query.model_dump(mode="json", exclude={"text", "kind", "results"}, exclude_defaults=True)
-    return {"provider": provider.name, "query": query.text, "limit": desk.settings.search_results, **wishes}
+    wishes = query.model_dump(
+        mode="json", exclude={"text", "kind", "results"}, exclude_defaults=True
+    )
+    return {
+        "provider": provider.name,
+        "query": query.text,
+        "limit": desk.settings.search_results,
+        **wishes,
+    }
 
 
 def _of_any_age(query: Query) -> Query:
@@ -113,36 +159,62 @@ def _of_any_age(query: Query) -> Query:
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """The hits of one query that can be read, with their relevance to it and where they were found."""
+    """The hits of one query that can be read, with their relevance to it and where they were
+    found.
+    """
     terms = query_terms(query.text)
-    return [_ranked(hit, query, terms) for hit in hits if hit.url.startswith("library://") or is_http_url(hit.url)]
+    return [
+        _ranked(hit, query, terms)
+        for hit in hits
+        if hit.url.startswith("library://") or is_http_url(hit.url)
+    ]
 
 
 def fused_hits(lists: Sequence[list[Hit]], settings: Settings) -> list[Hit]:
     """The lists of one topic as one, best first; the original query weighs more."""
-    weights = [settings.original_weight if hits and hits[0].found_by[0].kind == "original" else 1.0 for hits in lists]
+    weights = [
+        settings.original_weight if hits and hits[0].found_by[0].kind == "original" else 1.0
+        for hits in lists
+    ]
     return reciprocal_rank_fusion(lists, k=settings.rrf_k, weights=weights)
 
 
 def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
     """As many new pages as the query wants."""
-    return [hit for hit in hits if canonical_url(hit.url) not in before][: query.results] if query.results else hits
+    return (
+        [hit for hit in hits if canonical_url(hit.url) not in before][: query.results]
+        if query.results
+        else hits
+    )
 
 
 async def first_look(desk: Desk, question: str) -> list[Hit]:
-    """The hits of one broad search for the question itself, best provider first, each text once; [] when none answers."""
+    """The hits of one broad search for the question itself, best provider first, each text once; []
+    when none answers.
+    """
     seconds = search_seconds(desk.budget, desk.settings)
-    done = await asyncio.gather(*(search_one(desk, provider, Query(text=question), seconds) for provider in desk.search.providers))
-    return _without_copies([hit for found in done if not isinstance(found, Problem) for hit in found])
+    done = await asyncio.gather(
+        *(
+            search_one(desk, provider, Query(text=question), seconds)
+            for provider in desk.search.providers
+        )
+    )
+    return _without_copies(
+        [hit for found in done if not isinstance(found, Problem) for hit in found]
+    )
 
 
 def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
-    """The first of hits that say the same: a text that is spread over many pages suggests no more topics than one."""
+    """The first of hits that say the same: a text that is spread over many pages suggests no more
+    topics than one.
+    """
     kept: list[Hit] = []
     sketches: list[Sketch] = []
     for hit in hits:
         own = sketch(hit.snippet)
-        if len(hit.snippet.split()) < LEAST_TOLD or all(resemblance(own, other) < SPREAD for other in sketches):
+        if len(hit.snippet.split()) < LEAST_TOLD or all(
+            resemblance(own, other) < SPREAD for other in sketches
+        ):
             kept.append(hit)
             sketches.append(own)
     return kept
@@ -156,6 +228,13 @@ def search_seconds(budget: Budget, settings: Settings) -> float:
 
 def _ranked(hit: Hit, query: Query, terms: list[str]) -> Hit:
     title = "" if is_order(hit.title) else one_line(hit.title)
-    hit = hit.model_copy(update={"title": title, "snippet": one_line(without_orders(hit.snippet), SNIPPET_CHARS)})
+    hit = hit.model_copy(
+        update={"title": title, "snippet": one_line(without_orders(hit.snippet), SNIPPET_CHARS)}
+    )
     found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
-    return hit.model_copy(update={"relevance": relevance(hit.title, hit.snippet, hit.position, terms), "found_by": (found,)})
+    return hit.model_copy(
+        update={
+            "relevance": relevance(hit.title, hit.snippet, hit.position, terms),
+            "found_by": (found,),
+        }
+    )

@@ -1,4 +1,6 @@
-"""The channels of the graph: one meaning and one reducer each. Page texts are in the page store, so checkpoints stay small."""
+"""The channels of the graph: one meaning and one reducer each. Page texts are in the page store, so
+checkpoints stay small.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from spadework.values import (
 
 
 class Find(Value):
-    """What one worker brings back: the pages it read, best first, their best passages for its topic, and how many readable hits it left."""
+    """What one worker brings back: the pages it read, best first, their best passages for its
+    topic, and how many readable hits it left.
+    """
 
     topic: str
     round: int
@@ -47,9 +51,11 @@ def by_url(old: dict[str, Page], new: dict[str, Page]) -> dict[str, Page]:
 
 
 class ResearchInput(TypedDict):
-    """What a run is given. `attachments` are paths of files; `session_id` continues or names a session.
+    """What a run is given. `attachments` are paths of files; `session_id` continues or names a
+    session.
 
-    `follows` is the id of a session whose pages are used first, `earlier` the questions asked before this one, oldest first.
+    `follows` is the id of a session whose pages are used first, `earlier` the questions asked
+    before this one, oldest first.
     """
 
     question: Required[str]
@@ -65,7 +71,8 @@ class ResearchState(TypedDict, total=False):
     question: str
     attachments: list[str]
     session_id: str
-    #: The session that this thread has opened last, to tell a new run in it from a session that was named.
+    #: The session that this thread has opened last, to tell a new run in it from a session that was
+    #: named.
     opened: str
     follows: str
     earlier: list[str]
@@ -92,12 +99,24 @@ class ResearchState(TypedDict, total=False):
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """The update that clears what an earlier run in the same thread has gathered; {} in a fresh thread."""
+    """The update that clears what an earlier run in the same thread has gathered; {} in a fresh
+    thread.
+    """
     if not state.get("opened"):
         return {}
     lists, tables = ("tasks", "finds", "evidence", "rounds", "problems"), ("pages", "coverage")
-    replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {name: Overwrite({}) for name in tables}
-    return replaced | {"passages": {}, "stopped_by": "", "shortfalls": [], "sections": [], "citations": [], "conflicts": [], "report": ""}
+    replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {
+        name: Overwrite({}) for name in tables
+    }
+    return replaced | {
+        "passages": {},
+        "stopped_by": "",
+        "shortfalls": [],
+        "sections": [],
+        "citations": [],
+        "conflicts": [],
+        "report": "",
+    }
 
 
 class ResearchOutput(TypedDict, total=False):
@@ -116,7 +135,8 @@ class WorkerState(TypedDict, total=False):
     #: How many topics the plan has.
     topics: int
     read_before: list[str]
-    #: The topics of the workers among whom pages are dealt out; none where each may read what it likes.
+    #: The topics of the workers among whom pages are dealt out; none where each may read what it
+    #: likes.
     among: list[str]
     #: Whether those topics are parts of one matter, a survey.
     joint: bool

@@ -14,11 +14,15 @@ class Stopped(Exception):
 
 
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T], *, seconds: float) -> T:
-    """What `work` gives within `seconds`. Raises TimeoutError when it takes longer, Stopped when `stop` is set before it is done."""
+    """What `work` gives within `seconds`. Raises TimeoutError when it takes longer, Stopped when
+    `stop` is set before it is done.
+    """
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:
-        await asyncio.wait((doing, stopping), timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            (doing, stopping), timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED
+        )
         if doing.done():
             return doing.result()
         raise Stopped if stopping.done() else TimeoutError

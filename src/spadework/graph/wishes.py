@@ -1,4 +1,6 @@
-"""What a query wishes of its results beyond its words: how recent they are, from which domains, and how many."""
+"""What a query wishes of its results beyond its words: how recent they are, from which domains, and
+how many.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from spadework.values import Freshness, Plan, Query, Recommendation
 def dated(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
     """The queries for pages as recent as the plan wants.
 
-    Of what is asked about now, the first query asks for news, and the others, at least that one again, for all pages of the past year.
+    Of what is asked about now, the first query asks for news, and the others, at least that one
+    again, for all pages of the past year.
     """
     if freshness == "any" or not queries:
         return tuple(queries)

@@ -1,4 +1,6 @@
-"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A compiled subgraph, started once for every task."""
+"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A compiled subgraph, started once for every
+task.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,21 @@ from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
 from spadework.values import Problem
 
-#: The round whose threshold is that of the preset; every further one of an open topic lowers it by a step.
+#: The round whose threshold is that of the preset; every further one of an open topic lowers it by
+#: a step.
 FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look at what is known; where that will not do, ask every provider every query. Follow the links of what was read; fuse the lists."""
+    """Look at what is known; where that will not do, ask every provider every query. Follow the
+    links of what was read; fuse the lists.
+    """
     desk, emit = await desk_of(state["session_id"], runtime.context), emitter(runtime)
     before = {canonical_url(url) for url in state["read_before"]}
     known = await recalled(desk, state["task"], emit, before)
-    lists, problems = ([], []) if known.enough else await search_all(desk, state["task"], emit, before)
+    lists, problems = (
+        ([], []) if known.enough else await search_all(desk, state["task"], emit, before)
+    )
     links = {url: await desk.links.of(url) for url in state["read_before"]}
     left = await found_before(desk, state["task"], before)
     found = [*lists, *left, *known.beside(lists), followed(links, state["task"].queries, before)]
@@ -52,46 +59,86 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     settings, emit = desk.settings, emitter(runtime)
     fresh, problems = await judged(desk, state, fresh, emit)
     task, share = state["task"], settings.pages_per_domain
-    made = select_hits(fresh, preset=settings.preset, pages_per_domain=share, limit=task.pages, steps=max(0, task.round - FIRST))
+    made = select_hits(
+        fresh,
+        preset=settings.preset,
+        pages_per_domain=share,
+        limit=task.pages,
+        steps=max(0, task.round - FIRST),
+    )
     if desk.budget.under(BEST_ONLY):
         made = hurried(made)
     made, taken = await _dealt(desk, state, made)
-    return {"chosen": list(made.chosen), "reserve": list(made.reserve), "taken": sorted(taken), "problems": problems}
+    return {
+        "chosen": list(made.chosen),
+        "reserve": list(made.reserve),
+        "taken": sorted(taken),
+        "problems": problems,
+    }
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft deadline."""
+    """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft
+    deadline.
+    """
     desk = await desk_of(state["session_id"], runtime.context)
     emit = emitter(runtime)
-    taken = frozenset(state.get("taken", ()))  # a worker that was saved before pages were dealt out has none
-    drafts, problems = await read_pages(desk, state["task"], state["chosen"], state["reserve"], emit, taken)
+    taken = frozenset(
+        state.get("taken", ())
+    )  # a worker that was saved before pages were dealt out has none
+    drafts, problems = await read_pages(
+        desk, state["task"], state["chosen"], state["reserve"], emit, taken
+    )
     drafts, more = await looked_again(desk, state, drafts, emit)
     return {"drafts": drafts, "problems": [*problems, *more]}
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Keep the pages that hold text, each text once. Most boilerplate went with the extraction; a model takes out what is left of it."""
+    """Keep the pages that hold text, each text once. Most boilerplate went with the extraction; a
+    model takes out what is left of it.
+    """
     desk = await desk_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
-    pages, problems = await cleaned(desk, state["question"], list(seen.values()), state.get("topics", 1))
+    pages, problems = await cleaned(
+        desk, state["question"], list(seen.values()), state.get("topics", 1)
+    )
     return {"pages": pages, "problems": problems}
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Cut the pages into passages and keep those that fit best what the topic asks: text, a figure, or rows of a table."""
+    """Cut the pages into passages and keep those that fit best what the topic asks: text, a figure,
+    or rows of a table.
+    """
     desk = await desk_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
     passages = await distilled(desk, task.topic, pages)
-    emitter(runtime)(Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages)))
-    dead = [await failed_for_good(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])]
+    emitter(runtime)(
+        Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages))
+    )
+    dead = [
+        await failed_for_good(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])
+    ]
     left = max(0, dead.count(False) - len(state["drafts"]))
-    return {"finds": [Find(topic=task.topic.name, round=task.round, pages=tuple(pages), passages=tuple(passages), left=left)]}
+    return {
+        "finds": [
+            Find(
+                topic=task.topic.name,
+                round=task.round,
+                pages=tuple(pages),
+                passages=tuple(passages),
+                left=left,
+            )
+        ]
+    }
 
 
-async def _dealt(desk: Desk, state: WorkerState, made: Selection) -> tuple[Selection, frozenset[str]]:
-    """The selection with the pages that this worker is dealt, where they are dealt out; and those that the others of the round are dealt.
+async def _dealt(
+    desk: Desk, state: WorkerState, made: Selection
+) -> tuple[Selection, frozenset[str]]:
+    """The selection with the pages that this worker is dealt, where they are dealt out; and those
+    that the others of the round are dealt.
 
     What it would have chosen and others are dealt it reads along with them.
     """
@@ -99,10 +146,14 @@ async def _dealt(desk: Desk, state: WorkerState, made: Selection) -> tuple[Selec
     if len(among) < 2:
         return made, frozenset()
     of = (state["question"], task.round)
-    table = desk.tables.setdefault(of, Table(desk.journal, of, among, joint=state.get("joint", False)))
+    table = desk.tables.setdefault(
+        of, Table(desk.journal, of, among, joint=state.get("joint", False))
+    )
     hits = {canonical_url(hit.url): hit for hit in (*made.chosen, *made.reserve)}
     wish = (list(hits), len(made.chosen))
-    mine, taken = await table.deal(task.topic.name, wish, desk.stop, seconds=desk.budget.phase("search"))
+    mine, taken = await table.deal(
+        task.topic.name, wish, desk.stop, seconds=desk.budget.phase("search")
+    )
     along = [hit for hit in made.chosen if canonical_url(hit.url) in taken]
     own = [hit for url, hit in hits.items() if url in mine]
     rest = [hit for url, hit in hits.items() if url not in mine and hit not in along]
@@ -111,7 +162,12 @@ async def _dealt(desk: Desk, state: WorkerState, made: Selection) -> tuple[Selec
 
 def lost(topic: str, reason: str) -> Problem:
     """A worker that failed as a whole; the others go on."""
-    return Problem(stage="worker", subject=topic, reason=reason, effect="This topic got nothing from this round.")
+    return Problem(
+        stage="worker",
+        subject=topic,
+        reason=reason,
+        effect="This topic got nothing from this round.",
+    )
 
 
 worker = (

@@ -1,4 +1,6 @@
-"""How much a question is worth: what its workers ask and read, by the complexity of its plan and the effort (S3)."""
+"""How much a question is worth: what its workers ask and read, by the complexity of its plan and
+the effort (S3).
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,14 @@ from spadework.values import Complexity
 
 #: Queries of a topic in the first round, and in a round for gaps.
 QUERIES, GAP_QUERIES = 4, 3
-#: Where a model says which gaps are left, a simple question is one worker with at most 10 searches and pages, one a page that fails.
-#: Without one the pages are all there is to go by, so none is saved: with so few, answers were missed (benchmarks/README.md).
+#: Where a model says which gaps are left, a simple question is one worker with at most 10 searches
+#: and pages, one a page that fails. Without one the pages are all there is to go by, so none is
+#: saved: with so few, answers were missed (benchmarks/README.md).
 SIMPLE_QUERIES, SIMPLE_PAGES = 3, 6
 #: Pages of a worker that fills gaps, in normal effort.
 GAP_PAGES = 5
-#: How many times the pages of the preset are read in deep effort. Of a complex question the run's ceiling of pages bounds them.
+#: How many times the pages of the preset are read in deep effort. Of a complex question the run's
+#: ceiling of pages bounds them.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
 
@@ -23,8 +27,9 @@ DEEP_GAP_TIMES = 2
 class Workload(NamedTuple):
     """The queries and pages of one worker at most: in the first round, and in a round for gaps.
 
-    `broad` says whether pages that another worker reads, too, do not count among those of the first round; `reads_on` whether an open topic
-    also looks at what its first searches found and left unread: where no model names its gaps, that is what there is.
+    `broad` says whether pages that another worker reads, too, do not count among those of the first
+    round; `reads_on` whether an open topic also looks at what its first searches found and left
+    unread: where no model names its gaps, that is what there is.
     """
 
     queries: int
@@ -38,12 +43,20 @@ class Workload(NamedTuple):
 def workload(complexity: Complexity, settings: Settings, *, model: bool) -> Workload:
     """What the workers of a plan may do; `model` says whether one judges what they bring.
 
-    Rounds do not depend on it: a further one searches only for what is not covered, and the settings say how many there may be.
+    Rounds do not depend on it: a further one searches only for what is not covered, and the
+    settings say how many there may be.
     """
     most = PRESETS[settings.preset][1]
     if settings.effort == "deep":
         pages = most * DEEP_TIMES[complexity]
-        return Workload(QUERIES, pages, GAP_QUERIES, min(GAP_PAGES, most) * DEEP_GAP_TIMES, broad=True, reads_on=not model)
+        return Workload(
+            QUERIES,
+            pages,
+            GAP_QUERIES,
+            min(GAP_PAGES, most) * DEEP_GAP_TIMES,
+            broad=True,
+            reads_on=not model,
+        )
     if complexity == "simple" and model:
         return Workload(SIMPLE_QUERIES, min(SIMPLE_PAGES, most), GAP_QUERIES, min(GAP_PAGES, most))
     return Workload(QUERIES, most, GAP_QUERIES, min(GAP_PAGES, most), reads_on=not model)

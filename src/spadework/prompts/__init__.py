@@ -1,6 +1,7 @@
 """The words of the model roles: one Markdown file a role, rendered with strict variables.
 
-A prompt holds no time, no identifier of the run and no order of completion, so that the same work makes the same request.
+A prompt holds no time, no identifier of the run and no order of completion, so that the same work
+makes the same request.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from jinja2 import Environment, StrictUndefined
 #: The tag that encloses text from pages. Its forgeries inside a page are broken by `fenced`.
 FENCE = "page_text"
 
-#: What could be read as the mark: other brackets that look alike, and characters that are not seen between its letters.
+#: What could be read as the mark: other brackets that look alike, and characters that are not seen
+#: between its letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
-_FORGED = re.compile(r"[<＜﹤⟨〈](" + _UNSEEN + r"[/／⁄]?" + _UNSEEN + _UNSEEN.join(FENCE) + ")", re.IGNORECASE)
+_FORGED = re.compile(
+    r"[<＜﹤⟨〈](" + _UNSEEN + r"[/／⁄]?" + _UNSEEN + _UNSEEN.join(FENCE) + ")", re.IGNORECASE
+)
 
 
 class Prompt(NamedTuple):
@@ -28,19 +32,25 @@ class Prompt(NamedTuple):
 
 
 def fenced(text: str) -> str:
-    """Text from a page inside the marked block, which a forged mark inside the text cannot close."""
+    """Text from a page inside the marked block, which a forged mark inside the text cannot
+    close.
+    """
     harmless = _FORGED.sub(r"‹\1", str(text))
     return f"<{FENCE}>\n{harmless}\n</{FENCE}>"
 
 
 def plain(text: str) -> str:
-    """A short text from outside, such as a title, on one line, in which nothing can be taken for a mark of the block."""
+    """A short text from outside, such as a title, on one line, in which nothing can be taken for a
+    mark of the block.
+    """
     return _FORGED.sub(r"‹\1", " ".join(str(text).split()))
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
     environment.filters |= {"fenced": fenced, "plain": plain}
     return environment
 
@@ -53,4 +63,7 @@ def render(role: str, **variables: Any) -> Prompt:
     source = (files(__name__) / f"{role}.md").read_text(encoding="utf-8")
     system, _, user = source.partition("\n---\n")
     templates = _environment()
-    return Prompt(templates.from_string(system).render(variables).strip(), templates.from_string(user).render(variables).strip())
+    return Prompt(
+        templates.from_string(system).render(variables).strip(),
+        templates.from_string(user).render(variables).strip(),
+    )

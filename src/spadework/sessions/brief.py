@@ -9,7 +9,9 @@ from spadework.graph.state import ResearchInput
 
 @dataclass(frozen=True)
 class Brief:
-    """The question, paths of files to read first, the id of the session followed up, and the questions before, oldest first."""
+    """The question, paths of files to read first, the id of the session followed up, and the
+    questions before, oldest first.
+    """
 
     question: str
     attachments: tuple[str, ...] = ()

@@ -1,4 +1,6 @@
-"""The log of a session: every event as one line of JSON, so that who comes late, or back, sees what happened; line n is event n."""
+"""The log of a session: every event as one line of JSON, so that who comes late, or back, sees what
+happened; line n is event n.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ LOG = "events.jsonl"
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event. What a killed process left of a line is ended first, so that the next one stands alone."""
+    """Append an event. What a killed process left of a line is ended first, so that the next one
+    stands alone.
+    """
     line = event.model_dump_json().encode() + b"\n"
     with (folder / LOG).open("ab+") as file:
         if file.tell() and not _ends_a_line(file.fileno()):
@@ -23,7 +27,9 @@ def log_event(folder: Path, event: Event) -> None:
 
 
 def read_log(folder: Path) -> list[Event | None]:
-    """All events so far, the first first; None for a line that is none, such as one that a kill cut short."""
+    """All events so far, the first first; None for a line that is none, such as one that a kill cut
+    short.
+    """
     try:
         lines = (folder / LOG).read_bytes().splitlines()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,6 @@
-"""The files of a session, written as the run goes, each in one step. The ledger is one line an entry; the pages lie in `pages/`."""
+"""The files of a session, written as the run goes, each in one step. The ledger is one line an
+entry; the pages lie in `pages/`.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ WORK = ("search_workproduct", "intelligent_research_workproduct")
 MOST_EARLIER = 5
 
 #: Settings that are never written down: every key.
-SECRETS = {name for name, field in Settings.model_fields.items() if SecretStr in (field.annotation, *get_args(field.annotation))}
+SECRETS = {
+    name
+    for name, field in Settings.model_fields.items()
+    if SecretStr in (field.annotation, *get_args(field.annotation))
+}
 
 
 class Records:
@@ -52,16 +58,25 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """The records of a session; what is known at its start is written down before anything else, so that it can be taken up."""
+        """The records of a session; what is known at its start is written down before anything
+        else, so that it can be taken up.
+        """
         if (folder / METADATA).exists():
             metadata = await asyncio.to_thread(read_metadata, folder)
             taken_up = cls(folder, datetime.fromisoformat(metadata["created_at"]), fresh=False)
             if (folder / PROGRESS).exists():
-                taken_up._progress = json.loads(await asyncio.to_thread((folder / PROGRESS).read_text, encoding="utf-8"))
+                taken_up._progress = json.loads(
+                    await asyncio.to_thread((folder / PROGRESS).read_text, encoding="utf-8")
+                )
             return taken_up
         records = cls(folder, datetime.now(UTC), fresh=True)
-        # Only what was asked for; what comes from the environment is that of the process that resumes.
-        kept = {name: value for name, value in settings.model_dump(mode="json").items() if name in settings.given - SECRETS}
+        # Only what was asked for; what comes from the environment is that of the process that
+        # resumes.
+        kept = {
+            name: value
+            for name, value in settings.model_dump(mode="json").items()
+            if name in settings.given - SECRETS
+        }
         data = {
             "id": folder.name,
             "created_at": datetime.now(UTC).isoformat(),
@@ -85,15 +100,24 @@ class Records:
             await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
-        """Take down an event: as a line of the log, and where it stands in the session's own files."""
+        """Take down an event: as a line of the log, and where it stands in the session's own
+        files.
+        """
         await asyncio.to_thread(log_event, self.folder, event)
         if isinstance(event, Searched):
-            self._searches.append(f"- {event.topic}: “{event.query}” at {event.provider}: {event.hits} hits")
+            self._searches.append(
+                f"- {event.topic}: “{event.query}” at {event.provider}: {event.hits} hits"
+            )
         elif isinstance(event, Read):
             outcome = f"{event.chars} characters" if event.chars else f"not read: {event.reason}"
-            self._reads.append(f"- {event.topic}: {event.title or event.url} ({event.url}): {outcome}")
+            self._reads.append(
+                f"- {event.topic}: {event.title or event.url} ({event.url}): {outcome}"
+            )
         elif isinstance(event, Planned):
-            self._progress |= {"state": "searching", "topics": [topic.name for topic in event.plan.topics]}
+            self._progress |= {
+                "state": "searching",
+                "topics": [topic.name for topic in event.plan.topics],
+            }
             await self._json(PROGRESS, self._progress)
         elif isinstance(event, Assessed):
             await self._assessed(event)
@@ -106,7 +130,9 @@ class Records:
         await self._text(LEDGER, "".join(e.model_dump_json() + "\n" for e in evidence))
 
     async def finish(self, result: Result) -> Path:
-        """The report, the review, the result and the closing metadata. Returns the path of the report."""
+        """The report, the review, the result and the closing metadata. Returns the path of the
+        report.
+        """
         report = f"research_report_{self._stamp}.md"
         await self._text(report, result.report)
         await self._text(f"editorial_review_{self._stamp}.md", review(result))
@@ -131,22 +157,32 @@ class Records:
 
     def _written(self) -> dict[str, str]:
         """The files of this session that exist by now, by what they are."""
-        names = {"evidence": LEDGER} | {kind: f"{kind}_{self._stamp}.md" for kind in (*WORK, "editorial_review")}
+        names = {"evidence": LEDGER} | {
+            kind: f"{kind}_{self._stamp}.md" for kind in (*WORK, "editorial_review")
+        }
         return {kind: name for kind, name in names.items() if (self.folder / name).exists()}
 
     async def _assessed(self, event: Assessed) -> None:
         self._progress["rounds"].append(
-            {"round": event.round, "evidence": event.evidence, "coverage": [c.model_dump() for c in event.coverage]}
+            {
+                "round": event.round,
+                "evidence": event.evidence,
+                "coverage": [c.model_dump() for c in event.coverage],
+            }
         )
         await self._json(PROGRESS, self._progress)
         await self._text(
-            f"search_workproduct_{self._stamp}.md", "# Searches\n\n" + "\n".join([*self._searches, "", "# Pages", "", *self._reads]) + "\n"
+            f"search_workproduct_{self._stamp}.md",
+            "# Searches\n\n" + "\n".join([*self._searches, "", "# Pages", "", *self._reads]) + "\n",
         )
         lines = [
-            f"- {c.topic}: {'covered' if c.covered else 'open'}, score {c.score}, {len(c.evidence_ids)} quotes" for c in event.coverage
+            f"- {c.topic}: {'covered' if c.covered else 'open'}, score {c.score},"
+            f" {len(c.evidence_ids)} quotes"
+            for c in event.coverage
         ]
         await self._text(
-            f"intelligent_research_workproduct_{self._stamp}.md", f"# Coverage after round {event.round}\n\n" + "\n".join(lines) + "\n"
+            f"intelligent_research_workproduct_{self._stamp}.md",
+            f"# Coverage after round {event.round}\n\n" + "\n".join(lines) + "\n",
         )
 
     async def _json(self, name: str, data: Any) -> None:
@@ -157,10 +193,14 @@ class Records:
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """The folder of a session. Raises SessionNotFound where there is none, or the id could name a folder outside the sessions."""
+    """The folder of a session. Raises SessionNotFound where there is none, or the id could name a
+    folder outside the sessions.
+    """
     folder = home / "sessions" / session_id
     if not is_session_id(session_id) or not folder.is_dir():
-        raise SessionNotFound(f"There is no session {session_id[:80]!r}.", hint="`spadework sessions` lists them.")
+        raise SessionNotFound(
+            f"There is no session {session_id[:80]!r}.", hint="`spadework sessions` lists them."
+        )
     return folder
 
 
@@ -171,22 +211,30 @@ def delete_session(home: Path, session_id: str) -> None:
     """
     folder = session_folder(home, session_id)
     with held(folder):
-        with suppress(SessionNotFound):  # a session that broke off before its question was written down
+        with suppress(
+            SessionNotFound
+        ):  # a session that broke off before its question was written down
             PlanStore(home / "plans", 0).forget(read_metadata(folder).get("query", ""))
         shutil.rmtree(folder)
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:
-    """The metadata of a session folder. Raises SessionNotFound when there is none that can be read."""
+    """The metadata of a session folder. Raises SessionNotFound when there is none that can be
+    read.
+    """
     try:
         data: dict[str, Any] = json.loads((folder / METADATA).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise SessionNotFound(f"There is no session {folder.name}.", hint="`spadework sessions` lists them.") from None
+        raise SessionNotFound(
+            f"There is no session {folder.name}.", hint="`spadework sessions` lists them."
+        ) from None
     return data
 
 
 def questions_before(home: Path, follows: str) -> tuple[str, ...]:
-    """The questions of the session `follows` and those it follows up itself, oldest first. Raises SessionNotFound for an unknown one."""
+    """The questions of the session `follows` and those it follows up itself, oldest first. Raises
+    SessionNotFound for an unknown one.
+    """
     found: list[str] = []
     while follows and len(found) < MOST_EARLIER:
         metadata = read_metadata(session_folder(home, follows))

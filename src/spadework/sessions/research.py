@@ -27,10 +27,12 @@ async def research(
 ) -> Result:
     """The result of researching a question, or of following up the session `follows` (its id).
 
-    `providers` are what is searched with: see `Session.search_with`. Raises SettingsError for settings that cannot be used,
-    SessionNotFound for an unknown `follows`.
+    `providers` are what is searched with: see `Session.search_with`. Raises SettingsError for
+    settings that cannot be used, SessionNotFound for an unknown `follows`.
     """
-    session = Session.start(question, settings=settings, budget=budget, attachments=attachments, follows=follows)
+    session = Session.start(
+        question, settings=settings, budget=budget, attachments=attachments, follows=follows
+    )
     return await session.search_with(*providers).result()
 
 
@@ -43,15 +45,27 @@ def research_sync(
     follows: str = "",
     providers: Sequence[Any] = (),
 ) -> Result:
-    """The same for code that is not asynchronous, also where an event loop runs already, as in a notebook.
+    """The same for code that is not asynchronous, also where an event loop runs already, as in a
+    notebook.
 
     Ctrl-C cancels the run (the session can be resumed) and raises KeyboardInterrupt.
     """
-    return finished(lambda: research(question, settings, budget, attachments=attachments, follows=follows, providers=providers))
+    return finished(
+        lambda: research(
+            question,
+            settings,
+            budget,
+            attachments=attachments,
+            follows=follows,
+            providers=providers,
+        )
+    )
 
 
 def finished(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What the coroutine of `work` gives, run to its end: in this thread, or in one of its own where this one has a running loop."""
+    """What the coroutine of `work` gives, run to its end: in this thread, or in one of its own
+    where this one has a running loop.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:

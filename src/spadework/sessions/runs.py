@@ -1,7 +1,8 @@
-"""The sessions that run in this process, each followed by any number of watchers: a server's open questions.
+"""The sessions that run in this process, each followed by any number of watchers: a server's open
+questions.
 
-A watcher that comes late or comes back gets every event from the one it names, in order and once. A run that its server was killed under
-is marked in its folder, and taken up by the next server.
+A watcher that comes late or comes back gets every event from the one it names, in order and once. A
+run that its server was killed under is marked in its folder, and taken up by the next server.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ SERVED = ".served"
 
 
 class Run:
-    """A session that runs, and what it has told so far; event n is `told[n - 1]`, as in its log. `notes` are for those who watch now."""
+    """A session that runs, and what it has told so far; event n is `told[n - 1]`, as in its log.
+    `notes` are for those who watch now.
+    """
 
     def __init__(self, session: Session, told: list[Event | None]) -> None:
         self.session = session
@@ -36,7 +39,11 @@ class Run:
     @property
     def asked(self) -> Asked | None:
         """What the user is being asked now."""
-        return self.told[-1] if self.told and isinstance(self.told[-1], Asked) and not self.over else None
+        return (
+            self.told[-1]
+            if self.told and isinstance(self.told[-1], Asked) and not self.over
+            else None
+        )
 
     @property
     def finished(self) -> bool:
@@ -59,7 +66,9 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """The events after number `after` as (number, event), up to the last; a note bears the number of the event before it."""
+        """The events after number `after` as (number, event), up to the last; a note bears the
+        number of the event before it.
+        """
         n, noted = after, 0
         while True:
             more = self._more
@@ -82,7 +91,9 @@ class Run:
 
 
 class Runs:
-    """The runs of a process, by session id. Close it at the end: what still runs is left as it is, to be taken up."""
+    """The runs of a process, by session id. Close it at the end: what still runs is left as it is,
+    to be taken up.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -120,8 +131,12 @@ class Runs:
         """All runs, the newest first."""
         return list(reversed(self._runs.values()))
 
-    async def watch(self, session_id: str, after: int = 0) -> AsyncGenerator[tuple[int, Event], None]:
-        """The events of a session after number `after`: of one that runs as they happen, else those in its log. Raises SessionNotFound."""
+    async def watch(
+        self, session_id: str, after: int = 0
+    ) -> AsyncGenerator[tuple[int, Event], None]:
+        """The events of a session after number `after`: of one that runs as they happen, else those
+        in its log. Raises SessionNotFound.
+        """
         if run := self._runs.get(session_id):
             async with aclosing(run.watch(after)) as events:
                 async for numbered in events:
@@ -133,7 +148,9 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """End a run without a report; it can be resumed. Raises SessionNotFound when it does not run here."""
+        """End a run without a report; it can be resumed. Raises SessionNotFound when it does not
+        run here.
+        """
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
         run, task = self._runs[session_id], self._tasks[session_id]
@@ -174,8 +191,14 @@ class Runs:
         """A fault of ours: its watchers hear of it, and its traceback goes to the log."""
         if task.cancelled() or (fault := task.exception()) is None:
             return
-        logging.getLogger(__name__).error("Session %s broke", run.session.session_id, exc_info=fault)
-        run.tell(Ended(how="failed", text=f"Something in spadework itself failed ({type(fault).__name__})."))
+        logging.getLogger(__name__).error(
+            "Session %s broke", run.session.session_id, exc_info=fault
+        )
+        run.tell(
+            Ended(
+                how="failed", text=f"Something in spadework itself failed ({type(fault).__name__})."
+            )
+        )
         run.end()
         self._runs.pop(run.session.session_id, None)
         self._tasks.pop(run.session.session_id, None)
@@ -187,7 +210,9 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        """A run that is over is read from its log from now on; those who watch it keep it until they have all of it."""
+        """A run that is over is read from its log from now on; those who watch it keep it until
+        they have all of it.
+        """
         await asyncio.to_thread((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()
         self._runs.pop(run.session.session_id, None)

@@ -1,4 +1,6 @@
-"""A research session: start, watch its events, answer, stop, cancel, resume, follow up. Every front door shares this object."""
+"""A research session: start, watch its events, answer, stop, cancel, resume, follow up. Every front
+door shares this object.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from langgraph.types import Command
 
 from spadework.budget import Budget
 from spadework.errors import SessionNotFound, SettingsError
-from spadework.events import Answered, Asked, Event, Finished, Notice, Started, Troubled, parse_event
+from spadework.events import (
+    Answered,
+    Asked,
+    Event,
+    Finished,
+    Notice,
+    Started,
+    Troubled,
+    parse_event,
+)
 from spadework.graph.closing import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
 from spadework.graph.research import Graph, build_graph
@@ -22,7 +33,13 @@ from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions.brief import Brief
 from spadework.sessions.lock import held
-from spadework.sessions.records import Records, questions_before, read_metadata, read_result, session_folder
+from spadework.sessions.records import (
+    Records,
+    questions_before,
+    read_metadata,
+    read_result,
+    session_folder,
+)
 from spadework.sessions.store import checkpoints
 from spadework.sessions.stream import parts_until_deadline
 from spadework.settings import Settings
@@ -35,7 +52,9 @@ MOST_STEPS = 200
 
 
 class Session:
-    """One question and its run. Make it with `start` or `resume`, then iterate `events()` or await `result()`."""
+    """One question and its run. Make it with `start` or `resume`, then iterate `events()` or await
+    `result()`.
+    """
 
     def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
         self.session_id = session_id
@@ -63,7 +82,8 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """A new session; one that `follows` another (its id) uses that one's pages first, and searches only for what they lack.
+        """A new session; one that `follows` another (its id) uses that one's pages first, and
+        searches only for what they lack.
 
         `earlier` are the questions before this one where no session is followed, oldest first.
         Raises SettingsError for an empty question, SessionNotFound for an unknown `follows`.
@@ -73,30 +93,44 @@ class Session:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
         before = questions_before(settings.home, follows) if follows else tuple(earlier)
-        brief = Brief(question, tuple(str(Path(path).absolute()) for path in attachments), follows, before)
+        brief = Brief(
+            question, tuple(str(Path(path).absolute()) for path in attachments), follows, before
+        )
         return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """A session taken up where it was left; `changed` settings replace those it was started with. Raises SessionNotFound."""
+        """A session taken up where it was left; `changed` settings replace those it was started
+        with. Raises SessionNotFound.
+        """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
         kept = settings or Settings.load(**{**metadata["settings"], "home": home, **asked})
         limits = {name: value for name, value in metadata["limits"].items() if name not in asked}
         follows = metadata.get("follows", "")
-        brief = Brief(metadata["query"], tuple(metadata["attachments"]), follows, questions_before(home, follows))
+        brief = Brief(
+            metadata["query"],
+            tuple(metadata["attachments"]),
+            follows,
+            questions_before(home, follows),
+        )
         return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
 
     def attach(self, paths: Sequence[Path]) -> None:
         """Give files along that are read first. Before the run begins."""
-        self.brief = replace(self.brief, attachments=(*self.brief.attachments, *(str(path.absolute()) for path in paths)))
+        self.brief = replace(
+            self.brief,
+            attachments=(*self.brief.attachments, *(str(path.absolute()) for path in paths)),
+        )
 
     def search_with(self, *sources: Any) -> Self:
-        """Search with these, before the run begins: objects with `async def search(query, *, limit, seconds)` as
-        `spadework.tools.search.provider.Provider` says, or tools and retrievers of LangChain.
+        """Search with these, before the run begins: objects with `async def search(query, *, limit,
+        seconds)` as `spadework.tools.search.provider.Provider` says, or tools and retrievers of
+        LangChain.
 
-        They take the place of `auto`; what else the setting `search` names is asked besides. A resumed session must be given them again.
+        They take the place of `auto`; what else the setting `search` names is asked besides. A
+        resumed session must be given them again.
         """
         self._providers += sources
         return self
@@ -106,7 +140,9 @@ class Session:
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer what an `Asked` event asked: words or one of its options; for a plan the topics wanted, one a line, or "" for yes."""
+        """Answer what an `Asked` event asked: words or one of its options; for a plan the topics
+        wanted, one a line, or "" for yes.
+        """
         self._answers.put_nowait(text)
 
     async def result(self) -> Result:
@@ -117,13 +153,16 @@ class Session:
                     return event.result
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
-    async def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
+    async def events(
+        self, progress: Callable[[str], None] | None = None
+    ) -> AsyncGenerator[Event, None]:
         """Run the session; its events as they happen, the last being Finished.
 
-        `progress` is told what takes long before the run begins, such as building an index. Closing the iterator cancels the run, which
-        can be resumed. Raises SettingsError, SessionBusy.
+        `progress` is told what takes long before the run begins, such as building an index. Closing
+        the iterator cancels the run, which can be resumed. Raises SettingsError, SessionBusy.
         """
-        # The session runs in a task of its own, and this only hands its events on: a reader that goes away half-way cancels that task.
+        # The session runs in a task of its own, and this only hands its events on: a reader that
+        # goes away half-way cancels that task.
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         running = asyncio.create_task(self._drive(queue, progress))
         over = False
@@ -134,13 +173,16 @@ class Session:
             await running
         finally:
             try:
-                # Who leaves with the result in hand need not strike what is only closing its files and connections.
+                # Who leaves with the result in hand need not strike what is only closing its files
+                # and connections.
                 await asyncio.wait({running}, timeout=CLOSING_SECONDS if over else 0)
             finally:
                 running.cancel()
                 await asyncio.gather(running, return_exceptions=True)
 
-    async def _drive(self, queue: asyncio.Queue[Event | None], progress: Callable[[str], None] | None) -> None:
+    async def _drive(
+        self, queue: asyncio.Queue[Event | None], progress: Callable[[str], None] | None
+    ) -> None:
         try:
             async with aclosing(self._events(progress)) as events:
                 async for event in events:
@@ -155,10 +197,17 @@ class Session:
             return
         await asyncio.to_thread(_make, self.folder)
         with held(self.folder):
-            records = await Records.begin(self.folder, self.brief, self.settings, self.budget.limits)
+            records = await Records.begin(
+                self.folder, self.brief, self.settings, self.budget.limits
+            )
             try:
                 desk = await Desk.open(
-                    self.session_id, self.settings, self.budget, stop=self._stop, progress=progress, providers=self._providers
+                    self.session_id,
+                    self.settings,
+                    self.budget,
+                    stop=self._stop,
+                    progress=progress,
+                    providers=self._providers,
                 )
             except SettingsError:
                 await records.discard()
@@ -173,7 +222,10 @@ class Session:
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         graph = build_graph(checkpoints(desk.journal))
-        config: RunnableConfig = {"configurable": {"thread_id": self.session_id}, "recursion_limit": MOST_STEPS}
+        config: RunnableConfig = {
+            "configurable": {"thread_id": self.session_id},
+            "recursion_limit": MOST_STEPS,
+        }
         before = (await graph.aget_state(config)).values
         yield self._started(desk.mode, desk.searching, resumed=bool(before))
         for notice in desk.notices:
@@ -220,8 +272,12 @@ class Session:
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""
 
-    async def _watched(self, graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any) -> AsyncGenerator[Event, None]:
-        """Run the graph with what it is given, or from its checkpoint, and write down what it adds, until it ends or asks something."""
+    async def _watched(
+        self, graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any
+    ) -> AsyncGenerator[Event, None]:
+        """Run the graph with what it is given, or from its checkpoint, and write down what it adds,
+        until it ends or asks something.
+        """
         before = (await graph.aget_state(config)).values
         ledger: list[Evidence] = list(before.get("evidence", []))
         stream = graph.astream(
@@ -237,7 +293,9 @@ class Session:
             async for part in parts:
                 if part["type"] == "updates":
                     await _keep(part["data"], ledger, records)
-                events = _of_update(part) if part["type"] == "updates" else [parse_event(part["data"])]
+                events = (
+                    _of_update(part) if part["type"] == "updates" else [parse_event(part["data"])]
+                )
                 for event in events:
                     if isinstance(event, Finished):
                         await records.finish(event.result)
@@ -246,23 +304,38 @@ class Session:
 
 async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
     """Write the ledger when a node has added to it."""
-    added = [e for change in update.values() if isinstance(change, dict) for e in change.get("evidence", [])]
+    added = [
+        e
+        for change in update.values()
+        if isinstance(change, dict)
+        for e in change.get("evidence", [])
+    ]
     if added:
         ledger.extend(added)
         await records.ledger(ledger)
 
 
 def _of_update(part: Any) -> list[Event]:
-    """What the update of a node tells: what it asks the user, or the problems it met; those of a worker come with the worker's end."""
+    """What the update of a node tells: what it asks the user, or the problems it met; those of a
+    worker come with the worker's end.
+    """
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
         return [parse_event(waiting[0].value)]
-    return [Troubled(problem=p) for change in part["data"].values() if isinstance(change, dict) for p in change.get("problems", [])]
+    return [
+        Troubled(problem=p)
+        for change in part["data"].values()
+        if isinstance(change, dict)
+        for p in change.get("problems", [])
+    ]
 
 
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingsError(f"The session folder {folder} cannot be made: {error.strerror}. Choose another with --home.") from None
+        raise SettingsError(
+            f"The session folder {folder} cannot be made: {error.strerror}. Choose another with"
+            " --home."
+        ) from None

@@ -1,4 +1,6 @@
-"""Statistics over sessions: what added evidence, what each round gained, what it cost, and what should be looked at."""
+"""Statistics over sessions: what added evidence, what each round gained, what it cost, and what
+should be looked at.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,17 @@ from spadework.sessions.log import read_log
 from spadework.sessions.records import PROGRESS, list_sessions, read_result
 from spadework.values import Result, Source, Value
 
-#: Alerts (S12): shares above which, and for cached answers below which, a session should be looked at.
+#: Alerts (S12): shares above which, and for cached answers below which, a session should be looked
+#: at.
 MOST_TIME, MOST_TOO_LONG, MOST_ERRORS, LEAST_CACHED = 0.90, 0.05, 0.10, 0.50
 #: Below this many requests a share says nothing.
 FEW = 5
 
 
 class Worth(Value):
-    """What one provider, or one kind of query, brought: searches, hits, evidence that it found, and evidence that only it found."""
+    """What one provider, or one kind of query, brought: searches, hits, evidence that it found, and
+    evidence that only it found.
+    """
 
     name: str
     searches: int = 0
@@ -33,7 +38,8 @@ class Worth(Value):
 
 
 class Gain(Value):
-    """One round of a session: mean coverage score (0..1) before and after it, the evidence it added, and the quality (0..10) in the end.
+    """One round of a session: mean coverage score (0..1) before and after it, the evidence it
+    added, and the quality (0..10) in the end.
 
     `quality` is None where no model has rated it.
     """
@@ -47,7 +53,9 @@ class Gain(Value):
 
 
 class Figures(Value):
-    """What one session gave and cost. `seconds_limit` is the time it was given; `money` None where a price was not known."""
+    """What one session gave and cost. `seconds_limit` is the time it was given; `money` None where
+    a price was not known.
+    """
 
     session_id: str
     follows: str
@@ -72,7 +80,9 @@ class Figures(Value):
 
 
 class Statistics(Value):
-    """All of it: sessions newest first, providers and kinds of queries by the evidence they brought, rounds, alerts as sentences."""
+    """All of it: sessions newest first, providers and kinds of queries by the evidence they
+    brought, rounds, alerts as sentences.
+    """
 
     sessions: tuple[Figures, ...] = ()
     providers: tuple[Worth, ...] = ()
@@ -82,7 +92,9 @@ class Statistics(Value):
 
 
 def statistics(home: Path) -> Statistics:
-    """The statistics of all finished sessions under `home`; one whose files cannot be read is left out."""
+    """The statistics of all finished sessions under `home`; one whose files cannot be read is left
+    out.
+    """
     finished = list(_finished(home))
     figures = [_figures(metadata, result) for metadata, result in finished]
     results = [result for _, result in finished]
@@ -90,7 +102,9 @@ def statistics(home: Path) -> Statistics:
     searched = [event for folder in folders for event in _searched(folder)]
     return Statistics(
         sessions=tuple(figures),
-        providers=_worth(results, "provider", Counter(e.provider for e in searched), _hits(searched)),
+        providers=_worth(
+            results, "provider", Counter(e.provider for e in searched), _hits(searched)
+        ),
         kinds=_worth(results, "kind", Counter(), Counter()),
         gains=tuple(gain for folder in folders for gain in _gains(folder)),
         alerts=tuple(alert for figure in figures for alert in _alerts(figure)),
@@ -146,8 +160,12 @@ def _hits(searched: Iterable[Searched]) -> Counter[str]:
     return hits
 
 
-def _worth(results: Sequence[Result], by: str, searches: Counter[str], hits: Counter[str]) -> tuple[Worth, ...]:
-    """What each provider (`by` "provider") or kind of query ("kind") brought, by the sources in which the evidence stands."""
+def _worth(
+    results: Sequence[Result], by: str, searches: Counter[str], hits: Counter[str]
+) -> tuple[Worth, ...]:
+    """What each provider (`by` "provider") or kind of query ("kind") brought, by the sources in
+    which the evidence stands.
+    """
     evidence: Counter[str] = Counter()
     alone: Counter[str] = Counter()
     for result in results:
@@ -157,7 +175,16 @@ def _worth(results: Sequence[Result], by: str, searches: Counter[str], hits: Cou
             evidence.update(finders)
             alone.update(finders if len(finders) == 1 else ())
     names = sorted(searches.keys() | evidence.keys(), key=lambda name: (-evidence[name], name))
-    return tuple(Worth(name=name, searches=searches[name], hits=hits[name], evidence=evidence[name], alone=alone[name]) for name in names)
+    return tuple(
+        Worth(
+            name=name,
+            searches=searches[name],
+            hits=hits[name],
+            evidence=evidence[name],
+            alone=alone[name],
+        )
+        for name in names
+    )
 
 
 def _finders(source: Source, by: str) -> set[str]:
@@ -174,10 +201,23 @@ def _gains(folder: Path) -> list[Gain]:
         for entry in rounds:
             before = _mean(known.values())
             known |= {topic["topic"]: float(topic["score"]) for topic in entry["coverage"]}
-            rated |= {topic["topic"]: _mean(topic["quality"].values()) for topic in entry["coverage"] if topic.get("quality")}
+            rated |= {
+                topic["topic"]: _mean(topic["quality"].values())
+                for topic in entry["coverage"]
+                if topic.get("quality")
+            }
             added, after = int(entry["evidence"]) - evidence, _mean(known.values())
             quality = _mean(rated.values()) if rated else None
-            gains.append(Gain(session_id=folder.name, round=entry["round"], before=before, after=after, evidence=added, quality=quality))
+            gains.append(
+                Gain(
+                    session_id=folder.name,
+                    round=entry["round"],
+                    before=before,
+                    after=after,
+                    evidence=added,
+                    quality=quality,
+                )
+            )
             evidence = int(entry["evidence"])
     except (OSError, ValueError, KeyError, TypeError):
         return []
@@ -200,5 +240,8 @@ def _alerts(f: Figures) -> list[str]:
     if asked >= FEW and f.search_errors > MOST_ERRORS * asked:
         found.append(f"{f.search_errors} of {asked} searches failed")
     if f.requests >= FEW and f.cache_hits < LEAST_CACHED * f.requests and f.follows:
-        found.append(f"only {f.cache_hits} of {f.requests} answers were known, though it follows up another session")
+        found.append(
+            f"only {f.cache_hits} of {f.requests} answers were known, though it follows up another"
+            " session"
+        )
     return [f"{f.session_id}: {sentence}." for sentence in found]

@@ -12,10 +12,14 @@ from spadework.budget import Budget
 GRACE_SECONDS = 0.3
 
 
-async def parts_until_deadline(stream: AsyncIterator[Any], budget: Budget) -> AsyncGenerator[Any, None]:
-    """The parts of `stream` as they come; it ends with the stream, or a little after the deadline. The run never outlives this generator.
+async def parts_until_deadline(
+    stream: AsyncIterator[Any], budget: Budget
+) -> AsyncGenerator[Any, None]:
+    """The parts of `stream` as they come; it ends with the stream, or a little after the deadline.
+    The run never outlives this generator.
 
-    The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in the middle of the other's work.
+    The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
+    the middle of the other's work.
     """
     queue: asyncio.Queue[Any] = asyncio.Queue()
     end = object()
@@ -25,8 +29,12 @@ async def parts_until_deadline(stream: AsyncIterator[Any], budget: Budget) -> As
             async for part in stream:
                 queue.put_nowait(part)
         except asyncio.CancelledError as cancelled:
-            # LangGraph hands over the task in which it is still saving, to be waited for before the file is closed.
-            await asyncio.gather(*(left for left in cancelled.args if isinstance(left, asyncio.Task)), return_exceptions=True)
+            # LangGraph hands over the task in which it is still saving, to be waited for before the
+            # file is closed.
+            await asyncio.gather(
+                *(left for left in cancelled.args if isinstance(left, asyncio.Task)),
+                return_exceptions=True,
+            )
             raise
         finally:
             queue.put_nowait(end)
@@ -35,7 +43,8 @@ async def parts_until_deadline(stream: AsyncIterator[Any], budget: Budget) -> As
     try:
         while True:
             try:
-                # Not asyncio.wait_for: on Python 3.11 it can lose a cancellation that comes together with a part.
+                # Not asyncio.wait_for: on Python 3.11 it can lose a cancellation that comes
+                # together with a part.
                 async with asyncio.timeout(budget.left() + GRACE_SECONDS):
                     part = await queue.get()
             except TimeoutError:

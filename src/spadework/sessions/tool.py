@@ -1,4 +1,6 @@
-"""Research as a tool for the agents of others: `deep_research(question)` for LangChain and LangGraph."""
+"""Research as a tool for the agents of others: `deep_research(question)` for LangChain and
+LangGraph.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,18 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 
 DESCRIPTION = (
-    "Research a question that needs reading: search, read, and write a report in Markdown in which every sentence of fact cites "
-    "words that stand in a source, as [n]. Takes from seconds to minutes. Ask one whole question in words."
+    "Research a question that needs reading: search, read, and write a report in Markdown in which"
+    " every sentence of fact cites words that stand in a source, as [n]. Takes from seconds to"
+    " minutes. Ask one whole question in words."
 )
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """The tool `deep_research(question)`. Its content is the report; its artifact the whole result as JSON (`spadework.Result`).
+    """The tool `deep_research(question)`. Its content is the report; its artifact the whole result
+    as JSON (`spadework.Result`).
 
-    In a LangGraph run the events of the research come on the custom stream. What goes wrong is told to the model in one sentence.
+    In a LangGraph run the events of the research come on the custom stream. What goes wrong is told
+    to the model in one sentence.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
@@ -59,7 +64,9 @@ async def _researched(session: Session, tell: Callable[[Any], None]) -> tuple[st
 
 
 def _writer() -> Callable[[Any], None]:
-    """Writes to the custom stream of the LangGraph run that this is part of, if it is part of one."""
+    """Writes to the custom stream of the LangGraph run that this is part of, if it is part of
+    one.
+    """
     try:
         return get_stream_writer()
     except (RuntimeError, KeyError):

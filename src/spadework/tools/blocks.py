@@ -1,8 +1,9 @@
 """The blocks of a Markdown text and where they stand: one pass over its lines.
 
-A full CommonMark parser builds a tree that nobody here needs, at a tenth of the speed. Where this scanner departs from CommonMark: a fenced
-block or table inside a list is a block of its own (so that code is never taken for prose), a list is one block with its nested lists,
-and a row of cells between pipes is a table also without a delimiter row.
+A full CommonMark parser builds a tree that nobody here needs, at a tenth of the speed. Where this
+scanner departs from CommonMark: a fenced block or table inside a list is a block of its own (so
+that code is never taken for prose), a list is one block with its nested lists, and a row of cells
+between pipes is a table also without a delimiter row.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines `markdown[start:end]`, without the last line's end. `language` is the first word after a fence."""
+    """The lines `markdown[start:end]`, without the last line's end. `language` is the first word
+    after a fence.
+    """
 
     kind: Kind
     start: int
@@ -34,7 +37,9 @@ class Block:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """The blocks of a text in order. They do not overlap, and only blank lines stand outside them."""
+    """The blocks of a text in order. They do not overlap, and only blank lines stand outside
+    them.
+    """
     lines = markdown.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found: list[Block] = []
@@ -47,7 +52,9 @@ def blocks(markdown: str) -> list[Block]:
         fence = _FENCE.match(lines[i]) if kind == "code" else None
         end = starts[i] + len(markdown[starts[i] : starts[after]].rstrip())
         found.append(Block(kind, starts[i], end, fence[3].lower() if fence else ""))
-        in_list = kind == "list" or (in_list and _indent(lines[i]) > 0 and kind not in ("paragraph", "heading"))
+        in_list = kind == "list" or (
+            in_list and _indent(lines[i]) > 0 and kind not in ("paragraph", "heading")
+        )
         i = after
     return found
 
@@ -109,7 +116,9 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """A list goes on over lazy lines, and over blank lines when an item or an indented line follows."""
+    """A list goes on over lazy lines, and over blank lines when an item or an indented line
+    follows.
+    """
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -117,7 +126,9 @@ def _list_end(lines: list[str], i: int) -> int:
             following += 1
             continue
         kind = _kind(lines, following, True)
-        if following == end or not (kind == "list" or (kind == "paragraph" and _indent(lines[following]) > 1)):
+        if following == end or not (
+            kind == "list" or (kind == "paragraph" and _indent(lines[following]) > 1)
+        ):
             return end
         end = following = _run_end(lines, following, ("list", "paragraph"))
     return end
@@ -132,7 +143,9 @@ def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
 
 
 def _code_end(lines: list[str], i: int) -> int:
-    """A fence ends at its like or at the end of the text; indented code at the last indented line."""
+    """A fence ends at its like or at the end of the text; indented code at the last indented
+    line.
+    """
     fence = _FENCE.match(lines[i])
     if not fence:
         end = i + 1

@@ -1,6 +1,7 @@
 """Where this machine has a Chromium or a Chrome: for pages that need a browser, and for printing.
 
-The headless shell is a Chromium without windows, a package or a download of its own; it reads a page in about half the time.
+The headless shell is a Chromium without windows, a package or a download of its own; it reads a
+page in about half the time.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+)
 #: Where macOS has it, and where `playwright install chromium` puts it.
 _PLACES = (
     (Path("/Applications"), "Google Chrome.app/Contents/MacOS/Google Chrome"),
@@ -23,16 +31,29 @@ _PLACES = (
 _SHELL_NAMES = ("chromium-headless-shell", "chrome-headless-shell")
 _SHELL_PLACES = tuple(
     (Path(folder), f"chromium_headless_shell-*/*/{name}")
-    for folder in ("~/.cache/ms-playwright", "~/Library/Caches/ms-playwright", "~/AppData/Local/ms-playwright")
-    for name in ("chrome-headless-shell", "headless_shell", "chrome-headless-shell.exe", "headless_shell.exe")
+    for folder in (
+        "~/.cache/ms-playwright",
+        "~/Library/Caches/ms-playwright",
+        "~/AppData/Local/ms-playwright",
+    )
+    for name in (
+        "chrome-headless-shell",
+        "headless_shell",
+        "chrome-headless-shell.exe",
+        "headless_shell.exe",
+    )
 )
 
 #: What to do where there is none.
-HOW_TO_INSTALL = "`apt install chromium`, or `pip install playwright && playwright install chromium`"
+HOW_TO_INSTALL = (
+    "`apt install chromium`, or `pip install playwright && playwright install chromium`"
+)
 
 
 def installed_chromium(path: str = "") -> str:
-    """The path of a browser that can be run: `path` if one is given, else the first that is found; "" where there is none."""
+    """The path of a browser that can be run: `path` if one is given, else the first that is found;
+    "" where there is none.
+    """
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _found(_NAMES, _PLACES) or headless_shell()
@@ -47,7 +68,14 @@ def _found(names: Sequence[str], places: Sequence[tuple[Path, str]]) -> str:
     if found := next((place for name in names if (place := shutil.which(name))), ""):
         return found
     for folder, pattern in places:
-        if placed := next((place for place in sorted(folder.expanduser().glob(pattern), reverse=True) if os.access(place, os.X_OK)), None):
+        if placed := next(
+            (
+                place
+                for place in sorted(folder.expanduser().glob(pattern), reverse=True)
+                if os.access(place, os.X_OK)
+            ),
+            None,
+        ):
             return str(placed)
     return ""
 

@@ -1,4 +1,6 @@
-"""How clean the text of a page is, found by code: the share of it that reads like a page's own matter."""
+"""How clean the text of a page is, found by code: the share of it that reads like a page's own
+matter.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,18 @@ from spadework.tools.inline import plain
 
 #: From this share of linked words on, a block is a list of links.
 LINKS = 0.5
-#: A paragraph of fewer words that ends no sentence is a label; one of fewer characters may be a notice.
+#: A paragraph of fewer words that ends no sentence is a label; one of fewer characters may be a
+#: notice.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
 #: Words of an item of a list on average, below which it is a menu.
 MENU_WORDS = 4
 
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _NOTICE = re.compile(
-    r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|all rights reserved|privacy policy|"
-    r"terms of (?:use|service)|related (?:articles|posts|stories)|read more|you may also like|advertisement|sponsored|"
+    r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|all"
+    r" rights reserved|privacy policy|"
+    r"terms of (?:use|service)|related (?:articles|posts|stories)|read more|you may also"
+    r" like|advertisement|sponsored|"
     r"leave a (?:comment|reply)|add to cart|download our app)\b",
     re.IGNORECASE,
 )
@@ -32,7 +37,9 @@ def cleanliness(markdown: str) -> float:
 
 
 def is_matter(markdown: str, block: Block) -> bool:
-    """Whether a block reads like something that is told, and not like a menu, a notice or a label. Code and tables always do."""
+    """Whether a block reads like something that is told, and not like a menu, a notice or a label.
+    Code and tables always do.
+    """
     if block.kind in ("code", "table", "heading"):
         return True
     source = markdown[block.start : block.end]

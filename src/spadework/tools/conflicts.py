@@ -1,7 +1,8 @@
 """Evidence that disagrees, with both sides kept and weighed.
 
-What a side weighs is the sum over its independent voices, each by the weight of its page: of all pages that were read, not only of those
-that are quoted, since a statement is quoted once. Whoever repeats a page or a long enough sentence adds nothing to it.
+What a side weighs is the sum over its independent voices, each by the weight of its page: of all
+pages that were read, not only of those that are quoted, since a statement is quoted once. Whoever
+repeats a page or a long enough sentence adds nothing to it.
 """
 
 from __future__ import annotations
@@ -43,16 +44,24 @@ class Voice:
     said: str
 
 
-def conflicts(ledger: Sequence[Evidence], asked: Collection[str] = (), heard: Mapping[str, Heard] | None = None) -> list[Conflict]:
-    """The disagreements inside each topic, the heavier side of each first. `heard` are the pages that were read, by URL.
+def conflicts(
+    ledger: Sequence[Evidence],
+    asked: Collection[str] = (),
+    heard: Mapping[str, Heard] | None = None,
+) -> list[Conflict]:
+    """The disagreements inside each topic, the heavier side of each first. `heard` are the pages
+    that were read, by URL.
 
-    `asked` are the stems that a question for one fact asks about its subject: quotes that give another answer beside them disagree.
+    `asked` are the stems that a question for one fact asks about its subject: quotes that give
+    another answer beside them disagree.
     """
     against: dict[tuple[str, Kind], dict[str, set[str]]] = {}
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
     for one, other in combinations(known.values(), 2):
-        if one.topic != other.topic or (one.origin == other.origin and one.content_hash == other.content_hash):
+        if one.topic != other.topic or (
+            one.origin == other.origin and one.content_hash == other.content_hash
+        ):
             continue
         if kind := disagreement(texts[one.id], texts[other.id], asked):
             found = against.setdefault((one.topic, kind), {})
@@ -65,8 +74,12 @@ def conflicts(ledger: Sequence[Evidence], asked: Collection[str] = (), heard: Ma
     ]
 
 
-def _sides(pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind) -> list[list[list[str]]]:
-    """For every connected set of disagreements its sides: those on one side do not disagree, and state the same."""
+def _sides(
+    pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind
+) -> list[list[list[str]]]:
+    """For every connected set of disagreements its sides: those on one side do not disagree, and
+    state the same.
+    """
     found: list[list[list[str]]] = []
     left = dict(pairs)
     while left:
@@ -77,7 +90,14 @@ def _sides(pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind) 
         sides: list[list[str]] = []
         for id_ in (id_ for id_ in pairs if id_ in together):
             left.pop(id_)
-            side = next((s for s in sides if not pairs[id_] & set(s) and _states_the_same(texts[id_], texts[s[0]], kind)), None)
+            side = next(
+                (
+                    s
+                    for s in sides
+                    if not pairs[id_] & set(s) and _states_the_same(texts[id_], texts[s[0]], kind)
+                ),
+                None,
+            )
             if side is None:
                 sides.append([id_])
             else:
@@ -90,9 +110,23 @@ def _states_the_same(one: str, other: str, kind: Kind) -> bool:
     return kind in ("negation", "value") or bool(numbers(one) & numbers(other))
 
 
-def _conflict(topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]], heard: Mapping[str, Heard], asked: Collection[str]) -> Conflict:
-    """The sides with their weights, which add up to 1, the heaviest first; its weightiest quote speaks for a side."""
-    voices = [[Voice(e.origin, heard[e.url].weight if e.url in heard else UNKNOWN, plain(e.quote)) for e in side] for side in sides]
+def _conflict(
+    topic: str,
+    kind: Kind,
+    sides: Sequence[Sequence[Evidence]],
+    heard: Mapping[str, Heard],
+    asked: Collection[str],
+) -> Conflict:
+    """The sides with their weights, which add up to 1, the heaviest first; its weightiest quote
+    speaks for a side.
+    """
+    voices = [
+        [
+            Voice(e.origin, heard[e.url].weight if e.url in heard else UNKNOWN, plain(e.quote))
+            for e in side
+        ]
+        for side in sides
+    ]
     claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
     quoted = {e.url for side in sides for e in side}
     for url, page in heard.items():
@@ -100,14 +134,22 @@ def _conflict(topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]], heard
             voices[side].append(Voice(page.origin, page.weight, said))
     sums = [sum(_independent(own)) for own in voices]
     made = [
-        Side(claim=" ".join(claim.split()), evidence_ids=tuple(e.id for e in own), weight=round(weight / (sum(sums) or 1.0), 3))
+        Side(
+            claim=" ".join(claim.split()),
+            evidence_ids=tuple(e.id for e in own),
+            weight=round(weight / (sum(sums) or 1.0), 3),
+        )
         for claim, own, weight in zip(claims, sides, sums, strict=True)
     ]
-    return Conflict(topic=topic, kind=kind or "value", sides=tuple(sorted(made, key=lambda side: -side.weight)))
+    return Conflict(
+        topic=topic, kind=kind or "value", sides=tuple(sorted(made, key=lambda side: -side.weight))
+    )
 
 
 def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list[tuple[int, str]]:
-    """Which claims a page bears out, with the sentence that does: it says the same as one claim and disagrees with another."""
+    """Which claims a page bears out, with the sentence that does: it says the same as one claim and
+    disagrees with another.
+    """
     telling = set[str]().union(*(numbers(claim) | names(claim) for claim in claims))
     low = text.lower().replace(",", "")
     if not any(sign in low for sign in telling):
@@ -117,7 +159,9 @@ def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list
         said = plain(text[start:end])
         against = [bool(disagreement(said, claim, asked)) for claim in claims]
         if any(against):
-            found += [(n, said) for n, claim in enumerate(claims) if not against[n] and _same(said, claim)]
+            found += [
+                (n, said) for n, claim in enumerate(claims) if not against[n] and _same(said, claim)
+            ]
     return found
 
 
@@ -127,10 +171,14 @@ def _same(one: str, other: str) -> bool:
 
 
 def _independent(voices: Sequence[Voice]) -> list[float]:
-    """The weight of every independent voice: copies of a page, and of a long enough sentence, speak with one."""
+    """The weight of every independent voice: copies of a page, and of a long enough sentence, speak
+    with one.
+    """
     kept: list[Voice] = []
     for voice in sorted(voices, key=lambda voice: -voice.weight):
-        if not any(voice.origin == other.origin or _repeats(voice.said, other.said) for other in kept):
+        if not any(
+            voice.origin == other.origin or _repeats(voice.said, other.said) for other in kept
+        ):
             kept.append(voice)
     return [voice.weight for voice in kept]
 

@@ -1,4 +1,6 @@
-"""How two statements disagree: they say nearly the same of the same thing, but with other numbers, dates or names, or a denial."""
+"""How two statements disagree: they say nearly the same of the same thing, but with other numbers,
+dates or names, or a denial.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from spadework.tools.relations import differ
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Share of the content words, of the shorter statement, that two statements must share to be about the same thing.
+#: Share of the content words, of the shorter statement, that two statements must share to be about
+#: the same thing.
 SAME = 0.6
 #: A denial turns little else of a sentence, so statements that differ by one must share more.
 SAME_BUT_DENIED = 0.75
@@ -27,7 +30,9 @@ _DIGIT = re.compile(r"\d")
 
 
 def disagreement(one: str, other: str, asked: Collection[str] = ()) -> Kind:
-    """How two statements disagree: "date", "number", "value" or "negation"; "" when they do not or speak of different things."""
+    """How two statements disagree: "date", "number", "value" or "negation"; "" when they do not or
+    speak of different things.
+    """
     a, b = _words(one), _words(other)
     shared, least = len(a & b), min(len(a), len(b))
     if shared >= LEAST_SHARED and shared >= SAME * least:
@@ -35,19 +40,25 @@ def disagreement(one: str, other: str, asked: Collection[str] = ()) -> Kind:
             return kind
         if negated(one) != negated(other) and shared >= SAME_BUT_DENIED * max(len(a), len(b)):
             return "negation"
-    return _another_answer(one, other, asked) or ("value" if differ(one, other, frozenset(asked)) else "")
+    return _another_answer(one, other, asked) or (
+        "value" if differ(one, other, frozenset(asked)) else ""
+    )
 
 
 def _other_numbers(one: str, other: str) -> Literal["date", "number", ""]:
     x, y = numbers(one), numbers(other)
     if not x or not y or x <= y or y <= x:
         return ""
-    dates = all(n.startswith("m") or _YEAR.fullmatch(n) for n in x ^ y) or bool(months(one) and months(other) and x & y)
+    dates = all(n.startswith("m") or _YEAR.fullmatch(n) for n in x ^ y) or bool(
+        months(one) and months(other) and x & y
+    )
     return "date" if dates else "number"
 
 
 def _another_answer(one: str, other: str, asked: Collection[str]) -> Literal["date", "number", ""]:
-    """How the answers differ that two texts give to what was asked; "" where they do not, or one gives none."""
+    """How the answers differ that two texts give to what was asked; "" where they do not, or one
+    gives none.
+    """
     a, b = _answer(one, asked), _answer(other, asked)
     if not a or not b or a == b or bool(_ANY_YEAR.fullmatch(a)) != bool(_ANY_YEAR.fullmatch(b)):
         return ""
@@ -55,7 +66,9 @@ def _another_answer(one: str, other: str, asked: Collection[str]) -> Literal["da
 
 
 def _answer(text: str, asked: Collection[str]) -> str:
-    """The number that stands nearest to a word that was asked about, at most NEAR words away; "" where there is none."""
+    """The number that stands nearest to a word that was asked about, at most NEAR words away; ""
+    where there is none.
+    """
     tokens = _TOKEN.findall(text)
     words = [n for n, token in enumerate(tokens) if stems(token) & set(asked)]
     values = [n for n, token in enumerate(tokens) if token[0].isdigit()]

@@ -1,4 +1,6 @@
-"""Registered domains, by the public suffix list that is installed with the package `tld`; nothing is downloaded at run time."""
+"""Registered domains, by the public suffix list that is installed with the package `tld`; nothing
+is downloaded at run time.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from tld.utils import MozillaTLDSourceParser
 
 
 class _Installed(MozillaTLDSourceParser):
-    """The list as it is installed. The package would ask the web for a file it cannot read; we do not."""
+    """The list as it is installed. The package would ask the web for a file it cannot read; we do
+    not.
+    """
 
     uid = "spadework"
 
@@ -22,13 +26,16 @@ class _Installed(MozillaTLDSourceParser):
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """The name under a public suffix, of a lower-case host without port. An IP address, and a name without a dot, is its own.
+    """The name under a public suffix, of a lower-case host without port. An IP address, and a name
+    without a dot, is its own.
 
     Under an unknown suffix it is the last two labels, as the list's own rule says.
     """
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host
-    known = get_fld(SplitResult("http", host, "", "", ""), fail_silently=True, parser_class=_Installed)
+    known = get_fld(
+        SplitResult("http", host, "", "", ""), fail_silently=True, parser_class=_Installed
+    )
     return str(known or ".".join(host.split(".")[-2:]))
 
 

@@ -1,4 +1,6 @@
-"""Texts as vectors: what an embedder is, and the one that asks any endpoint of OpenAI's form (`POST /embeddings`)."""
+"""Texts as vectors: what an embedder is, and the one that asks any endpoint of OpenAI's form (`POST
+/embeddings`).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
 from spadework.tools.search.answer import read_key
 
-#: Texts in one request: every server known takes so many, and the answer stays below a few megabytes.
+#: Texts in one request: every server known takes so many, and the answer stays below a few
+#: megabytes.
 BATCH = 64
 #: A longer text is cut: models take about 8,000 tokens.
 MAX_CHARS = 16_000
@@ -26,7 +29,9 @@ _WORDS_CHARS = 200
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts. `name` tells apart what different models made: their vectors cannot be compared."""
+    """Makes vectors of texts. `name` tells apart what different models made: their vectors cannot
+    be compared.
+    """
 
     @property
     def name(self) -> str:
@@ -34,7 +39,9 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector of length 1 for each text, in their order, all of the same number of dimensions. Raises ModelError."""
+        """One vector of length 1 for each text, in their order, all of the same number of
+        dimensions. Raises ModelError.
+        """
         ...
 
 
@@ -59,7 +66,9 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A fault that may be gone the next time; `after` is how many seconds to wait, or True for a growing pause."""
+    """A fault that may be gone the next time; `after` is how many seconds to wait, or True for a
+    growing pause.
+    """
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -67,7 +76,8 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and what that cost so far.
+    """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and
+    what that cost so far.
 
     `spend` is told of every request (1, 0) and of the tokens that an answer cost (0, tokens).
     """
@@ -81,7 +91,11 @@ class EndpointEmbedder:
         address = url or _OPENAI
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.AsyncClient(
-            base_url=address, headers=headers, timeout=None, trust_env=False, verify=not address.startswith("http://")
+            base_url=address,
+            headers=headers,
+            timeout=None,
+            trust_env=False,
+            verify=not address.startswith("http://"),
         )
         self._gate = asyncio.Semaphore(PARALLEL)
 
@@ -108,20 +122,30 @@ class EndpointEmbedder:
 
     async def _ask(self, texts: Sequence[str]) -> Answer:
         self._spent(1, 0)
-        body = {"model": self.name, "input": [text[:MAX_CHARS] or " " for text in texts], "encoding_format": "float"}
+        body = {
+            "model": self.name,
+            "input": [text[:MAX_CHARS] or " " for text in texts],
+            "encoding_format": "float",
+        }
         try:
             async with asyncio.timeout(self._seconds):
                 reply = await self._client.post("embeddings", json=body)
         except TimeoutError:
-            raise ModelError(f"The embeddings of {self.name} did not come within {self._seconds:g} s.") from None
+            raise ModelError(
+                f"The embeddings of {self.name} did not come within {self._seconds:g} s."
+            ) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Passing(f"The endpoint of {self.name} cannot be reached ({type(error).__name__}).") from None
+            raise Passing(
+                f"The endpoint of {self.name} cannot be reached ({type(error).__name__})."
+            ) from None
         if reply.status_code != httpx.codes.OK:
             raise _refusal(self.name, reply)
         try:
             answer = Answer.model_validate_json(reply.content)
         except ValidationError:
-            raise ModelError(f"The endpoint of {self.name} did not answer with embeddings.") from None
+            raise ModelError(
+                f"The endpoint of {self.name} did not answer with embeddings."
+            ) from None
         self._spent(0, answer.usage.total_tokens if answer.usage else 0)
         return answer
 
@@ -132,16 +156,30 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """The embedder of the settings, None where they name none. Raises SettingsError where its key is missing."""
+    """The embedder of the settings, None where they name none. Raises SettingsError where its key
+    is missing.
+    """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
         return None
     own = settings.embeddings_url
-    secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)  # a key goes to its own server only
+    secret = settings.embeddings_api_key or (
+        None if own else settings.openai_api_key
+    )  # a key goes to its own server only
     url = own or settings.openai_base_url
     if not url and not secret:
-        raise SettingsError(f"embeddings cannot be {name[:80]!r} without a key: set OPENAI_API_KEY, or SPADEWORK_EMBEDDINGS_URL.")
-    key = read_key(secret, "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY") if secret else ""
+        raise SettingsError(
+            f"embeddings cannot be {name[:80]!r} without a key: set OPENAI_API_KEY, or"
+            " SPADEWORK_EMBEDDINGS_URL."
+        )
+    key = (
+        read_key(
+            secret,
+            "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY",
+        )
+        if secret
+        else ""
+    )
     return EndpointEmbedder(name, url, key, seconds=settings.embeddings_seconds)
 
 
@@ -150,10 +188,18 @@ def _wait(error: Exception) -> bool | float:
 
 
 def _refusal(name: str, reply: httpx.Response) -> ModelError:
-    """The error of another status than 200; those that may pass are tried again, as soon as the endpoint says."""
+    """The error of another status than 200; those that may pass are tried again, as soon as the
+    endpoint says.
+    """
     words = _words(reply)
-    message = f"The endpoint of {name} answered with status {reply.status_code}{': ' * bool(words)}{words}."
-    if reply.status_code != httpx.codes.TOO_MANY_REQUESTS and reply.status_code < httpx.codes.INTERNAL_SERVER_ERROR:
+    message = (
+        f"The endpoint of {name} answered with status"
+        f" {reply.status_code}{': ' * bool(words)}{words}."
+    )
+    if (
+        reply.status_code != httpx.codes.TOO_MANY_REQUESTS
+        and reply.status_code < httpx.codes.INTERNAL_SERVER_ERROR
+    ):
         return ModelError(message)
     after = reply.headers.get("retry-after", "")
     return Passing(message, after=float(after) if after.replace(".", "", 1).isdecimal() else True)
@@ -168,10 +214,14 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """The vectors in the order of their texts, each of length 1. Raises ModelError where one is missing or is no direction."""
+    """The vectors in the order of their texts, each of length 1. Raises ModelError where one is
+    missing or is no direction.
+    """
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
-        raise ModelError(f"The endpoint of {name} answered with {len(found)} vectors for {count} texts.")
+        raise ModelError(
+            f"The endpoint of {name} answered with {len(found)} vectors for {count} texts."
+        )
     return [_unit(name, found[n]) for n in range(count)]
 
 

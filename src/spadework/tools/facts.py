@@ -1,4 +1,6 @@
-"""What can be checked by code in a sentence: its numbers and dates, its names, its negations, its content words."""
+"""What can be checked by code in a sentence: its numbers and dates, its names, its negations, its
+content words.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,27 @@ from spadework.tools.rank import STOP_WORDS
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:[.,]\d+)*(?:\.\d+)?(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _COUNTED = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
 )
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
-_WORDS_FOR = {word: str(n) for n, word in enumerate(_COUNTED.split())} | {word: str(n * 10) for n, word in enumerate(_TENS.split(), 2)}
+_WORDS_FOR = {word: str(n) for n, word in enumerate(_COUNTED.split())} | {
+    word: str(n * 10) for n, word in enumerate(_TENS.split(), 2)
+}
+_MONTH_NAMES = (
+    "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august"
+    "|sep sept september|oct october|nov november|dec december"
+)
 _MONTHS = {
-    name: str(n)
-    for n, names in enumerate(
-        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august", "sep sept september",
-         "oct october", "nov november", "dec december"), 1
-    )
-    for name in names.split()
-}  # fmt: skip
+    name: str(n) for n, names in enumerate(_MONTH_NAMES.split("|"), 1) for name in names.split()
+}
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
-#: A word, also one such as `c++`, `gpt-5` or `node.js`; underscores part words, so that names in code share them.
+#: A word, also one such as `c++`, `gpt-5` or `node.js`; underscores part words, so that names in
+#: code share them.
 _CONTENT = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
-_NEGATION = re.compile(r"\b(?:not|never|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE
+)
 #: What answers say where questions say otherwise, as stems.
 OTHER_WORDS = {
     "peopl": ("inhabit", "popul", "resid"),
@@ -46,7 +53,8 @@ OTHER_WORDS = {
     "start": ("found", "began"),
 }
 _STEMMER = snowballstemmer.stemmer("english")
-#: The stemmer keeps the word it works on in itself, and passages are ranked in several threads at once.
+#: The stemmer keeps the word it works on in itself, and passages are ranked in several threads at
+#: once.
 _STEMMING = Lock()
 
 
@@ -68,15 +76,21 @@ def stems(text: str) -> set[str]:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text in one spelling: "1,000" and "1000", "three" and "3", months as numbers of their own ("m5")."""
+    """The numbers of a text in one spelling: "1,000" and "1000", "three" and "3", months as numbers
+    of their own ("m5").
+    """
     found = {_plain_number(match.group()) for match in _NUMBER.finditer(text)}
     return found | months(text)
 
 
 def months(text: str) -> set[str]:
     """The months that are named next to a number, as "m1" to "m12" ("may" alone is a verb)."""
-    pairs = re.findall(r"(?:\d+(?:st|nd|rd|th)?\s+(?:of\s+)?([A-Za-z]{3,9})|\b([A-Za-z]{3,9})\.?,?\s+\d)", text)
-    return {f"m{_MONTHS[word.lower()]}" for pair in pairs for word in pair if word.lower() in _MONTHS}
+    pairs = re.findall(
+        r"(?:\d+(?:st|nd|rd|th)?\s+(?:of\s+)?([A-Za-z]{3,9})|\b([A-Za-z]{3,9})\.?,?\s+\d)", text
+    )
+    return {
+        f"m{_MONTHS[word.lower()]}" for pair in pairs for word in pair if word.lower() in _MONTHS
+    }
 
 
 def spelled(text: str) -> set[str]:
@@ -85,15 +99,26 @@ def spelled(text: str) -> set[str]:
 
 
 def names(sentence: str) -> set[str]:
-    """The names of a sentence, lower-case: capitalised words that do not begin it, and words with inner capitals or digits."""
+    """The names of a sentence, lower-case: capitalised words that do not begin it, and words with
+    inner capitals or digits.
+    """
     found: set[str] = set()
     fresh = True
     for match in _WORD.finditer(sentence):
         word = re.sub(r"['’]s$", "", match.group().rstrip(".'’-"))
-        inner = any(c.isupper() for c in word[1:]) or (word[:1].isalpha() and any(c.isdigit() for c in word))
+        inner = any(c.isupper() for c in word[1:]) or (
+            word[:1].isalpha() and any(c.isdigit() for c in word)
+        )
         if word != "I" and len(word) > 1 and (inner or (word[:1].isupper() and not fresh)):
             found.add(word.lower())
-        fresh = sentence[match.end() : match.end() + 2].strip() in (".", "!", "?", ":", "“", '"') or match.group().endswith(".")
+        fresh = sentence[match.end() : match.end() + 2].strip() in (
+            ".",
+            "!",
+            "?",
+            ":",
+            "“",
+            '"',
+        ) or match.group().endswith(".")
     return found
 
 

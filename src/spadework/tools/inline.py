@@ -1,7 +1,8 @@
 """The marks inside Markdown text: which characters are syntax, and the readable text that remains.
 
-Follows CommonMark, with three departures that keep words as they were meant: a single `*` between letters or digits (`2*3*4`) and a dunder
-name (`__init__`) are not emphasis, and a `**` or `](url)` whose partner was cut off is still a mark. Fenced code is left as it is.
+Follows CommonMark, with three departures that keep words as they were meant: a single `*` between
+letters or digits (`2*3*4`) and a dunder name (`__init__`) are not emphasis, and a `**` or `](url)`
+whose partner was cut off is still a mark. Fenced code is left as it is.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from spadework.tools.words import in_spaced_word
 
 
 class Mark(NamedTuple):
-    """Characters `start:end` of the source that stand for `shown` ("" when they only mark something)."""
+    """Characters `start:end` of the source that stand for `shown` ("" when they only mark
+    something).
+    """
 
     start: int
     end: int
@@ -58,12 +61,15 @@ _REFERENCE = re.compile(r"\]\[[^\[\]\n]{0,200}\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
-#: How many open marks are looked through for one of the same length; more are never nested in a text that means it.
+#: How many open marks are looked through for one of the same length; more are never nested in a
+#: text that means it.
 _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Readable text: links and images give their words, emphasis, code ticks, escapes and entities their characters."""
+    """Readable text: links and images give their words, emphasis, code ticks, escapes and entities
+    their characters.
+    """
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -84,7 +90,9 @@ def scan(text: str) -> Inline:
         if block.kind == "code":
             continue
         if block.kind == "quote":
-            found.marks += [Mark(*m.span()) for m in _QUOTE_PREFIX.finditer(text, block.start, block.end)]
+            found.marks += [
+                Mark(*m.span()) for m in _QUOTE_PREFIX.finditer(text, block.start, block.end)
+            ]
         for start, end in units(text, block):
             _Scanner(text, start, end, found).run()
     found.marks = _apart(sorted(found.marks))
@@ -101,12 +109,18 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """The parts of a block that emphasis and sentences cannot cross: the items of a list without their bullets, the rows of a table."""
+    """The parts of a block that emphasis and sentences cannot cross: the items of a list without
+    their bullets, the rows of a table.
+    """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
         if not items or items[0][0] > block.start:
             items.insert(0, (block.start, block.start))
-        yield from ((end, after) for (_, end), (after, _) in zip(items, [*items[1:], (block.end, 0)], strict=True) if end < after)
+        yield from (
+            (end, after)
+            for (_, end), (after, _) in zip(items, [*items[1:], (block.end, 0)], strict=True)
+            if end < after
+        )
     elif block.kind == "table":
         at = block.start
         for row in text[block.start : block.end].split("\n"):
@@ -180,8 +194,13 @@ class _Scanner:
         return target.end()
 
     def _refers(self, opening: tuple[int, int], closing: int) -> bool:
-        """Whether `[words][name]` is a link, not an index (`a[i][j]`) or two numbered citations (`[1][2]`)."""
-        return not in_spaced_word(self.text[opening[0] - 1 : opening[0]]) and not self.text[opening[1] : closing].strip().isdigit()
+        """Whether `[words][name]` is a link, not an index (`a[i][j]`) or two numbered citations
+        (`[1][2]`).
+        """
+        return (
+            not in_spaced_word(self.text[opening[0] - 1 : opening[0]])
+            and not self.text[opening[1] : closing].strip().isdigit()
+        )
 
     def _emphasis(self, start: int, end: int) -> int:
         char, left, right = self.text[start], self._beside(start - 1), self._beside(end)
@@ -200,15 +219,21 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Pair a closing run with the open ones before it, those of its length first. Returns what is left of the run."""
+        """Pair a closing run with the open ones before it, those of its length first. Returns what
+        is left of the run.
+        """
         waiting = self.emphasis[self.text[start]]
-        alike = next((n for n, o in enumerate(reversed(waiting[-_NESTING:])) if o.count == end - start), 0)
+        alike = next(
+            (n for n, o in enumerate(reversed(waiting[-_NESTING:])) if o.count == end - start), 0
+        )
         del waiting[len(waiting) - alike :]
         while waiting and start < end:
             opening = waiting[-1]
             count = min(opening.count, end - start)
             inner = opening.start + opening.count
-            if not (self.text[start] == "_" and count > 1 and _NAME.fullmatch(self.text, inner, start)):
+            if not (
+                self.text[start] == "_" and count > 1 and _NAME.fullmatch(self.text, inner, start)
+            ):
                 self.found.pair((inner - count, inner), (start, start + count))
             start += count
             opening.count -= count
@@ -233,8 +258,14 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Whether asterisks between two characters are an operator rather than emphasis; `**A**ccess` is emphasis."""
-    return in_spaced_word(left) and in_spaced_word(right) and (length == 1 or left.isdigit() or right.isdigit())
+    """Whether asterisks between two characters are an operator rather than emphasis; `**A**ccess`
+    is emphasis.
+    """
+    return (
+        in_spaced_word(left)
+        and in_spaced_word(right)
+        and (length == 1 or left.isdigit() or right.isdigit())
+    )
 
 
 def _word(char: str) -> bool:

@@ -1,4 +1,6 @@
-"""What a query says beside its words: `site:`, `path:`, `kind:`, `after:` and `before:`, each also with a minus before it."""
+"""What a query says beside its words: `site:`, `path:`, `kind:`, `after:` and `before:`, each also
+with a minus before it.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,21 @@ from datetime import date
 
 from spadework.errors import SearchError
 
-#: An operator stands at the beginning of a word, and its value right behind it, in quotes where it has spaces.
-_OPERATOR = re.compile(r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I)
+#: An operator stands at the beginning of a word, and its value right behind it, in quotes where it
+#: has spaces.
+_OPERATOR = re.compile(
+    r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
+)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 
 @dataclass(frozen=True)
 class Only:
-    """What results are kept to: in one of the `sites`, below one of the `paths`, of one of the `kinds`, from `after` on, before `before`.
+    """What results are kept to: in one of the `sites`, below one of the `paths`, of one of the
+    `kinds`, from `after` on, before `before`.
 
-    `not_` what they are kept away from. Empty: no matter. All in lower case, paths with a slash before them and none behind.
+    `not_` what they are kept away from. Empty: no matter. All in lower case, paths with a slash
+    before them and none behind.
     """
 
     sites: tuple[str, ...] = ()
@@ -43,15 +50,26 @@ def only(query: str) -> Only:
         name, value = name.lower(), (quoted or plain).strip().lower()
         if name in ("after", "before"):
             # What is not after a day is before it, and the other way round.
-            dates[name if not minus else {"after": "before", "before": "after"}[name]] = _day(name, value)
+            dates[name if not minus else {"after": "before", "before": "after"}[name]] = _day(
+                name, value
+            )
         else:
-            found.setdefault(f"{'not_' if minus else ''}{name}s", []).append("/" + value.strip("/") if name == "path" else value)
+            found.setdefault(f"{'not_' if minus else ''}{name}s", []).append(
+                "/" + value.strip("/") if name == "path" else value
+            )
 
     def named(kind: str) -> tuple[str, ...]:
         return tuple(found.get(kind, ()))
 
     away = named("not_sites"), named("not_paths"), named("not_kinds")
-    return Only(named("sites"), named("paths"), named("kinds"), *away, dates.get("after"), dates.get("before"))
+    return Only(
+        named("sites"),
+        named("paths"),
+        named("kinds"),
+        *away,
+        dates.get("after"),
+        dates.get("before"),
+    )
 
 
 def _day(name: str, value: str) -> date:
@@ -62,4 +80,7 @@ def _day(name: str, value: str) -> date:
             raise ValueError(value)
         return date(int(parts[1]), int(parts[2] or 1), int(parts[3] or 1))
     except ValueError:
-        raise SearchError(f"{name}:{value[:40]} is no date.", hint=f"Write {name}:2024, {name}:2024-05 or {name}:2024-05-31.") from None
+        raise SearchError(
+            f"{name}:{value[:40]} is no date.",
+            hint=f"Write {name}:2024, {name}:2024-05 or {name}:2024-05-31.",
+        ) from None

@@ -1,4 +1,6 @@
-"""The page store: cleaned Markdown by content hash, one UTF-8 file a page, so that anyone can check a quote with a text editor."""
+"""The page store: cleaned Markdown by content hash, one UTF-8 file a page, so that anyone can check
+a quote with a text editor.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,18 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 class PageStore:
-    """Texts of pages in `folder`, each at `<content_hash>.md`; read once, then kept in memory for the run."""
+    """Texts of pages in `folder`, each at `<content_hash>.md`; read once, then kept in memory for
+    the run.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._texts: dict[str, str] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a text; returns its hash and the text as stored (lone surrogates and carriage returns replaced)."""
+        """Store a text; returns its hash and the text as stored (lone surrogates and carriage
+        returns replaced).
+        """
         text = text.replace("\r\n", "\n").replace("\r", "\n").encode(errors="replace").decode()
         digest = content_hash(text)
         if digest not in self._texts:

@@ -1,4 +1,6 @@
-"""Cutting a Markdown text into passages along its headings and blocks. All offsets count code points."""
+"""Cutting a Markdown text into passages along its headings and blocks. All offsets count code
+points.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,32 @@ __all__ = ["Block", "block_at", "blocks", "cut", "heading_at", "headings"]
 
 Heading = tuple[int, int, str]
 
-#: A long paragraph or list is cut after the last of these that stands in its second half: a line, a sentence, a word.
-_BREAKS = (re.compile(r"\n"), re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"), re.compile(r"\s"))
+#: A long paragraph or list is cut after the last of these that stands in its second half: a line, a
+#: sentence, a word.
+_BREAKS = (
+    re.compile(r"\n"),
+    re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
+    re.compile(r"\s"),
+)
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Offsets (start, end) of the passages of a text, in order, not overlapping, with all that is not blank.
+    """Offsets (start, end) of the passages of a text, in order, not overlapping, with all that is
+    not blank.
 
-    A heading begins a passage and stays with what follows it. A passage is at most `max_chars` long, but for code and tables: they are
-    never cut, so a longer one is a passage of its own.
+    A heading begins a passage and stays with what follows it. A passage is at most `max_chars`
+    long, but for code and tables: they are never cut, so a longer one is a passage of its own.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
     only_headings = True
     for block in blocks(markdown):
-        for piece in _pieces(markdown, block, max_chars, block.start - start if end and only_headings else 0):
-            if end and (piece[1] - start > max_chars or (block.kind == "heading" and not only_headings)):
+        for piece in _pieces(
+            markdown, block, max_chars, block.start - start if end and only_headings else 0
+        ):
+            if end and (
+                piece[1] - start > max_chars or (block.kind == "heading" and not only_headings)
+            ):
                 passages.append((start, end))
                 end = 0
             if not end:
@@ -39,7 +51,9 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
 
 
 def _pieces(markdown: str, block: Block, most: int, taken: int) -> Iterator[tuple[int, int]]:
-    """The block, cut where its kind allows it. `taken` characters of the first piece's room are taken by the heading before it."""
+    """The block, cut where its kind allows it. `taken` characters of the first piece's room are
+    taken by the heading before it.
+    """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
     while end - start > room and block.kind not in ("code", "table"):
@@ -91,7 +105,9 @@ def _heading(text: str) -> tuple[int, str]:
 
 
 def heading_at(headings: list[Heading], offset: int) -> str:
-    """The path of headings that a place in the text stands under, such as "Install > Linux"; "" before the first."""
+    """The path of headings that a place in the text stands under, such as "Install > Linux"; ""
+    before the first.
+    """
     path: list[Heading] = []
     for heading in headings:
         if heading[0] > offset:

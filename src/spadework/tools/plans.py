@@ -1,4 +1,6 @@
-"""The plans of questions that were asked before, kept for all sessions: one small file each, under a key of what made the plan."""
+"""The plans of questions that were asked before, kept for all sessions: one small file each, under
+a key of what made the plan.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class PlanStore:
                 path.unlink(missing_ok=True)
 
     def forget(self, question: str) -> None:
-        """Delete the plans of a question, also of one that an answer to a question of ours was added to. Raises OSError."""
+        """Delete the plans of a question, also of one that an answer to a question of ours was
+        added to. Raises OSError.
+        """
         asked = normalised(question)
         for path in self._folder.glob("*.json"):
             try:

@@ -1,7 +1,8 @@
 """Finding the words of a quote in a page, and the sentences of a page.
 
-A quote counts as found when all its letters, digits and signs stand in the text in order. Only what is not words may differ: the amount of
-white space, typographic variants of quotation marks, dashes and the ellipsis, invisible characters, and Markdown's inline marks.
+A quote counts as found when all its letters, digits and signs stand in the text in order. Only what
+is not words may differ: the amount of white space, typographic variants of quotation marks, dashes
+and the ellipsis, invisible characters, and Markdown's inline marks.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _FOLDED = re.compile(rf"[\s{_INVISIBLE}]{{2,}}|[^\S ]|[{_INVISIBLE}]|\.\.\.")
 
 @dataclass(frozen=True)
 class _Normal:
-    """A text in its normal form: character `i` of `text` stands at `starts[i]:ends[i]` of the source."""
+    """A text in its normal form: character `i` of `text` stands at `starts[i]:ends[i]` of the
+    source.
+    """
 
     text: str
     starts: array[int]
@@ -46,8 +49,9 @@ class _Normal:
 def locate(quote: str, text: str) -> tuple[int, int] | None:
     """Where a quote stands in a text, as offsets in code points, or None.
 
-    The exact words first, else their normal form. A quote begins and ends where words do. One shorter than 12 characters must be exact.
-    The place takes in a Markdown mark at its ends when the mark's partner is inside.
+    The exact words first, else their normal form. A quote begins and ends where words do. One
+    shorter than 12 characters must be exact. The place takes in a Markdown mark at its ends when
+    the mark's partner is inside.
     """
     quote = quote.strip()
     if not any(char.isalnum() for char in quote):
@@ -64,7 +68,9 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def normal(text: str) -> str:
-    """The readable text with single spaces, straight quotation marks, plain dashes and nothing invisible."""
+    """The readable text with single spaces, straight quotation marks, plain dashes and nothing
+    invisible.
+    """
     return _fold(plain(text)).strip()
 
 
@@ -79,7 +85,9 @@ def _whole(needle: str, text: str) -> int | None:
 
 
 def _balanced(start: int, end: int, pairs: tuple[Pair, ...]) -> tuple[int, int]:
-    """The span with the opening marks just before it and closing marks just after it whose partners are inside."""
+    """The span with the opening marks just before it and closing marks just after it whose partners
+    are inside.
+    """
     openings = {pair.inner_start: pair for pair in pairs if start <= pair.inner_end < end}
     closings = {pair.inner_end: pair for pair in pairs if start < pair.inner_start <= end}
     while (pair := openings.get(start)) and pair.inner_end < end:
@@ -106,9 +114,13 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _normal(text: str) -> _Normal:
-    """The normal form of a page with its offsets; kept for the last texts, as many quotes are looked up in each."""
+    """The normal form of a page with its offsets; kept for the last texts, as many quotes are
+    looked up in each.
+    """
     inline = scan(text)
-    readable, starts, ends = _replaced(text, inline.marks, array("I", range(len(text))), array("I", range(1, len(text) + 1)))
+    readable, starts, ends = _replaced(
+        text, inline.marks, array("I", range(len(text))), array("I", range(1, len(text) + 1))
+    )
     folded, starts, ends = _replaced(readable, _folds(readable), starts, ends)
     return _Normal(folded.translate(_VARIANTS), starts, ends, tuple(inline.pairs))
 

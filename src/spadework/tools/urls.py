@@ -12,16 +12,31 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LIBRARY = "library://"
 
 #: Query parameters that say where a visitor came from, not which page is meant.
-_TRACKING_STARTS = ("utm_", "hsa_", "mtm_", "pk_", "piwik_", "matomo_", "oly_", "vero_", "_hs", "__hs", "mc_")
+_TRACKING_STARTS = (
+    "utm_",
+    "hsa_",
+    "mtm_",
+    "pk_",
+    "piwik_",
+    "matomo_",
+    "oly_",
+    "vero_",
+    "_hs",
+    "__hs",
+    "mc_",
+)
 # fmt: off
 _TRACKING = frozenset((
-    "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "ymclid", "twclid", "ttclid", "igshid", "igsh",
-    "srsltid", "mkt_tok", "ref_src", "ref_url", "s_cid", "li_fat_id", "rb_clickid", "wickedid", "ncid", "cmpid", "_gl", "_ga",
-    "_openstat", "spm", "at_medium", "at_campaign", "amp", "outputtype=amp", "output=amp",
+    "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "ymclid",
+    "twclid", "ttclid", "igshid", "igsh", "srsltid", "mkt_tok", "ref_src", "ref_url", "s_cid",
+    "li_fat_id", "rb_clickid", "wickedid", "ncid", "cmpid", "_gl", "_ga", "_openstat", "spm",
+    "at_medium", "at_campaign", "amp", "outputtype=amp", "output=amp",
 ))
 # fmt: on
 _TWIN_LABELS = frozenset(("www", "m", "mobile", "amp"))
-_AMP_VIEWER = re.compile(r"(?i:https?)://(?:(?:www\.)?google(?:\.[a-z]+)+/amp/|[\w-]+\.cdn\.ampproject\.org/\w/)(?:s/)?(?=[^/])")
+_AMP_VIEWER = re.compile(
+    r"(?i:https?)://(?:(?:www\.)?google(?:\.[a-z]+)+/amp/|[\w-]+\.cdn\.ampproject\.org/\w/)(?:s/)?(?=[^/])"
+)
 _AMP = re.compile(r"^/amp(?=/[^/])|(?:/amp)?/*$|(?<=[^./])\.amp(?=\.html?$|$)")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -29,16 +44,20 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 
 
 #: A web address in prose; one of a library is none. A mail address.
-_ADDRESS = re.compile(r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
+)
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 
 
 def canonical_url(url: str) -> str:
     """The form that all twins of a page share (S5), which is itself an address of the page.
 
-    Scheme (https for names, kept for addresses and other ports), case, default port, user name, fragment, tracking parameters, `www.`,
-    trailing slash, AMP and mobile twins, escapes, `.` and `..`; the remaining parameters in order of their names. A `library://` URL only
-    loses its fragment, and what is not http(s) stays as it is. Never raises; canonical twice is canonical once.
+    Scheme (https for names, kept for addresses and other ports), case, default port, user name,
+    fragment, tracking parameters, `www.`, trailing slash, AMP and mobile twins, escapes, `.` and
+    `..`; the remaining parameters in order of their names. A `library://` URL only loses its
+    fragment, and what is not http(s) stays as it is. Never raises; canonical twice is canonical
+    once.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -59,7 +78,8 @@ def canonical_url(url: str) -> str:
 
 
 def domain_of(url: str) -> str:
-    """The registered domain of a URL (`example.co.uk`, `someone.github.io`); an IP address as it is; of `library://X/…` it is X.
+    """The registered domain of a URL (`example.co.uk`, `someone.github.io`); an IP address as it
+    is; of `library://X/…` it is X.
 
     "" where there is none. The list of public suffixes is the one installed with the package `tld`.
     """
@@ -118,20 +138,33 @@ def _path(path: str) -> str:
 
 def _parameters(parts: SplitResult) -> list[str]:
     """The query parameters that choose a page, in order of their names."""
-    return sorted(_meant(_escaped(parts.query).split("&")), key=lambda parameter: parameter.partition("=")[0])
+    return sorted(
+        _meant(_escaped(parts.query).split("&")), key=lambda parameter: parameter.partition("=")[0]
+    )
 
 
 def _meant(parameters: list[str]) -> Iterator[str]:
     for parameter in parameters:
         name = parameter.partition("=")[0].lower()
-        if parameter and not name.startswith(_TRACKING_STARTS) and not {name, parameter.lower()} & _TRACKING:
+        if (
+            parameter
+            and not name.startswith(_TRACKING_STARTS)
+            and not {name, parameter.lower()} & _TRACKING
+        ):
             yield parameter
 
 
 def _escaped(text: str) -> str:
-    """Percent escapes where they are needed and only there, in upper case (RFC 3986, section 6.2.2)."""
+    """Percent escapes where they are needed and only there, in upper case (RFC 3986, section
+    6.2.2).
+    """
     text = quote(_STRAY_PERCENT.sub("%25", text), safe="%/:@!$&'()*+,;=?", errors="replace")
-    return _ESCAPE.sub(lambda escape: char if _UNRESERVED.fullmatch(char := unquote(escape[0])) else escape[0].upper(), text)
+    return _ESCAPE.sub(
+        lambda escape: (
+            char if _UNRESERVED.fullmatch(char := unquote(escape[0])) else escape[0].upper()
+        ),
+        text,
+    )
 
 
 def host_of(url: str) -> str:
@@ -144,9 +177,18 @@ def host_of(url: str) -> str:
 
 def hosts_for_urls(text: str) -> str:
     """A text in which every web address is only its host, so that nothing in it can be followed."""
-    return _ADDRESS.sub(lambda match: host_of(match.group() if "://" in match.group() else f"http://{match.group()}"), text)
+    return _ADDRESS.sub(
+        lambda match: host_of(
+            match.group() if "://" in match.group() else f"http://{match.group()}"
+        ),
+        text,
+    )
 
 
 def addresses(text: str) -> set[str]:
     """The web and mail addresses in a text."""
-    return {match.group().rstrip(".") for pattern in (_ADDRESS, _MAIL) for match in pattern.finditer(text)}
+    return {
+        match.group().rstrip(".")
+        for pattern in (_ADDRESS, _MAIL)
+        for match in pattern.finditer(text)
+    }

@@ -1,12 +1,35 @@
-"""The values that flow through a run, in the order of the loop: question, plan, hits, pages, passages, evidence, coverage, report.
+"""The values that flow through a run, in the order of the loop: question, plan, hits, pages,
+passages, evidence, coverage, report.
 
-All are frozen and small: the text of a page lives in the page store under its content hash, never in a value.
-Offsets count code points in that text.
+All are frozen and small: the text of a page lives in the page store under its content hash, never
+in a value. Offsets count code points in that text.
 """
 
-from spadework.values.asking import Complexity, Forecast, Freshness, Need, Plan, Query, QueryKind, Question, QuestionType, Span, Task, Topic
+from spadework.values.asking import (
+    Complexity,
+    Forecast,
+    Freshness,
+    Need,
+    Plan,
+    Query,
+    QueryKind,
+    Question,
+    QuestionType,
+    Span,
+    Task,
+    Topic,
+)
 from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, Passage
-from spadework.values.judging import Conflict, Coverage, Priority, Quality, Recommendation, Round, Shortfall, Side
+from spadework.values.judging import (
+    Conflict,
+    Coverage,
+    Priority,
+    Quality,
+    Recommendation,
+    Round,
+    Shortfall,
+    Side,
+)
 from spadework.values.telling import (
     Citation,
     CoveredTopic,

@@ -9,7 +9,9 @@ from pydantic import Field
 from spadework.values.value import Value
 
 QueryKind = Literal["original", "paraphrase", "broad", "specific", "gap"]
-QuestionType = Literal["what", "howto", "compare", "why", "fact", "latest", "list", "evaluate", "general"]
+QuestionType = Literal[
+    "what", "howto", "compare", "why", "fact", "latest", "list", "evaluate", "general"
+]
 Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
 #: How a page is taken apart for a topic.
@@ -17,7 +19,9 @@ Need = Literal["text", "count", "table"]
 
 
 class Question(Value):
-    """What was asked, with the files given along and the wishes for the answer. `earlier` are the questions it follows up, oldest first."""
+    """What was asked, with the files given along and the wishes for the answer. `earlier` are the
+    questions it follows up, oldest first.
+    """
 
     text: str
     earlier: tuple[str, ...] = ()
@@ -27,7 +31,8 @@ class Question(Value):
 
 
 class Query(Value):
-    """One phrasing of what is looked for, how recent the pages should be, and the domains to keep to or to keep away from.
+    """One phrasing of what is looked for, how recent the pages should be, and the domains to keep
+    to or to keep away from.
 
     `results` is how many new pages are wanted of it, 0 for as many as the settings say.
     """
@@ -41,7 +46,9 @@ class Query(Value):
 
 
 class Topic(Value):
-    """One thing a complete answer must cover. `must_cover` are words or aspects that its evidence should show."""
+    """One thing a complete answer must cover. `must_cover` are words or aspects that its evidence
+    should show.
+    """
 
     name: str
     question: str
@@ -50,7 +57,9 @@ class Topic(Value):
 
 
 class Plan(Value):
-    """The topics of a question and what kind of question it is. `subjects` are the things it is about."""
+    """The topics of a question and what kind of question it is. `subjects` are the things it is
+    about.
+    """
 
     question: str
     question_type: QuestionType = "general"
@@ -69,7 +78,9 @@ class Span(Value):
 
 
 class Forecast(Value):
-    """What a run will take, as ranges; `workers` is the topics searched at once. Money is in US dollars, None where a price is unknown."""
+    """What a run will take, as ranges; `workers` is the topics searched at once. Money is in US
+    dollars, None where a price is unknown.
+    """
 
     workers: int
     rounds: Span
@@ -82,10 +93,12 @@ class Forecast(Value):
 
 
 class Task(Value):
-    """What one worker is sent to find: a topic, the queries of this round (all first, then only the gaps'), and how many pages to read.
+    """What one worker is sent to find: a topic, the queries of this round (all first, then only the
+    gaps'), and how many pages to read.
 
-    `broad` is a part of a survey, which lives of many pages. `own` asks for that many pages which no other worker reads. `again` are
-    queries of an earlier round, whose hits may hold pages that are still unread.
+    `broad` is a part of a survey, which lives of many pages. `own` asks for that many pages which
+    no other worker reads. `again` are queries of an earlier round, whose hits may hold pages that
+    are still unread.
     """
 
     topic: Topic

@@ -21,7 +21,9 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A search result. `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names every list it stood in."""
+    """A search result. `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names every
+    list it stood in.
+    """
 
     url: str
     title: str = ""
@@ -36,11 +38,13 @@ class Hit(Value):
 
 
 class Page(Value):
-    """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars` is its length.
+    """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars`
+    is its length.
 
-    `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could
-    not be reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1. `known`: an earlier run has read
-    it, and it was taken from the knowledge store.
+    `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local
+    document. `stale`: its server could not be reached, and this is a copy from before. `linked` is
+    its PageRank among the pages read, 0..1. `known`: an earlier run has read it, and it was taken
+    from the knowledge store.
     """
 
     url: str
@@ -63,7 +67,9 @@ class Page(Value):
 
 
 class Passage(Value):
-    """A stretch `start:end` of the page `content_hash`, cut at headings and paragraphs; `score` ranks it for one topic."""
+    """A stretch `start:end` of the page `content_hash`, cut at headings and paragraphs; `score`
+    ranks it for one topic.
+    """
 
     content_hash: str
     start: int
@@ -73,11 +79,13 @@ class Passage(Value):
 
 
 class Evidence(Value):
-    """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page `content_hash`.
+    """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page
+    `content_hash`.
 
-    `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of code, as its page names it. A "row" of
-    a table is told with the names of its "columns", an entry of their own that begins at `columns` of the same page; "cells" are a row of a
-    table that names none.
+    `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of
+    code, as its page names it. A "row" of a table is told with the names of its "columns", an entry
+    of their own that begins at `columns` of the same page; "cells" are a row of a table that names
+    none.
     """
 
     id: str

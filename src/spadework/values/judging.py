@@ -34,20 +34,35 @@ class Quality(Value):
     @property
     def mean(self) -> float:
         """The mean of the five."""
-        return round((self.accuracy + self.completeness + self.relevance + self.source_quality + self.clarity) / 5, 2)
+        return round(
+            (
+                self.accuracy
+                + self.completeness
+                + self.relevance
+                + self.source_quality
+                + self.clarity
+            )
+            / 5,
+            2,
+        )
 
 
 class Shortfall(Value):
-    """What the evidence lacks though its topic may be covered; it never un-covers one. `topic` is "" for the evidence as a whole."""
+    """What the evidence lacks though its topic may be covered; it never un-covers one. `topic` is
+    "" for the evidence as a whole.
+    """
 
-    kind: Literal["definition", "steps", "code", "dates", "navigation", "quality", "freshness", "domains"]
+    kind: Literal[
+        "definition", "steps", "code", "dates", "navigation", "quality", "freshness", "domains"
+    ]
     topic: str = ""
     text: str
     recommendation: Recommendation
 
 
 class Coverage(Value):
-    """How far one topic is proven by the ledger. `score` is 0..1; `gaps` say in words what is missing.
+    """How far one topic is proven by the ledger. `score` is 0..1; `gaps` say in words what is
+    missing.
 
     `quality` is the newest judgement, None where none was asked for.
     """
@@ -62,7 +77,8 @@ class Coverage(Value):
 
 
 class Round(Value):
-    """What one round of searching added: evidence, mean coverage score (0..1) and mean quality (0..10) before and after it.
+    """What one round of searching added: evidence, mean coverage score (0..1) and mean quality
+    (0..10) before and after it.
 
     A topic that was not judged again keeps its score, so what changed is what the round gained.
     """

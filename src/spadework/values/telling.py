@@ -1,4 +1,6 @@
-"""What is handed over: the report, its sources, what could not be done, what it took, and all of it as one result."""
+"""What is handed over: the report, its sources, what could not be done, what it took, and all of it
+as one result.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Citation(Value):
 
 
 class Source(Value):
-    """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from the knowledge store."""
+    """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from
+    the knowledge store.
+    """
 
     n: int
     url: str
@@ -75,7 +79,9 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """What a run has used. Money is in US dollars for model calls; None where a price is not known. Embeddings stand apart."""
+    """What a run has used. Money is in US dollars for model calls; None where a price is not known.
+    Embeddings stand apart.
+    """
 
     model_calls: int = 0
     tokens_in: int = 0
@@ -102,7 +108,9 @@ class CoveredTopic(Value):
 
 
 class Result(Value):
-    """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks of it in deep effort."""
+    """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks
+    of it in deep effort.
+    """
 
     session_id: str
     question: str

@@ -1,4 +1,6 @@
-"""Settings that reach the test world, with a scripted model, and settings that search only some notes."""
+"""Settings that reach the test world, with a scripted model, and settings that search only some
+notes.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 NOTE = (
-    "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was designed in Port Aldermere.\n\n"
-    "## Use\n\nTo use the Quillon, turn the crank thirty times and set the dial to a station. Use it where there is no power.\n"
+    "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was"
+    " designed in Port Aldermere.\n\n## Use\n\nTo use the Quillon, turn the crank thirty times and"
+    " set the dial to a station. Use it where there is no power.\n"
 )
 
 

@@ -1,4 +1,6 @@
-"""Real servers for the tests of the MCP door: over HTTP in the loop of the test, over standard input and output in a process."""
+"""Real servers for the tests of the MCP door: over HTTP in the loop of the test, over standard
+input and output in a process.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ from spadework.settings import Settings
 from spadework.tools.tokens import count
 from tests.world.background import listen
 
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+}
 QUESTION = "What is known about Port Aldermere?"
 TOOLS = {
     "agentic_search",
@@ -45,11 +50,20 @@ async def until(true: Callable[[], object], seconds: float = 20) -> None:
 
 
 @asynccontextmanager
-async def served(settings: Settings, host: str = "127.0.0.1", app: ASGIApp | None = None) -> AsyncIterator[str]:
-    """The address of a server that runs meanwhile; `host` is what it believes to listen on, `app` what it serves instead of MCP alone."""
+async def served(
+    settings: Settings, host: str = "127.0.0.1", app: ASGIApp | None = None
+) -> AsyncIterator[str]:
+    """The address of a server that runs meanwhile; `host` is what it believes to listen on, `app`
+    what it serves instead of MCP alone.
+    """
     sock = listen("127.0.0.1")
     server = uvicorn.Server(
-        uvicorn.Config(app or build_app(settings, host), log_config=None, access_log=False, timeout_graceful_shutdown=3)
+        uvicorn.Config(
+            app or build_app(settings, host),
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=3,
+        )
     )
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     await until(lambda: server.started)
@@ -69,12 +83,20 @@ async def over_http(settings: Settings, mode: str = "auto") -> AsyncIterator[Cli
 
 def command(env: dict[str, str] | None = None, *options: str) -> StdioServerParameters:
     """How a client starts the server."""
-    return StdioServerParameters(command=sys.executable, args=["-m", "spadework", "mcp", *options], env={**os.environ, **(env or {})})
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "spadework", "mcp", *options],
+        env={**os.environ, **(env or {})},
+    )
 
 
 @asynccontextmanager
-async def over_stdio(env: dict[str, str] | None = None, mode: str = "auto") -> AsyncIterator[Client]:
-    """The official client, connected to a process of its own; what the process says on standard error is dropped."""
+async def over_stdio(
+    env: dict[str, str] | None = None, mode: str = "auto"
+) -> AsyncIterator[Client]:
+    """The official client, connected to a process of its own; what the process says on standard
+    error is dropped.
+    """
     with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230, PTH123
         async with Client(stdio_client(command(env), errlog=nowhere), mode=mode) as client:
             yield client
@@ -106,4 +128,6 @@ def given(result: CallToolResult) -> dict[str, Any]:
 
 def tokens(result: CallToolResult) -> int:
     """Tokens of an answer as a model would see it: text and structured content."""
-    return count(text(result)) + count(json.dumps(result.structured_content or {}, ensure_ascii=False, separators=(",", ":")))
+    return count(text(result)) + count(
+        json.dumps(result.structured_content or {}, ensure_ascii=False, separators=(",", ":"))
+    )

@@ -1,4 +1,6 @@
-"""Who may speak to the HTTP server: its own names and pages, and beyond this machine only those who bring the token."""
+"""Who may speak to the HTTP server: its own names and pages, and beyond this machine only those who
+bring the token.
+"""
 
 from __future__ import annotations
 
@@ -45,22 +47,43 @@ async def test_the_web_server_has_it_beside_the_page() -> None:
     settings = Settings.load(search="library")
     mounted = mcp_routes(settings)
     app = build_page(settings, routes=mounted.routes, lifespans=[mounted.lifespan])
-    async with served(settings, app=app) as url, Client(url) as client, httpx.AsyncClient() as browser:
+    async with (
+        served(settings, app=app) as url,
+        Client(url) as client,
+        httpx.AsyncClient() as browser,
+    ):
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
         assert "<html" in (await browser.get(url.removesuffix("/mcp") + "/")).text
         assert await answered(url, Origin="https://evil.example") == 403
 
 
 async def test_too_much_at_once_and_other_methods_are_refused() -> None:
-    async with served(Settings.load(search="library")) as url, httpx.AsyncClient(headers=HEADERS, timeout=30) as client:
-        assert (await client.post(url, content=b'{"a":"' + b"x" * 5_000_000 + b'"}')).status_code == 413
+    async with (
+        served(Settings.load(search="library")) as url,
+        httpx.AsyncClient(headers=HEADERS, timeout=30) as client,
+    ):
+        assert (
+            await client.post(url, content=b'{"a":"' + b"x" * 5_000_000 + b'"}')
+        ).status_code == 413
         assert (await client.post(url, content=b"no json")).status_code == 400
         assert (await client.put(url, json=HELLO)).status_code in (400, 405)
 
 
 def test_the_command_serves_until_it_is_interrupted(tmp_path: object) -> None:
-    command = [sys.executable, "-m", "spadework", "mcp", "--http", "--port", "0", "--search", "library"]
-    with subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "spadework",
+        "mcp",
+        "--http",
+        "--port",
+        "0",
+        "--search",
+        "library",
+    ]
+    with subprocess.Popen(
+        command, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stderr
             url = process.stderr.readline().split()[-1]
@@ -77,10 +100,14 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path: object) -> None:
     ("options", "words"),
     [
         (["--port", "99999"], "port cannot be 99999"),
-        pytest.param(["--host", "203.0.113.7"], "cannot listen on 203.0.113.7", marks=pytest.mark.full),
+        pytest.param(
+            ["--host", "203.0.113.7"], "cannot listen on 203.0.113.7", marks=pytest.mark.full
+        ),
     ],
 )
-def test_an_address_that_cannot_be_listened_on_is_one_sentence(options: list[str], words: str) -> None:
+def test_an_address_that_cannot_be_listened_on_is_one_sentence(
+    options: list[str], words: str
+) -> None:
     command = [sys.executable, "-m", "spadework", "mcp", "--http", *options]
     done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

@@ -1,4 +1,6 @@
-"""A client that goes away in the middle of a call: the session ends at once, can be taken up again, and nothing is left running or open."""
+"""A client that goes away in the middle of a call: the session ends at once, can be taken up again,
+and nothing is left running or open.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ CARRIERS = (
 
 @asynccontextmanager
 async def leaving_nothing() -> AsyncIterator[None]:
-    """After what happens inside, no task and no connection of the engine is there that was not there before."""
+    """After what happens inside, no task and no connection of the engine is there that was not
+    there before.
+    """
     tasks, connections = working(), connected()
     yield
     await until(lambda: not (working() - tasks or connected() - connections))
@@ -45,14 +49,24 @@ async def leaving_nothing() -> AsyncIterator[None]:
 
 def working() -> set[str]:
     """The tasks of this loop, but for those that carry messages."""
-    found = ((task.get_name(), getattr(task.get_coro(), "cr_code", None)) for task in asyncio.all_tasks())
-    return {f"{name} {code}" for name, code in found if not any(part in str(code) for part in CARRIERS)}
+    found = (
+        (task.get_name(), getattr(task.get_coro(), "cr_code", None)) for task in asyncio.all_tasks()
+    )
+    return {
+        f"{name} {code}" for name, code in found if not any(part in str(code) for part in CARRIERS)
+    }
 
 
 def connected() -> set[tuple[str, int]]:
-    """Connections that this process has made to servers of the world; those only take connections."""
+    """Connections that this process has made to servers of the world; those only take
+    connections.
+    """
     found = psutil.Process().net_connections("tcp")
-    return {tuple(c.laddr) for c in found if c.status == "ESTABLISHED" and c.raddr and c.raddr.ip.startswith(("127.0.1.", "127.0.2."))}
+    return {
+        tuple(c.laddr)
+        for c in found
+        if c.status == "ESTABLISHED" and c.raddr and c.raddr.ip.startswith(("127.0.1.", "127.0.2."))
+    }
 
 
 async def once_reading(world: World) -> None:
@@ -67,7 +81,9 @@ def the_session(settings: Settings) -> str:
 
 @pytest.mark.full
 @pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.full)])
-async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(settings: Settings, world: World, model: Model, mode: str) -> None:
+async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(
+    settings: Settings, world: World, model: Model, mode: str
+) -> None:
     world.hanging = {"encyclopedia", "docs", "news", "mirror", "blog", "forum", "archive"}
     async with served(settings) as url, Client(url, mode=mode) as client:
         async with leaving_nothing(), anyio.create_task_group() as group:
@@ -76,29 +92,50 @@ async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(settings:
             group.cancel_scope.cancel()
         world.hanging = set()
         session_id = the_session(settings)
-        overview = given(await client.call_tool("get_session_data", {"session_id": session_id, "part": "plan"}))
+        overview = given(
+            await client.call_tool("get_session_data", {"session_id": session_id, "part": "plan"})
+        )
         assert overview["state"] == "searching"
         assert [row["name"] for row in overview["rows"]] == ["Inhabitants", "Lighthouse"]
         planned = sum(request.schema_name == "PlanAnswer" for request in model.requests)
-        again = given(await client.call_tool("agentic_search", {"query": QUESTION, "session_id": session_id}))
+        again = given(
+            await client.call_tool("agentic_search", {"query": QUESTION, "session_id": session_id})
+        )
     assert again["session_id"] == session_id
     assert again["status"] == "completed"
-    assert sum(request.schema_name == "PlanAnswer" for request in model.requests) == planned == 1, "what was paid for is not paid again"
+    assert sum(request.schema_name == "PlanAnswer" for request in model.requests) == planned == 1, (
+        "what was paid for is not paid again"
+    )
 
 
 @pytest.mark.full
-async def test_a_client_of_an_older_version_that_closes_its_request_ends_the_session(settings: Settings, world: World) -> None:
+async def test_a_client_of_an_older_version_that_closes_its_request_ends_the_session(
+    settings: Settings, world: World
+) -> None:
     world.hang_everything = True
     call = {
         "jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "agentic_search", "arguments": {"query": QUESTION}},
     }  # fmt: skip
-    params = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+    params = {
+        "protocolVersion": "2025-03-26",
+        "capabilities": {},
+        "clientInfo": {"name": "old", "version": "1"},
+    }
     async with served(settings) as url, leaving_nothing():
         async with httpx.AsyncClient(headers=HEADERS, timeout=30) as client:
-            hello = await client.post(url, content=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}))
+            hello = await client.post(
+                url,
+                content=json.dumps(
+                    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+                ),
+            )
             session = {"Mcp-Session-Id": hello.headers["mcp-session-id"]}
-            await client.post(url, headers=session, content=json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            await client.post(
+                url,
+                headers=session,
+                content=json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            )
             async with client.stream("POST", url, headers=session, content=json.dumps(call)):
                 await once_reading(world)
         await ended(settings)
@@ -121,7 +158,9 @@ async def ended(settings: Settings) -> None:
     await until(free)
 
 
-async def test_a_session_that_was_cut_off_is_closed_with_what_it_has(settings: Settings, world: World) -> None:
+async def test_a_session_that_was_cut_off_is_closed_with_what_it_has(
+    settings: Settings, world: World
+) -> None:
     world.hanging = {"forum", "blog", "news", "docs", "mirror", "archive"}
     async with served(settings) as url, Client(url) as client:
         with anyio.CancelScope() as scope:
@@ -131,15 +170,21 @@ async def test_a_session_that_was_cut_off_is_closed_with_what_it_has(settings: S
                 scope.cancel()
         await ended(settings)
         session_id = the_session(settings)
-        unwritten = await client.call_tool("get_session_data", {"session_id": session_id, "part": "report"})
+        unwritten = await client.call_tool(
+            "get_session_data", {"session_id": session_id, "part": "report"}
+        )
         assert unwritten.is_error
         closed = given(await client.call_tool("create_research_report", {"session_id": session_id}))
-        report = given(await client.call_tool("get_session_data", {"session_id": session_id, "part": "report"}))
+        report = given(
+            await client.call_tool("get_session_data", {"session_id": session_id, "part": "report"})
+        )
     assert closed["report"].startswith(f"# {QUESTION}")
     assert (report["state"], report["text"]) == ("partial", closed["report"])
 
 
-async def test_a_client_that_closes_the_pipe_leaves_no_process(env: dict[str, str], world: World) -> None:
+async def test_a_client_that_closes_the_pipe_leaves_no_process(
+    env: dict[str, str], world: World
+) -> None:
     world.hang_everything = True
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     with anyio.CancelScope() as scope:
@@ -147,4 +192,6 @@ async def test_a_client_that_closes_the_pipe_leaves_no_process(env: dict[str, st
             group.start_soon(client.call_tool, "agentic_search", {"query": QUESTION})
             await once_reading(world)
             scope.cancel()
-    await until(lambda: not {child.pid for child in psutil.Process().children(recursive=True)} - before)
+    await until(
+        lambda: not {child.pid for child in psutil.Process().children(recursive=True)} - before
+    )

@@ -15,12 +15,16 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 
-async def test_the_six_tools_have_descriptions_and_schemas_of_what_they_take_and_give(settings: Settings) -> None:
+async def test_the_six_tools_have_descriptions_and_schemas_of_what_they_take_and_give(
+    settings: Settings,
+) -> None:
     async with over_http(settings) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == TOOLS
     assert tools["agentic_search"].input_schema["required"] == ["query"]
-    assert {"query", "completeness_threshold", "max_iterations"} <= set(tools["agentic_search"].input_schema["properties"])
+    assert {"query", "completeness_threshold", "max_iterations"} <= set(
+        tools["agentic_search"].input_schema["properties"]
+    )
     for tool in tools.values():
         assert tool.description
         assert len(tool.description) > 150
@@ -29,17 +33,31 @@ async def test_the_six_tools_have_descriptions_and_schemas_of_what_they_take_and
         assert tool.output_schema["properties"]
 
 
-async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_proven(settings: Settings, model: Model) -> None:
+async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_proven(
+    settings: Settings, model: Model
+) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message))
 
     async with over_http(settings) as client:
-        result = await client.call_tool("agentic_search", {"query": QUESTION, "max_iterations": 1}, progress_callback=on_progress)
+        result = await client.call_tool(
+            "agentic_search",
+            {"query": QUESTION, "max_iterations": 1},
+            progress_callback=on_progress,
+        )
     data, words = given(result), text(result)
-    assert (data["status"], data["mode"], data["question"], data["iterations"]) == ("completed", "model", QUESTION, 1)
-    assert {topic["name"]: topic["covered"] for topic in data["topics"]} == {"Inhabitants": True, "Lighthouse": True}
+    assert (data["status"], data["mode"], data["question"], data["iterations"]) == (
+        "completed",
+        "model",
+        QUESTION,
+        1,
+    )
+    assert {topic["name"]: topic["covered"] for topic in data["topics"]} == {
+        "Inhabitants": True,
+        "Lighthouse": True,
+    }
     assert words.startswith(f"# {QUESTION}")
     assert "[1]" in words
     assert data["report"].startswith(f"# {QUESTION}")
@@ -52,36 +70,65 @@ async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_
     assert numbers == sorted(set(numbers)), "it only grows"
     said = " | ".join(message or "" for _, _, message in told)
     assert all(
-        words in said for words in ("Planned 2 topics: Inhabitants, Lighthouse", "Round 1: searched", "pages read", "2 of 2 topics covered")
+        words in said
+        for words in (
+            "Planned 2 topics: Inhabitants, Lighthouse",
+            "Round 1: searched",
+            "pages read",
+            "2 of 2 topics covered",
+        )
     )
 
 
-async def test_serp_search_gives_ranked_hits_with_the_parts_of_their_relevance(settings: Settings, searx: Searx, world: World) -> None:
+async def test_serp_search_gives_ranked_hits_with_the_parts_of_their_relevance(
+    settings: Settings, searx: Searx, world: World
+) -> None:
     async with over_http(settings) as client:
-        result = await client.call_tool("serp_search", {"query": "Port Aldermere inhabitants", "max_results": 3})
+        result = await client.call_tool(
+            "serp_search", {"query": "Port Aldermere inhabitants", "max_results": 3}
+        )
     data = given(result)
     assert [hit["rank"] for hit in data["hits"]] == [1, 2, 3]
     assert all(hit["url"] in text(result) for hit in data["hits"])
     for hit in data["hits"]:
         parts = hit["parts"]
-        assert hit["relevance"] == pytest.approx(0.4 * parts["position"] + 0.3 * parts["title"] + 0.3 * parts["snippet"], abs=0.002)
-    assert not [record for record in world.requests if record.site not in ("odd",)], "nothing is read"
+        assert hit["relevance"] == pytest.approx(
+            0.4 * parts["position"] + 0.3 * parts["title"] + 0.3 * parts["snippet"], abs=0.002
+        )
+    assert not [record for record in world.requests if record.site not in ("odd",)], (
+        "nothing is read"
+    )
 
 
-async def test_advanced_scrape_url_reads_a_page_and_a_long_one_in_stretches(settings: Settings, world: World) -> None:
+async def test_advanced_scrape_url_reads_a_page_and_a_long_one_in_stretches(
+    settings: Settings, world: World
+) -> None:
     told = "".join(
-        f"<p>Paragraph {n} of the long story of the harbour, which nobody has ever read to its end in one go.</p>" for n in range(900)
+        f"<p>Paragraph {n} of the long story of the harbour, which nobody has ever read to its end"
+        " in one go.</p>"
+        for n in range(900)
     )
     url = world.put(
-        "blog", "/long", f"<html><head><title>A long story</title></head><body><main><h1>A long story</h1>{told}</main></body></html>"
+        "blog",
+        "/long",
+        "<html><head><title>A long story</title></head><body><main><h1>A long"
+        f" story</h1>{told}</main></body></html>",
     )
     async with over_http(settings) as client:
         first = await client.call_tool("advanced_scrape_url", {"url": url})
         stretches, answers = [given(first)], [first]
         while (offset := stretches[-1]["next_offset"]) is not None:
-            answers.append(await client.call_tool("advanced_scrape_url", {"url": url, "offset": offset, "max_chars": 100_000}))
+            answers.append(
+                await client.call_tool(
+                    "advanced_scrape_url", {"url": url, "offset": offset, "max_chars": 100_000}
+                )
+            )
             stretches.append(given(answers[-1]))
-    assert (stretches[0]["title"], stretches[0]["level"], stretches[0]["media_type"]) == ("A long story", 0, "text/html")
+    assert (stretches[0]["title"], stretches[0]["level"], stretches[0]["media_type"]) == (
+        "A long story",
+        0,
+        "text/html",
+    )
     assert len(stretches) > 2
     whole = "".join(stretch["markdown"] for stretch in stretches)
     assert len(whole) == stretches[0]["chars"]
@@ -91,34 +138,52 @@ async def test_advanced_scrape_url_reads_a_page_and_a_long_one_in_stretches(sett
     assert all(tokens(answer) <= 20_000 for answer in answers)
 
 
-async def test_gathering_gives_the_contents_of_the_best_pages_within_the_limit(settings: Settings, model: Model) -> None:
+async def test_gathering_gives_the_contents_of_the_best_pages_within_the_limit(
+    settings: Settings, model: Model
+) -> None:
     arguments = {"query": "Port Aldermere lighthouse", "max_pages": 3}
     async with over_http(settings) as client:
         result = await client.call_tool("intelligent_research_with_advanced_scraping", arguments)
     data = given(result)
     assert len(data["pages"]) == 3
-    assert all(page["content"] and page["url"] in text(result) and page["content"] in text(result) for page in data["pages"])
+    assert all(
+        page["content"] and page["url"] in text(result) and page["content"] in text(result)
+        for page in data["pages"]
+    )
     assert not model.requests, "no model is asked"
     assert tokens(result) <= 20_000
 
 
-async def test_a_page_that_fails_is_replaced_by_the_next_best(settings: Settings, searx: Searx, world: World) -> None:
+async def test_a_page_that_fails_is_replaced_by_the_next_best(
+    settings: Settings, searx: Searx, world: World
+) -> None:
     said = "The keeper of the lamp lives on the rock all winter."
-    body = f"<html><head><title>Keeper</title></head><body><main><h1>Keeper</h1><p>{said}</p></main>"
+    body = (
+        f"<html><head><title>Keeper</title></head><body><main><h1>Keeper</h1><p>{said}</p></main>"
+    )
     good = world.put("forum", "/keeper", body)
     bad = world.put("blog", "/gone", body, status=404)
     searx.script("keeper", [bad, good])
     async with over_http(settings) as client:
-        data = given(await client.call_tool("intelligent_research_with_advanced_scraping", {"query": "keeper of the lamp", "max_pages": 1}))
+        data = given(
+            await client.call_tool(
+                "intelligent_research_with_advanced_scraping",
+                {"query": "keeper of the lamp", "max_pages": 1},
+            )
+        )
     assert [page["url"] for page in data["pages"]] == [good]
     assert [page["url"] for page in data["unread"]] == [bad]
 
 
 @pytest.mark.parametrize("format_", ["md", "html", "docx", "json"])
-async def test_create_research_report_writes_into_the_folder_of_the_session(settings: Settings, format_: str) -> None:
+async def test_create_research_report_writes_into_the_folder_of_the_session(
+    settings: Settings, format_: str
+) -> None:
     async with over_http(settings) as client:
         made = given(await client.call_tool("agentic_search", {"query": QUESTION}))
-        result = await client.call_tool("create_research_report", {"session_id": made["session_id"], "format": format_})
+        result = await client.call_tool(
+            "create_research_report", {"session_id": made["session_id"], "format": format_}
+        )
     data = given(result)
     folder = settings.home / "sessions" / made["session_id"]
     file = folder / data["file"]
@@ -131,18 +196,26 @@ async def test_create_research_report_writes_into_the_folder_of_the_session(sett
 async def test_a_report_is_composed_anew_of_the_quotes_of_each_topic(settings: Settings) -> None:
     async with over_http(settings) as client:
         made = given(await client.call_tool("agentic_search", {"query": QUESTION}))
-        evidence = given(await client.call_tool("get_session_data", {"session_id": made["session_id"], "part": "evidence"}))["rows"]
+        evidence = given(
+            await client.call_tool(
+                "get_session_data", {"session_id": made["session_id"], "part": "evidence"}
+            )
+        )["rows"]
         arguments = {"session_id": made["session_id"], "composition": "quotes"}
         data = given(await client.call_tool("create_research_report", arguments))
     assert evidence
     assert all(f"## {topic['name']}" in data["report"] for topic in made["topics"])
     assert data["report"].count("[1]") >= 1
-    assert (settings.home / "sessions" / made["session_id"] / data["file"]).read_text() == data["report"]
+    assert (settings.home / "sessions" / made["session_id"] / data["file"]).read_text() == data[
+        "report"
+    ]
 
 
 async def test_every_part_of_a_session_can_be_read_page_by_page(settings: Settings) -> None:
     async def part(name: str, **more: object) -> dict[str, object]:
-        answer: CallToolResult = await client.call_tool("get_session_data", {"session_id": made["session_id"], "part": name, **more})
+        answer: CallToolResult = await client.call_tool(
+            "get_session_data", {"session_id": made["session_id"], "part": name, **more}
+        )
         assert tokens(answer) <= 20_000
         return given(answer)
 
@@ -150,12 +223,28 @@ async def test_every_part_of_a_session_can_be_read_page_by_page(settings: Settin
         made = given(await client.call_tool("agentic_search", {"query": QUESTION}))
         latest = given(await client.call_tool("get_session_data", {"session_id": "latest"}))
         parts = {
-            name: await part(name) for name in ("overview", "progress", "plan", "evidence", "sources", "conflicts", "problems", "report")
+            name: await part(name)
+            for name in (
+                "overview",
+                "progress",
+                "plan",
+                "evidence",
+                "sources",
+                "conflicts",
+                "problems",
+                "report",
+            )
         }
         [entry] = (await part("evidence", limit=1))["rows"]
         by_hash = await part("page", page=entry["content_hash"])
-        number = next(row["n"] for row in parts["sources"]["rows"] if row["content_hash"] == entry["content_hash"])
-        by_number = await part("page", page=str(number), offset=entry["start"], limit=entry["end"] - entry["start"])
+        number = next(
+            row["n"]
+            for row in parts["sources"]["rows"]
+            if row["content_hash"] == entry["content_hash"]
+        )
+        by_number = await part(
+            "page", page=str(number), offset=entry["start"], limit=entry["end"] - entry["start"]
+        )
         second = await part("evidence", offset=1, limit=1)
     assert latest["session_id"] == made["session_id"]
     assert latest["rows"][0]["counts"]["sources"] == len(made["sources"])
@@ -166,11 +255,17 @@ async def test_every_part_of_a_session_can_be_read_page_by_page(settings: Settin
     assert by_number["text"] == entry["quote"], "a quote stands at its place"
     assert second["offset"] == 1
     assert second["rows"][0]["id"] == "E2"
-    assert not [value for name, value in parts["overview"]["rows"][0].items() if str(settings.home) in json.dumps(value)]
+    assert not [
+        value
+        for name, value in parts["overview"]["rows"][0].items()
+        if str(settings.home) in json.dumps(value)
+    ]
 
 
 async def test_calls_run_side_by_side(settings: Settings, world: World, model: Model) -> None:
     async with over_http(settings) as client:
-        answers = await asyncio.gather(*(client.call_tool("agentic_search", {"query": f"{QUESTION} {n}"}) for n in range(4)))
+        answers = await asyncio.gather(
+            *(client.call_tool("agentic_search", {"query": f"{QUESTION} {n}"}) for n in range(4))
+        )
     assert len({given(answer)["session_id"] for answer in answers}) == 4
     assert all(given(answer)["status"] == "completed" for answer in answers)

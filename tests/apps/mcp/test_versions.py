@@ -1,4 +1,6 @@
-"""Clients of the current protocol and of older ones, over both transports: the official client, and messages written by hand."""
+"""Clients of the current protocol and of older ones, over both transports: the official client, and
+messages written by hand.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def offline(notes: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings.load()
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy", pytest.param("2026-07-28", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "mode", ["auto", "legacy", pytest.param("2026-07-28", marks=pytest.mark.full)]
+)
 async def test_the_official_client_over_http(offline: Settings, mode: str) -> None:
     async with over_http(offline, mode) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
@@ -47,8 +51,14 @@ async def test_the_official_client_over_stdio(notes: dict[str, str], mode: str) 
 
     async with over_stdio(notes, mode) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
-        result = await client.call_tool("agentic_search", {"query": QUERY}, progress_callback=on_progress)
-        made = given(await client.call_tool("create_research_report", {"session_id": given(result)["session_id"]}))
+        result = await client.call_tool(
+            "agentic_search", {"query": QUERY}, progress_callback=on_progress
+        )
+        made = given(
+            await client.call_tool(
+                "create_research_report", {"session_id": given(result)["session_id"]}
+            )
+        )
     assert "turn the crank" in text(result)
     assert "All files are in /" in text(result), "who sits at this machine is told where"
     assert made["path"].endswith(made["file"])
@@ -57,7 +67,11 @@ async def test_the_official_client_over_stdio(notes: dict[str, str], mode: str) 
 
 
 def opening(version: str) -> list[dict[str, Any]]:
-    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}
+    params = {
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": {"name": "by hand", "version": "1"},
+    }
     return [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -66,17 +80,29 @@ def opening(version: str) -> list[dict[str, Any]]:
 
 def call(id_: int, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     meta = {"progressToken": "p"}
-    return {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": meta}}
+    return {
+        "jsonrpc": "2.0",
+        "id": id_,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments, "_meta": meta},
+    }
 
 
 @asynccontextmanager
-async def process(env: dict[str, str], log: str = os.devnull) -> AsyncIterator[asyncio.subprocess.Process]:
+async def process(
+    env: dict[str, str], log: str = os.devnull
+) -> AsyncIterator[asyncio.subprocess.Process]:
     started = command(env)
     with open(log, "w") as errors:  # noqa: ASYNC230, PTH123
         made = await asyncio.create_subprocess_exec(
-            started.command, *started.args, env=started.env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=errors, limit=2**24,
-        )  # fmt: skip
+            started.command,
+            *started.args,
+            env=started.env,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+            limit=2**24,
+        )
     try:
         yield made
     finally:
@@ -86,8 +112,12 @@ async def process(env: dict[str, str], log: str = os.devnull) -> AsyncIterator[a
             await made.wait()
 
 
-async def said(server: asyncio.subprocess.Process, *messages: dict[str, Any], until: int) -> list[dict[str, Any]]:
-    """Send messages; all that comes back up to the answer with the id `until`. Every line is a message."""
+async def said(
+    server: asyncio.subprocess.Process, *messages: dict[str, Any], until: int
+) -> list[dict[str, Any]]:
+    """Send messages; all that comes back up to the answer with the id `until`. Every line is a
+    message.
+    """
     assert server.stdin
     assert server.stdout
     server.stdin.write("".join(json.dumps(message) + "\n" for message in messages).encode())
@@ -98,23 +128,42 @@ async def said(server: asyncio.subprocess.Process, *messages: dict[str, Any], un
     return got
 
 
-@pytest.mark.parametrize("version", [OLD[0], *(pytest.param(old, marks=pytest.mark.full) for old in OLD[1:3])])
+@pytest.mark.parametrize(
+    "version", [OLD[0], *(pytest.param(old, marks=pytest.mark.full) for old in OLD[1:3])]
+)
 async def test_messages_of_an_older_version_over_stdio(notes: dict[str, str], version: str) -> None:
     async with process(notes) as server:
         [hello] = await said(server, opening(version)[0], until=1)
         assert hello["result"]["protocolVersion"] == version
-        [listed] = await said(server, opening(version)[1], {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, until=2)
+        [listed] = await said(
+            server,
+            opening(version)[1],
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+            until=2,
+        )
         assert {tool["name"] for tool in listed["result"]["tools"]} == TOOLS
         got = await said(server, call(3, "agentic_search", {"query": QUERY}), until=3)
-        [refusal] = [m for m in await said(server, call(4, "advanced_scrape_url", {"url": "http://127.0.0.1/"}), until=4) if "id" in m]
+        [refusal] = [
+            m
+            for m in await said(
+                server, call(4, "advanced_scrape_url", {"url": "http://127.0.0.1/"}), until=4
+            )
+            if "id" in m
+        ]
     assert "turn the crank" in got[-1]["result"]["content"][0]["text"]
-    numbers = [message["params"]["progress"] for message in got if message.get("method") == "notifications/progress"]
+    numbers = [
+        message["params"]["progress"]
+        for message in got
+        if message.get("method") == "notifications/progress"
+    ]
     assert len(numbers) > 3
     assert numbers == sorted(set(numbers))
     assert refusal["result"]["isError"] is True
 
 
-@pytest.mark.parametrize("version", [OLD[0], *(pytest.param(old, marks=pytest.mark.full) for old in OLD[1:])])
+@pytest.mark.parametrize(
+    "version", [OLD[0], *(pytest.param(old, marks=pytest.mark.full) for old in OLD[1:])]
+)
 async def test_messages_of_an_older_version_over_http(offline: Settings, version: str) -> None:
     async with served(offline) as url, httpx.AsyncClient(headers=HEADERS, timeout=60) as client:
         hello = await client.post(url, json=opening(version)[0])
@@ -122,8 +171,14 @@ async def test_messages_of_an_older_version_over_http(offline: Settings, version
         session = {"Mcp-Session-Id": hello.headers["mcp-session-id"]}
         # Older than 2025-06-18 clients do not name the version again.
         session |= {"MCP-Protocol-Version": version} if version >= "2025-06-18" else {}
-        assert (await client.post(url, headers=session, json=opening(version)[1])).status_code == 202
-        got = events(await client.post(url, headers=session, json=call(2, "agentic_search", {"query": QUERY})))
+        assert (
+            await client.post(url, headers=session, json=opening(version)[1])
+        ).status_code == 202
+        got = events(
+            await client.post(
+                url, headers=session, json=call(2, "agentic_search", {"query": QUERY})
+            )
+        )
         assert (await client.delete(url, headers=session)).status_code == 200
     assert "turn the crank" in got[-1]["result"]["content"][0]["text"]
     assert [message for message in got if message.get("method") == "notifications/progress"]
@@ -133,10 +188,15 @@ def events(response: httpx.Response) -> list[dict[str, Any]]:
     """The messages of an answer, be it JSON or a stream."""
     if response.headers["content-type"].startswith("application/json"):
         return [response.json()]
-    return [json.loads(line.removeprefix("data: ")) for line in response.text.splitlines() if line.startswith("data: {")]
+    return [
+        json.loads(line.removeprefix("data: "))
+        for line in response.text.splitlines()
+        if line.startswith("data: {")
+    ]
 
 
-#: What a Python loads at its start: a thread that writes, by Python and past it, as soon as the server serves.
+#: What a Python loads at its start: a thread that writes, by Python and past it, as soon as the
+#: server serves.
 CHATTER = """
 import os, sys, threading, time
 
@@ -153,7 +213,9 @@ threading.Thread(target=chatter, daemon=True).start()
 
 
 @pytest.mark.full
-async def test_what_libraries_print_stays_off_standard_output(notes: dict[str, str], tmp_path: Path) -> None:
+async def test_what_libraries_print_stays_off_standard_output(
+    notes: dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "sitecustomize.py").write_text(CHATTER)
     env = notes | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     async with process(env, log=str(tmp_path / "log")) as server:

@@ -55,7 +55,16 @@ def test_no_line_is_too_odd(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "count", "n"), [("1", 2, 1), ("[2]", 2, 2), ("2.", 2, 2), ("0", 2, None), ("3", 2, None), ("x", 2, None), ("1", 0, None)]
+    ("argument", "count", "n"),
+    [
+        ("1", 2, 1),
+        ("[2]", 2, 2),
+        ("2.", 2, 2),
+        ("0", 2, None),
+        ("3", 2, None),
+        ("x", 2, None),
+        ("1", 0, None),
+    ],
 )
 def test_the_number_of_a_source(argument: str, count: int, n: int | None) -> None:
     found = source_number(argument, count)
@@ -64,7 +73,14 @@ def test_the_number_of_a_source(argument: str, count: int, n: int | None) -> Non
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("1", "the town"), (" 2. ", "the ship"), ("", ""), ("neither, the hill", "neither, the hill"), ("3", None), ("0", None)],
+    [
+        ("1", "the town"),
+        (" 2. ", "the ship"),
+        ("", ""),
+        ("neither, the hill", "neither, the hill"),
+        ("3", None),
+        ("0", None),
+    ],
 )
 def test_an_option_is_chosen_by_its_number(line: str, said: str | None) -> None:
     assert choice(("the town", "the ship"), line) == said
@@ -89,7 +105,20 @@ def test_a_plan_is_changed_by_words(line: str, topics: tuple[str, ...]) -> None:
     assert (change.topics, change.said, change.done) == (topics, "", False)
 
 
-@pytest.mark.parametrize("line", ["drop 4", "drop 0", "drop 1 2 3", "rename 9 x", "add use", "rename 1 prices", "what?", "drop", "add"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "drop 4",
+        "drop 0",
+        "drop 1 2 3",
+        "rename 9 x",
+        "add use",
+        "rename 1 prices",
+        "what?",
+        "drop",
+        "add",
+    ],
+)
 def test_what_makes_no_sense_changes_nothing_and_is_said(line: str) -> None:
     change = changed(PLAN, line)
     assert change.topics == PLAN
@@ -109,9 +138,18 @@ def test_an_edited_list_is_the_plan() -> None:
     assert changed(PLAN, "e").edit
 
 
-@given(st.lists(st.sampled_from(["Use", "Prices", "Go", "ok", "1. One", "- Two", "yes"]), min_size=1, max_size=5, unique=True))
+@given(
+    st.lists(
+        st.sampled_from(["Use", "Prices", "Go", "ok", "1. One", "- Two", "yes"]),
+        min_size=1,
+        max_size=5,
+        unique=True,
+    )
+)
 def test_the_engine_makes_the_plan_that_was_wanted(wanted: list[str]) -> None:
-    plan = Plan(question="What is it?", topics=tuple(Topic(name=name, question=name) for name in PLAN))
+    plan = Plan(
+        question="What is it?", topics=tuple(Topic(name=name, question=name) for name in PLAN)
+    )
     assert [topic.name for topic in edited(plan, answer(PLAN, wanted)).topics] == wanted
 
 

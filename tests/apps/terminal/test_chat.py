@@ -16,7 +16,11 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit", "Prices": "ticket prices"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+    "Prices": "ticket prices",
+}
 QUESTION = "What is known about Aldermere?"
 PROMPT = r"^›$"
 
@@ -24,7 +28,10 @@ PROMPT = r"^›$"
 @pytest.fixture
 def env(world: World, searx: Searx, model: Model) -> dict[str, str]:
     play(model, TOPICS)
-    model.script("DoubtAnswer", {"question": "Which Aldermere do you mean?", "options": ["the town", "the ship [red]x[/]"]})
+    model.script(
+        "DoubtAnswer",
+        {"question": "Which Aldermere do you mean?", "options": ["the town", "the ship [red]x[/]"]},
+    )
     return {**world.env, **searx.env, **model.env}
 
 
@@ -39,7 +46,11 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
     env["SPADEWORK_HOME"] = str(tmp_path / "home")
     with Tty(env, tmp_path, "chat", columns=120, rows=200) as tty:
         seen = tty.see(PROMPT)
-        assert re.match(r"spadework \d\S* +Ask a question; /help lists.*\nModel: openai:world-model\. Search: auto\. Sessions:.*\n›", seen)
+        assert re.match(
+            r"spadework \d\S* +Ask a question; /help lists.*\nModel: openai:world-model\. Search:"
+            r" auto\. Sessions:.*\n›",
+            seen,
+        )
         for command in ("/plan", "/sources", "/quote 1", "/conflicts", "/export x.md"):
             tty.enter(command)
         tty.see(r"(?:There is no answer yet(?:.|\n)*){5}")
@@ -55,7 +66,10 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
         tty.see(PROMPT)
 
         tty.enter(QUESTION)
-        tty.see(r"Which Aldermere do you mean\?\n  1\. the town\n  2\. the ship \[red\]x\[/\]\nType a number")
+        tty.see(
+            r"Which Aldermere do you mean\?\n  1\. the town\n  2\. the ship \[red\]x\[/\]\nType a"
+            r" number"
+        )
         tty.enter("7")
         tty.see("type a number from 1 to 2, or words")
         tty.enter("1")
@@ -81,7 +95,10 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
         tty.enter("/sources")
         tty.see(r"^ \[1\] .+ \(127\.0\.1\.\d.*, \d quotes?\)$")
         tty.enter("/quote 1")
-        tty.see(r"^E\d+  (?:.|\n)*^\[1\] .+\nhttp://127\.0\.1\.\d:\d+/\S+\n/\S+/pages/\S+\n(?:\S+\n)?at the characters \d+–\d+")
+        tty.see(
+            r"^E\d+  (?:.|\n)*^\[1\] .+\nhttp://127\.0\.1\.\d:\d+/\S+\n/\S+/pages/\S+\n(?:\S+\n)?at"
+            r" the characters \d+–\d+"
+        )
         assert re.search(rb"\x1b\]8;[^;]*;http://127\.0\.1\.", tty.raw), "links can be clicked"
         tty.enter("/quote 999")
         tty.see("There is no source 999")
@@ -114,7 +131,9 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
 
 
 @pytest.mark.full
-def test_ctrl_c_and_stop_while_a_run_goes_on(env: dict[str, str], model: Model, world: World, tmp_path: Path) -> None:
+def test_ctrl_c_and_stop_while_a_run_goes_on(
+    env: dict[str, str], model: Model, world: World, tmp_path: Path
+) -> None:
     world.hang_everything = True
     with Tty(env, tmp_path, "chat", "--no-clarify", "--no-approve", rows=60) as tty:
         tty.see(PROMPT)
@@ -173,7 +192,9 @@ def test_a_script_asks_line_by_line(notes: Path, tmp_path: Path) -> None:
 @pytest.mark.full
 def test_a_script_can_change_the_plan(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
-    code, out, err = terminal.run("chat", "--approve", piped="What is the Quillon?\ndrop 2 3 4; drop 9; add Winding\n/plan\n")
+    code, out, err = terminal.run(
+        "chat", "--approve", piped="What is the Quillon?\ndrop 2 3 4; drop 9; add Winding\n/plan\n"
+    )
     assert code == 0, err
     assert "There is no topic 9: the plan has 1." in err
     shown = [line for line in out.splitlines() if line.startswith((" ✓", " ~", " ✗"))]
@@ -183,7 +204,9 @@ def test_a_script_can_change_the_plan(notes: Path, tmp_path: Path) -> None:
 @pytest.mark.full
 def test_what_fails_does_not_end_the_chat(notes: Path, tmp_path: Path) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
-    code, out, err = terminal.run("chat", "--model", "openai:gpt-5-mini", piped="What is it?\n/resume nothing\n/help\n")
+    code, out, err = terminal.run(
+        "chat", "--model", "openai:gpt-5-mini", piped="What is it?\n/resume nothing\n/help\n"
+    )
     assert code == 0, err
     assert "OPENAI_API_KEY" in err
     assert "no session 'nothing'" in err

@@ -14,7 +14,17 @@ from spadework.apps.terminal.board import Board, SourceLine, TopicLine
 from spadework.apps.terminal.drawing import Meter, clock, counted, picture
 from spadework.apps.terminal.keys import Keys
 from spadework.budget import Limits
-from spadework.events import Answered, Asked, Assessed, Event, Planned, Read, Reading, Searched, Started
+from spadework.events import (
+    Answered,
+    Asked,
+    Assessed,
+    Event,
+    Planned,
+    Read,
+    Reading,
+    Searched,
+    Started,
+)
 from spadework.values import Coverage, Plan, Topic, Usage
 
 METER = Meter(65, Limits(), Usage(tokens_in=12_000, tokens_out=345, money=0.0312))
@@ -33,7 +43,9 @@ def board_after(*events: Event) -> Board:
 
 
 def plan(*names: str) -> Planned:
-    return Planned(plan=Plan(question="?", topics=tuple(Topic(name=name, question=name) for name in names)))
+    return Planned(
+        plan=Plan(question="?", topics=tuple(Topic(name=name, question=name) for name in names))
+    )
 
 
 def assessed(round_: int, *coverage: Coverage) -> Assessed:
@@ -48,7 +60,9 @@ NOTHING = Coverage(topic="C", covered=False, score=0)
 
 @given(
     names=st.lists(st.text(max_size=400), max_size=20, unique=True),
-    sources=st.lists(st.tuples(st.text(max_size=400), st.text(max_size=400), st.booleans()), max_size=12),
+    sources=st.lists(
+        st.tuples(st.text(max_size=400), st.text(max_size=400), st.booleans()), max_size=12
+    ),
     states=st.lists(st.sampled_from(STATES), min_size=20, max_size=20),
     size=st.tuples(st.integers(1, 200), st.integers(1, 60)),
 )
@@ -56,8 +70,13 @@ def test_it_fits_the_terminal_and_commands_nothing(
     names: list[str], sources: list[tuple[str, str, bool]], states: list[str], size: tuple[int, int]
 ) -> None:
     board = board_after(STARTED)
-    board.topics = {name: TopicLine(name, state) for name, state in zip(names, states, strict=False)}  # type: ignore[arg-type]
-    board.sources = {str(n): SourceLine(f"http://h{n}", title, 1, reason, done) for n, (title, reason, done) in enumerate(sources)}
+    board.topics = {
+        name: TopicLine(name, state) for name, state in zip(names, states, strict=False)
+    }  # type: ignore[arg-type]
+    board.sources = {
+        str(n): SourceLine(f"http://h{n}", title, 1, reason, done)
+        for n, (title, reason, done) in enumerate(sources)
+    }
     lines = shown(board, *size)
     assert len(lines) <= size[1]
     assert all(cell_len(line) <= size[0] for line in lines)
@@ -88,13 +107,20 @@ def test_a_topic_goes_from_searching_over_reading_to_its_judgement() -> None:
 
 def test_the_states_are_said_in_words() -> None:
     lines = shown(board_after(STARTED, plan("A", "B", "C"), assessed(1, COVERED, OPEN, NOTHING)))
-    assert [line.split("  ")[0] for line in lines[1:4]] == [" ✓ covered (3 quotes)", " ~ gap (1 quote)", " ✗ not found"]
+    assert [line.split("  ")[0] for line in lines[1:4]] == [
+        " ✓ covered (3 quotes)",
+        " ~ gap (1 quote)",
+        " ✗ not found",
+    ]
 
 
 def test_a_plan_waits_while_it_is_approved_and_what_is_known_is_looked_at_first() -> None:
     asked = Asked(kind="approve", text="Is this the plan?")
     assert board_after(STARTED, plan("A"), asked).topics["A"].state == "waiting"
-    assert board_after(STARTED, plan("A"), asked, Answered(kind="approve", text="")).topics["A"].state == "searching"
+    assert (
+        board_after(STARTED, plan("A"), asked, Answered(kind="approve", text="")).topics["A"].state
+        == "searching"
+    )
     follows = STARTED.model_copy(update={"follows": "before"})
     known = board_after(follows, plan("A", "B"))
     assert [topic.state for topic in known.topics.values()] == ["waiting", "waiting"]
@@ -103,18 +129,33 @@ def test_a_plan_waits_while_it_is_approved_and_what_is_known_is_looked_at_first(
 
 
 def test_a_source_that_failed_stands_with_its_reason_however_long_its_title() -> None:
-    board = board_after(STARTED, plan("A"), Read(topic="A", url="http://h.example/x", title="long " * 50, reason="h.example answered 404."))
+    board = board_after(
+        STARTED,
+        plan("A"),
+        Read(
+            topic="A",
+            url="http://h.example/x",
+            title="long " * 50,
+            reason="h.example answered 404.",
+        ),
+    )
     assert shown(board)[2].endswith("…: h.example answered 404.")
 
 
 def test_many_topics_leave_room_for_the_clock() -> None:
     lines = shown(board_after(STARTED, plan(*"ABCDEFGHIJKL")), 80, 6)
     assert len(lines) == 6
-    assert lines[-2:] == ["    and 9 more topics", " 1:05 of 10:00 · 0 pages · 0 quotes · 12k tokens · $0.031"]
+    assert lines[-2:] == [
+        "    and 9 more topics",
+        " 1:05 of 10:00 · 0 pages · 0 quotes · 12k tokens · $0.031",
+    ]
 
 
 def test_tokens_and_money_stand_only_where_a_model_works() -> None:
-    assert shown(board_after(STARTED.model_copy(update={"mode": "extractive"}), plan("A")))[-1] == " 1:05 of 10:00 · 0 pages · 0 quotes"
+    assert (
+        shown(board_after(STARTED.model_copy(update={"mode": "extractive"}), plan("A")))[-1]
+        == " 1:05 of 10:00 · 0 pages · 0 quotes"
+    )
 
 
 @pytest.mark.parametrize(("n", "said"), [(9_999, "9999"), (12_345, "12k"), (1_234_567, "1.2M")])

@@ -20,7 +20,9 @@ def test_c_follows_up_the_last_finished_session(offline: Terminal) -> None:
     home = Path(offline.env["SPADEWORK_HOME"]) / "sessions"
     unfinished = home / "99990101-000000-abcdef"
     unfinished.mkdir()
-    (unfinished / "session_metadata.json").write_text(json.dumps({"id": unfinished.name, "query": "What?"}))
+    (unfinished / "session_metadata.json").write_text(
+        json.dumps({"id": unfinished.name, "query": "What?"})
+    )
     code, out, err = offline.run("-c", "How is it used?", "--json")
     assert code == 0, err
     second = json.loads(out)
@@ -43,7 +45,9 @@ def test_c_follows_up_the_last_finished_session(offline: Terminal) -> None:
         (["chat", "-c"], 2, "no finished session"),
     ],
 )
-def test_what_cannot_be_followed_or_asked_is_one_sentence(offline: Terminal, arguments: list[str], code: int, named: str) -> None:
+def test_what_cannot_be_followed_or_asked_is_one_sentence(
+    offline: Terminal, arguments: list[str], code: int, named: str
+) -> None:
     ended, out, err = offline.run(*arguments)
     assert (ended, out) == (code, "")
     assert named in err

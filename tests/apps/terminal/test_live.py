@@ -14,7 +14,11 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit", "Prices": "ticket prices"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+    "Prices": "ticket prices",
+}
 QUESTION = "What is known about Port Aldermere?"
 #: A title that would colour, clear and break the screen, and is far too long.
 EVIL = "漢字 [red]x[/] \x1b[2J\x1b[31m\x07 \u202e " + "long " * 80
@@ -23,30 +27,48 @@ METER = r"\d:\d\d of 10:00 · round"
 
 @pytest.fixture
 def env(world: World, searx: Searx, model: Model) -> dict[str, str]:
-    play(model, TOPICS, keywords={"Prices": "no page says this"}, gaps={"Prices": "ticket prices of the ferry"})
+    play(
+        model,
+        TOPICS,
+        keywords={"Prices": "no page says this"},
+        gaps={"Prices": "ticket prices of the ferry"},
+    )
     return {**world.env, **searx.env, **model.env}
 
 
 def page(title: str) -> str:
-    said = "The census of Port Aldermere counted 48,212 inhabitants in 2024. Much else is told of the town by those who live there."
-    return f"<html><head><title>{title}</title></head><body><main><h1>Port Aldermere</h1><p>{said}</p></main>"
+    said = (
+        "The census of Port Aldermere counted 48,212 inhabitants in 2024. Much else is told of the"
+        " town by those who live there."
+    )
+    return (
+        f"<html><head><title>{title}</title></head><body><main><h1>Port"
+        f" Aldermere</h1><p>{said}</p></main>"
+    )
 
 
 def test_the_plan_and_the_sources_are_seen_as_they_come_and_go_without_a_trace(
     env: dict[str, str], world: World, searx: Searx, model: Model, tmp_path: Path
 ) -> None:
-    searx.script("inhabitants", [world.put("blog", "/evil", page(EVIL)), world.url("encyclopedia", "/wiki/Port_Aldermere")])
+    searx.script(
+        "inhabitants",
+        [world.put("blog", "/evil", page(EVIL)), world.url("encyclopedia", "/wiki/Port_Aldermere")],
+    )
     searx.script("lighthouse", [world.url("encyclopedia", "/wiki/Port_Aldermere")])
     searx.script("ticket", [world.url("broken", "/status/403")])
     world.delay, model.delay = 1.5, 0.5  # no state is over before it is drawn
     with Tty(env, tmp_path, "ask", QUESTION) as tty:
         seen = tty.see(r"reading 2 +Inhabitants")
         assert "Researching with a language model; searching the web, through SearXNG" in seen
-        assert re.search(r"… 漢字 \[red\]x\[/\] \[2J \[31m +long .*… \(127\.0\.1\.5\)$", seen, re.MULTILINE)
+        assert re.search(
+            r"… 漢字 \[red\]x\[/\] \[2J \[31m +long .*… \(127\.0\.1\.5\)$", seen, re.MULTILINE
+        )
         assert len(seen.splitlines()) <= 24
         tty.press("typed\r\r")
         seen = tty.see(r"✓ covered \(\d quotes?\) +Inhabitants(?:\n.*)*✗ not found +Prices")
-        assert re.search(METER + r" \d/3 · \d+ pages · \d+ quotes · \d+ tokens · (price unknown|\$)", seen), seen
+        assert re.search(
+            METER + r" \d/3 · \d+ pages · \d+ quotes · \d+ tokens · (price unknown|\$)", seen
+        ), seen
         assert "typed" not in seen, "what is typed does not break the picture"
         assert tty.end() == 0
         assert tty.echoes
@@ -60,7 +82,9 @@ def test_the_plan_and_the_sources_are_seen_as_they_come_and_go_without_a_trace(
 
 
 @pytest.mark.full
-def test_a_smaller_terminal_gets_a_smaller_picture(env: dict[str, str], world: World, tmp_path: Path) -> None:
+def test_a_smaller_terminal_gets_a_smaller_picture(
+    env: dict[str, str], world: World, tmp_path: Path
+) -> None:
     world.hang_everything = True
     with Tty(env, tmp_path, "ask", QUESTION, columns=120, rows=30) as tty:
         tty.see(r"reading \d +Prices")
@@ -73,8 +97,12 @@ def test_a_smaller_terminal_gets_a_smaller_picture(env: dict[str, str], world: W
         assert tty.end() == 0
 
 
-@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.full)])
-def test_where_nothing_may_be_redrawn_lines_are_printed(env: dict[str, str], tmp_path: Path, plain: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "plain", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.full)]
+)
+def test_where_nothing_may_be_redrawn_lines_are_printed(
+    env: dict[str, str], tmp_path: Path, plain: dict[str, str]
+) -> None:
     with Tty(env | plain, tmp_path, "ask", QUESTION) as tty:
         assert tty.end() == 0
         whole = tty.whole
@@ -83,7 +111,9 @@ def test_where_nothing_may_be_redrawn_lines_are_printed(env: dict[str, str], tmp
     assert b"\x1b" not in tty.raw
 
 
-def test_ctrl_c_once_writes_and_twice_leaves_a_session_to_take_up(env: dict[str, str], world: World, model: Model, tmp_path: Path) -> None:
+def test_ctrl_c_once_writes_and_twice_leaves_a_session_to_take_up(
+    env: dict[str, str], world: World, model: Model, tmp_path: Path
+) -> None:
     world.hang_everything = True
     with Tty(env, tmp_path, "ask", QUESTION) as tty:
         tty.see(r"reading \d +Prices")
@@ -108,7 +138,9 @@ def test_ctrl_c_once_writes_and_twice_leaves_a_session_to_take_up(env: dict[str,
 
 
 @pytest.mark.full
-def test_a_plan_is_approved_in_the_terminal(env: dict[str, str], searx: Searx, tmp_path: Path) -> None:
+def test_a_plan_is_approved_in_the_terminal(
+    env: dict[str, str], searx: Searx, tmp_path: Path
+) -> None:
     with Tty(env, tmp_path, "ask", QUESTION, "--approve", rows=60) as tty:
         tty.see(r"3\. Prices\nEnter accepts")
         tty.enter("drop 3")

@@ -20,8 +20,9 @@ from spadework.errors import SettingsError
 from tests.apps.process import Terminal
 
 NOTES = (
-    "The Zembla lock is a gate that keeps the tide out of the old harbour of Port Aldermere. It was rebuilt in 1951.\n\n"
-    "To use the Zembla lock, call the keeper an hour before high water and wait at the green buoy.\n"
+    "The Zembla lock is a gate that keeps the tide out of the old harbour of Port Aldermere. It was"
+    " rebuilt in 1951.\n\nTo use the Zembla lock, call the keeper an hour before high water and"
+    " wait at the green buoy.\n"
 )
 
 
@@ -46,7 +47,9 @@ class Pipe:
             os.close(self._writing)
         self._writing = -1
 
-    def read(self, *, most: int = 10_000, asked_for: bool = False, minutes: float = 10) -> Material | None:
+    def read(
+        self, *, most: int = 10_000, asked_for: bool = False, minutes: float = 10
+    ) -> Material | None:
         return material(most=most, minutes=minutes, asked_for=asked_for, tell=self.told.append)
 
 
@@ -95,14 +98,21 @@ def test_a_pipe_that_does_not_end_gives_what_came_with_a_notice(pipe: Pipe) -> N
 
 
 @pytest.mark.timed
-def test_silence_is_waited_out_where_it_was_asked_for_but_not_past_half_of_the_time(pipe: Pipe) -> None:
+def test_silence_is_waited_out_where_it_was_asked_for_but_not_past_half_of_the_time(
+    pipe: Pipe,
+) -> None:
     began = time.monotonic()
     assert pipe.read(asked_for=True, minutes=0.02) is None
     assert 0.55 <= time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize(
-    ("body", "named"), [(b"x" * 10_001, "more than 10000 bytes"), (b"\x7fELF\x02\x01", "x-executable"), (bytes(500), "binary")]
+    ("body", "named"),
+    [
+        (b"x" * 10_001, "more than 10000 bytes"),
+        (b"\x7fELF\x02\x01", "x-executable"),
+        (bytes(500), "binary"),
+    ],
 )
 def test_what_cannot_be_read_is_refused(pipe: Pipe, body: bytes, named: str) -> None:
     pipe.send(body)
@@ -110,7 +120,9 @@ def test_what_cannot_be_read_is_refused(pipe: Pipe, body: bytes, named: str) -> 
         pipe.read()
 
 
-def test_a_file_and_a_socket_are_material(pipe: Pipe, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_and_a_socket_are_material(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "n").write_text(NOTES)
     near, far = socket.socketpair()
     far.sendall(NOTES.encode())
@@ -121,7 +133,9 @@ def test_a_file_and_a_socket_are_material(pipe: Pipe, monkeypatch: pytest.Monkey
             assert pipe.read() == Material("stdin.txt", NOTES.encode())
 
 
-def test_a_terminal_and_no_input_at_all_hold_no_material(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_and_no_input_at_all_hold_no_material(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
     master, slave = os.openpty()
     with os.fdopen(slave) as terminal, Path(os.devnull).open() as null:
         for stdin in (terminal, null, None, io.StringIO(NOTES)):
@@ -131,7 +145,9 @@ def test_a_terminal_and_no_input_at_all_hold_no_material(pipe: Pipe, monkeypatch
     assert not pipe.told
 
 
-def test_notes_that_are_piped_in_are_read_first_and_kept_with_the_session(notes: Path, tmp_path: Path) -> None:
+def test_notes_that_are_piped_in_are_read_first_and_kept_with_the_session(
+    notes: Path, tmp_path: Path
+) -> None:
     terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
     code, out, err = terminal.piped(NOTES, "What is the Zembla lock?", "--json")
     assert code == 0, err
@@ -154,7 +170,14 @@ def test_an_open_pipe_holds_nobody_up(notes: Path, tmp_path: Path) -> None:
 
 
 def test_too_much_is_one_sentence_before_anything_is_searched(notes: Path, tmp_path: Path) -> None:
-    terminal = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library", "SPADEWORK_PAGE_BYTES": "2000"}, tmp_path)
+    terminal = Terminal(
+        {
+            "SPADEWORK_LIBRARY": str(notes),
+            "SPADEWORK_SEARCH": "library",
+            "SPADEWORK_PAGE_BYTES": "2000",
+        },
+        tmp_path,
+    )
     code, out, err = terminal.piped("x" * 100_000, "What is the Quillon?")
     assert (code, out) == (2, "")
     assert "more than 2000 bytes" in err

@@ -19,12 +19,17 @@ LINK = re.compile(r"\x1b\]8;[^;]*;([^\x1b]+)\x1b\\(.*?)\x1b\]8;;\x1b\\", re.DOTA
 async def test_a_page_of_the_library_is_a_link_to_its_stored_text(tmp_path: Path) -> None:
     (tmp_path / "my notes").mkdir()
     (tmp_path / "my notes" / "quillon (1931).md").write_text(NOTE)
-    result = await research("What is the Quillon?", Settings.load(library=(tmp_path / "my notes",), search="library", iterations=1))
+    result = await research(
+        "What is the Quillon?",
+        Settings.load(library=(tmp_path / "my notes",), search="library", iterations=1),
+    )
     screen = io.StringIO()
     draw_report(result, Console(file=screen, force_terminal=True, color_system="standard"))
     drawn = screen.getvalue()
     [source] = result.sources
     file = stored(result, source)
     assert "Quillon is a wind-up radio" in file.read_text()
-    assert (file.as_uri(), "Quillon") in [(address, re.sub(r"\x1b\[[\d;]*m", "", text)) for address, text in LINK.findall(drawn)]
+    assert (file.as_uri(), "Quillon") in [
+        (address, re.sub(r"\x1b\[[\d;]*m", "", text)) for address, text in LINK.findall(drawn)
+    ]
     assert "file:" not in LINK.sub("", drawn), "the address is not written out"

@@ -1,4 +1,6 @@
-"""spadework as a user sees it: a process in a terminal of its own, what stands on its screen, and keys to press."""
+"""spadework as a user sees it: a process in a terminal of its own, what stands on its screen, and
+keys to press.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,12 @@ import pyte
 
 CTRL_C, CTRL_D, TAB, ENTER = "\x03", "\x04", "\t", "\r"
 
-#: The process makes the terminal its own, as a shell does for what it starts, and becomes spadework.
-_BEGIN = "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+#: The process makes the terminal its own, as a shell does for what it starts, and becomes
+#: spadework.
+_BEGIN = (
+    "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.executable,"
+    " [sys.executable, *sys.argv[1:]])"
+)
 
 
 class _Screen(pyte.HistoryScreen):
@@ -35,13 +41,19 @@ class _Screen(pyte.HistoryScreen):
 class Tty:
     """A process in a terminal of 80×24, or the size that is asked for. Use it as a context."""
 
-    def __init__(self, env: dict[str, str], folder: Path, *arguments: str, columns: int = 80, rows: int = 24) -> None:
+    def __init__(
+        self, env: dict[str, str], folder: Path, *arguments: str, columns: int = 80, rows: int = 24
+    ) -> None:
         self._master, self._slave = os.openpty()
         self._screen = _Screen(columns, rows, self._master)
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
         self._size(columns, rows)
-        plain = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+        plain = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("NO_COLOR", "COLUMNS", "LINES")
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-c", _BEGIN, "-m", "spadework", *arguments],
             **{"stdin": self._slave, "stdout": self._slave, "stderr": self._slave},
@@ -68,7 +80,10 @@ class Tty:
     @property
     def whole(self) -> str:
         """What stands on the screen and above it."""
-        above = ["".join(line[x].data for x in range(self._screen.columns)).rstrip() for line in self._screen.history.top]
+        above = [
+            "".join(line[x].data for x in range(self._screen.columns)).rstrip()
+            for line in self._screen.history.top
+        ]
         return "\n".join([*above, self.text])
 
     @property
@@ -86,7 +101,9 @@ class Tty:
         """Wait until the screen holds the pattern; the screen."""
         end = time.monotonic() + seconds
         while self._amid_a_frame or not re.search(pattern, self.text, re.MULTILINE):
-            assert time.monotonic() < end, f"{pattern!r} does not stand on the screen:\n{self.whole}"
+            assert time.monotonic() < end, (
+                f"{pattern!r} does not stand on the screen:\n{self.whole}"
+            )
             self._take(0.1)
         return self.text
 

@@ -18,13 +18,21 @@ from tests.world.sites import World
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse first lit"}
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+}
 CLEAR = {"question": "", "options": []}
 
 
 @pytest.fixture(scope="session")
-def _server(_world: World, _searx: Searx, _model: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server({**_world.env, **_searx.env, **_model.env, "SPADEWORK_PLAN_DAYS": "0"}, tmp_path_factory.mktemp("web") / "home")
+def _server(
+    _world: World, _searx: Searx, _model: Model, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    server = Server(
+        {**_world.env, **_searx.env, **_model.env, "SPADEWORK_PLAN_DAYS": "0"},
+        tmp_path_factory.mktemp("web") / "home",
+    )
     yield server
     server.stop()
 
@@ -52,7 +60,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens pages in a browser of their own. What they say on the console, or throw, fails the test, unless `noisy`."""
+    """Opens pages in a browser of their own. What they say on the console, or throw, fails the
+    test, unless `noisy`.
+    """
     said: list[str] = []
     contexts = []
 

@@ -17,7 +17,9 @@ PATIENCE = 40.0
 
 
 class Server:
-    """The server of one home folder. `url` has no slash at its end; `token` is "" where none is asked."""
+    """The server of one home folder. `url` has no slash at its end; `token` is "" where none is
+    asked.
+    """
 
     def __init__(self, env: dict[str, str], home: Path, *options: str) -> None:
         self.home = home
@@ -28,7 +30,17 @@ class Server:
 
     def start(self) -> None:
         """Start it, on the port it had before."""
-        command = [sys.executable, "-X", "faulthandler", "-m", "spadework", "serve", "--port", str(self.port), *self._options]
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-m",
+            "spadework",
+            "serve",
+            "--port",
+            str(self.port),
+            *self._options,
+        ]
         self._log = self.home.with_suffix(".log")
         with self._log.open("w") as log:
             self.process = subprocess.Popen(command, env=self._env, stderr=log)
@@ -58,7 +70,9 @@ class Server:
     def _said(self) -> re.Match[str]:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
-            if found := re.search(r"spadework is at http://(.*):(\d+)/(?:\?token=(\S+))?", self.log()):
+            if found := re.search(
+                r"spadework is at http://(.*):(\d+)/(?:\?token=(\S+))?", self.log()
+            ):
                 return found
             time.sleep(0.05)
         raise AssertionError(f"the server did not start:\n{self.log()}")

@@ -23,14 +23,22 @@ Open = Callable[..., "Page"]
 
 def faults(page: Page) -> list[str]:
     """What axe finds wrong with a page, once its movements are over."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    ).Axe()
     page.evaluate("document.fonts.ready")
     found = axe.run(page).response["violations"]
-    return [f"{fault['id']}: {node['html'][:200]} {node['failureSummary'][:200]}" for fault in found for node in fault["nodes"]]
+    return [
+        f"{fault['id']}: {node['html'][:200]} {node['failureSummary'][:200]}"
+        for fault in found
+        for node in fault["nodes"]
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.full)])
-def test_the_views_of_a_run(server: Server, model: Model, world: World, open_page: Open, scheme: str) -> None:
+def test_the_views_of_a_run(
+    server: Server, model: Model, world: World, open_page: Open, scheme: str
+) -> None:
     model.script("DoubtAnswer", {"question": "Which town?", "options": ["The port", "The village"]})
     page = open_page(server.url, color_scheme=scheme, reduced_motion="reduce")
     page.get_by_text("Options").click()
@@ -65,7 +73,9 @@ def test_the_views_of_a_run(server: Server, model: Model, world: World, open_pag
 
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.full)])
 def test_the_other_views(server: Server, open_page: Open, scheme: str) -> None:
-    session = put(server.home, full().model_copy(update={"session_id": f"full-{scheme}"}), {"h": "text"})
+    session = put(
+        server.home, full().model_copy(update={"session_id": f"full-{scheme}"}), {"h": "text"}
+    )
     page = open_page(f"{server.url}/s/{session}", color_scheme=scheme, reduced_motion="reduce")
     found = {"every kind of section": faults(page)}
     page.goto(f"{server.url}/settings")
@@ -74,7 +84,12 @@ def test_the_other_views(server: Server, open_page: Open, scheme: str) -> None:
     page.goto(f"{server.url}/statistics")
     page.get_by_text("All sessions as a table").click()
     found["statistics"] = faults(page)
-    phone = open_page(server.url, color_scheme=scheme, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    phone = open_page(
+        server.url,
+        color_scheme=scheme,
+        viewport={"width": 390, "height": 844},
+        reduced_motion="reduce",
+    )
     phone.get_by_role("button", name="History", exact=True).click()
     found["drawer"] = faults(phone)
     lost = open_page(noisy=True, color_scheme=scheme)

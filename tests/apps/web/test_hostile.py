@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 Open = Callable[..., "Page"]
 
 
-@pytest.mark.parametrize("n", [0, *(pytest.param(n, marks=pytest.mark.full) for n in range(4, len(HOSTILE_URLS), 4))])
+@pytest.mark.parametrize(
+    "n", [0, *(pytest.param(n, marks=pytest.mark.full) for n in range(4, len(HOSTILE_URLS), 4))]
+)
 def test_hostile_results_inject_nothing(server: Server, open_page: Open, n: int) -> None:
     words = "".join(HOSTILE)
     for i, url in enumerate(HOSTILE_URLS[n : n + 4]):
@@ -31,7 +33,12 @@ def test_hostile_results_inject_nothing(server: Server, open_page: Open, n: int)
             summary.click()
         links = page.evaluate("[...document.links].map(link => link.protocol)")
         assert set(links) <= {"http:", "https:"}
-        assert page.locator("main script, main iframe, main img, main svg[onload], [onerror], [onmouseover]").count() == 0
+        assert (
+            page.locator(
+                "main script, main iframe, main img, main svg[onload], [onerror], [onmouseover]"
+            ).count()
+            == 0
+        )
         page.goto(f"{server.url}/s/{session}/pages/h?e=E2#E2")
         assert page.locator("script:not([src]), iframe, img").count() == 0
         assert page.locator("mark").count() >= 1

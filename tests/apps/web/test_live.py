@@ -1,4 +1,6 @@
-"""The event stream: every event once and in order, whenever a watcher comes, comes back, or is slow."""
+"""The event stream: every event once and in order, whenever a watcher comes, comes back, or is
+slow.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ QUESTION = "What is known about Port Aldermere?"
 
 
 class Watcher:
-    """One client of a stream, who keeps what it is sent, and comes back when the stream breaks off."""
+    """One client of a stream, who keeps what it is sent, and comes back when the stream breaks
+    off.
+    """
 
     def __init__(self, client: httpx.AsyncClient, session: str) -> None:
         self._client = client
@@ -61,12 +65,17 @@ async def ask(client: httpx.AsyncClient, question: str = QUESTION) -> str:
 
 def logged(home: Path, session: str) -> list[str]:
     """The types of the events in a session's log."""
-    return [json.loads(line)["type"] for line in (home / "sessions" / session / "events.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line)["type"]
+        for line in (home / "sessions" / session / "events.jsonl").read_text().splitlines()
+    ]
 
 
 @pytest.fixture
 async def client(server: Server) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=httpx.Limits(max_connections=None)) as client:
+    async with httpx.AsyncClient(
+        base_url=server.url, timeout=60, limits=httpx.Limits(max_connections=None)
+    ) as client:
         yield client
 
 
@@ -88,7 +97,9 @@ async def test_a_watcher_from_the_start_one_that_comes_back_and_one_that_is_late
     assert logged(server.home, session)[-1] == "finished"
 
 
-async def test_a_reader_that_does_not_read_holds_nobody_up(client: httpx.AsyncClient, server: Server) -> None:
+async def test_a_reader_that_does_not_read_holds_nobody_up(
+    client: httpx.AsyncClient, server: Server
+) -> None:
     session = await ask(client)
     async with client.stream("GET", f"/s/{session}/events"):
         other = Watcher(client, session)
@@ -97,17 +108,23 @@ async def test_a_reader_that_does_not_read_holds_nobody_up(client: httpx.AsyncCl
 
 
 @pytest.mark.parametrize("last", ["99999", "-1", "x", "1e9", "٣"])
-async def test_a_number_that_no_event_bears_does_no_harm(client: httpx.AsyncClient, last: str) -> None:
+async def test_a_number_that_no_event_bears_does_no_harm(
+    client: httpx.AsyncClient, last: str
+) -> None:
     session = await ask(client)
     watcher = Watcher(client, session)
     await watcher.watch()
-    async with client.stream("GET", f"/s/{session}/events", headers={"Last-Event-ID": last.encode()}) as answer:
+    async with client.stream(
+        "GET", f"/s/{session}/events", headers={"Last-Event-ID": last.encode()}
+    ) as answer:
         assert answer.status_code == 200
         assert "event: done" in (await answer.aread()).decode()
 
 
 @pytest.mark.full
-async def test_a_browser_that_watches_many_runs_lets_its_pages_take_turns(client: httpx.AsyncClient, world: World) -> None:
+async def test_a_browser_that_watches_many_runs_lets_its_pages_take_turns(
+    client: httpx.AsyncClient, world: World
+) -> None:
     world.hang_everything = True
     sessions = [await ask(client) for _ in range(6)]
     ended = await asyncio.gather(*(_until_closed(client, session) for session in sessions))
@@ -124,13 +141,22 @@ async def _until_closed(client: httpx.AsyncClient, session: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("many", [5, pytest.param(20, marks=pytest.mark.full)])
-async def test_many_pages_on_as_many_runs_get_every_event_once_and_in_order(server: Server, world: World, many: int) -> None:
+async def test_many_pages_on_as_many_runs_get_every_event_once_and_in_order(
+    server: Server, world: World, many: int
+) -> None:
     world.delay = 0.1
     # As many browsers: each with cookies of its own.
     clients = [httpx.AsyncClient(base_url=server.url, timeout=100) for _ in range(many)]
     try:
-        sessions = await asyncio.gather(*(ask(client, f"What is known about Port Aldermere? {n}") for n, client in enumerate(clients)))
-        watchers = [Watcher(client, session) for client, session in zip(clients, sessions, strict=True)]
+        sessions = await asyncio.gather(
+            *(
+                ask(client, f"What is known about Port Aldermere? {n}")
+                for n, client in enumerate(clients)
+            )
+        )
+        watchers = [
+            Watcher(client, session) for client, session in zip(clients, sessions, strict=True)
+        ]
         async with asyncio.timeout(100):
             await asyncio.gather(*(watcher.watch() for watcher in watchers))
     finally:

@@ -1,4 +1,6 @@
-"""The page in a browser: ask, watch, answer, stop, cancel, resume, read, check, export, follow up."""
+"""The page in a browser: ask, watch, answer, stop, cancel, resume, read, check, export, follow
+up.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,15 @@ if TYPE_CHECKING:
 
 Open = Callable[..., "Page"]
 QUESTION = "What is known about Port Aldermere?"
-#: The page notes itself when its plan can be approved: whoever asks it from outside learns so later.
+#: The page notes itself when its plan can be approved: whoever asks it from outside learns so
+#: later.
 _WHEN_PLANNED = """
 new MutationObserver((_, watching) => {
   if (![...document.querySelectorAll("button")].some((button) => button.textContent.trim().startsWith("Approve"))) return;
   window.planned = Date.now();
   watching.disconnect();
 }).observe(document, {childList: true, subtree: true});
-"""
+"""  # noqa: E501
 
 
 def ask(page: Page, question: str = QUESTION, *, unseen: bool = True) -> str:
@@ -45,7 +48,9 @@ def finished(page: Page) -> None:
     page.locator("article.report:not(.draft)").wait_for()
 
 
-def test_a_question_is_planned_approved_watched_and_answered(server: Server, open_page: Open) -> None:
+def test_a_question_is_planned_approved_watched_and_answered(
+    server: Server, open_page: Open
+) -> None:
     page = open_page(server.url)
     first = page.locator("input:visible:not([type=checkbox]), textarea:visible").first
     assert first.get_attribute("id") == "question"
@@ -61,7 +66,9 @@ def test_a_question_is_planned_approved_watched_and_answered(server: Server, ope
 
 
 @pytest.mark.timed
-def test_the_plan_stands_in_the_page_within_a_second_of_being_made(server: Server, open_page: Open) -> None:
+def test_the_plan_stands_in_the_page_within_a_second_of_being_made(
+    server: Server, open_page: Open
+) -> None:
     page = open_page(server.url)
     page.add_init_script(_WHEN_PLANNED)
     session = ask(page, unseen=False)
@@ -72,7 +79,9 @@ def test_the_plan_stands_in_the_page_within_a_second_of_being_made(server: Serve
     assert seen - made < 1.0
 
 
-def test_reloading_amid_a_run_loses_and_repeats_nothing(server: Server, world: World, open_page: Open) -> None:
+def test_reloading_amid_a_run_loses_and_repeats_nothing(
+    server: Server, world: World, open_page: Open
+) -> None:
     world.delay = 0.6
     page = open_page(server.url)
     session = ask(page)
@@ -85,7 +94,9 @@ def test_reloading_amid_a_run_loses_and_repeats_nothing(server: Server, world: W
     assert len(titles) == len(set(titles))
     live = page.locator(".topic .meta").all_inner_texts()
     page.reload()
-    assert page.locator(".topic .meta").all_inner_texts() == live, "what was watched equals what is read from the log"
+    assert page.locator(".topic .meta").all_inner_texts() == live, (
+        "what was watched equals what is read from the log"
+    )
     assert (server.home / "sessions" / session / "result.json").exists()
 
 
@@ -119,8 +130,13 @@ def test_a_cancelled_run_can_be_resumed(server: Server, world: World, open_page:
 
 
 @pytest.mark.parametrize("way", ["option", "words"])
-def test_a_question_asked_back_is_answered(server: Server, model: Model, open_page: Open, way: str) -> None:
-    model.script("DoubtAnswer", {"question": "Which town do you mean?", "options": ["The port", "The village"]})
+def test_a_question_asked_back_is_answered(
+    server: Server, model: Model, open_page: Open, way: str
+) -> None:
+    model.script(
+        "DoubtAnswer",
+        {"question": "Which town do you mean?", "options": ["The port", "The village"]},
+    )
     page = open_page(server.url)
     ask(page)
     page.get_by_role("heading", name="Which town do you mean?").wait_for()
@@ -130,7 +146,9 @@ def test_a_question_asked_back_is_answered(server: Server, model: Model, open_pa
         page.get_by_label("Your answer").fill("the village")
         page.keyboard.press("Enter")
     finished(page)
-    planning = next(request.prompt for request in model.requests if request.schema_name == "PlanAnswer")
+    planning = next(
+        request.prompt for request in model.requests if request.schema_name == "PlanAnswer"
+    )
     assert "village" in planning.lower()
 
 
@@ -140,7 +158,9 @@ def test_the_plan_is_changed_before_it_is_approved(server: Server, open_page: Op
     ask(page, unseen=False)
     page.get_by_text("Edit the topics").click()
     page.get_by_role("button", name="Move down: Inhabitants").click()
-    page.locator("#edited li", has=page.get_by_label("Topic 2")).get_by_role("button", name="Move up: Inhabitants").wait_for()
+    page.locator("#edited li", has=page.get_by_label("Topic 2")).get_by_role(
+        "button", name="Move up: Inhabitants"
+    ).wait_for()
     page.get_by_role("button", name="Add a topic").click()
     page.get_by_label("Topic 3").fill("Harbour")
     page.get_by_role("button", name="Remove: Inhabitants").click()
@@ -152,7 +172,9 @@ def test_the_plan_is_changed_before_it_is_approved(server: Server, open_page: Op
     finished(page)
 
 
-def test_a_quote_opens_by_mouse_and_by_keyboard_and_leads_to_its_words(server: Server, open_page: Open) -> None:
+def test_a_quote_opens_by_mouse_and_by_keyboard_and_leads_to_its_words(
+    server: Server, open_page: Open
+) -> None:
     page = open_page(server.url)
     ask(page)
     finished(page)
@@ -191,7 +213,13 @@ def test_every_export_is_handed_over(server: Server, open_page: Open) -> None:
     session = ask(page)
     finished(page)
     bodies = {}
-    for label, ending in (("Markdown", "md"), ("HTML", "html"), ("PDF", "pdf"), ("Word", "docx"), ("JSON", "json")):
+    for label, ending in (
+        ("Markdown", "md"),
+        ("HTML", "html"),
+        ("PDF", "pdf"),
+        ("Word", "docx"),
+        ("JSON", "json"),
+    ):
         with page.expect_download(timeout=70_000) as waiting:
             page.get_by_role("link", name=label, exact=True).click()
         assert waiting.value.suggested_filename == f"spadework-{session}.{ending}"
@@ -222,7 +250,9 @@ def test_a_follow_up_builds_on_the_session(server: Server, open_page: Open) -> N
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_url(lambda url: "/s/" in url and first not in url)
     finished(page)
-    assert page.get_by_role("link", name=f"Follows: {QUESTION}").get_attribute("href") == f"/s/{first}"
+    assert (
+        page.get_by_role("link", name=f"Follows: {QUESTION}").get_attribute("href") == f"/s/{first}"
+    )
 
 
 def test_the_sources_are_filtered_by_words_and_by_state(server: Server, open_page: Open) -> None:
@@ -273,8 +303,12 @@ def test_dark_and_light_follow_the_system_and_the_toggle(server: Server, open_pa
     assert paper(light) == paper(dark), "the choice is kept"
 
 
-def test_a_phone_has_one_column_and_the_history_in_a_drawer(server: Server, open_page: Open) -> None:
-    page = open_page(server.url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+def test_a_phone_has_one_column_and_the_history_in_a_drawer(
+    server: Server, open_page: Open
+) -> None:
+    page = open_page(
+        server.url, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     ask(page)
     finished(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -289,7 +323,9 @@ def test_a_phone_has_one_column_and_the_history_in_a_drawer(server: Server, open
     drawer.wait_for(state="hidden")
 
 
-def test_the_page_lives_through_a_restart_of_the_server(world: World, searx: object, model: Model, server: Server, open_page: Open) -> None:
+def test_the_page_lives_through_a_restart_of_the_server(
+    world: World, searx: object, model: Model, server: Server, open_page: Open
+) -> None:
     page = open_page(server.url, noisy=True)
     world.hang_everything = True
     session = ask(page)
@@ -298,7 +334,10 @@ def test_the_page_lives_through_a_restart_of_the_server(world: World, searx: obj
     world.hang_everything = False
     server.start()
     finished(page)
-    log = [json.loads(line) for line in (server.home / "sessions" / session / "events.jsonl").read_text().splitlines()]
+    log = [
+        json.loads(line)
+        for line in (server.home / "sessions" / session / "events.jsonl").read_text().splitlines()
+    ]
     assert [event["type"] for event in log].count("started") == 2
     assert log[-1]["type"] == "finished"
     titles = page.locator("#list .source .title").all_inner_texts()

@@ -16,7 +16,11 @@ def test_every_kind_of_event_has_its_place(kind: type[Value]) -> None:
     assert hasattr(Picture, f"_take_{kind.model_fields['type'].default}")
 
 
-@pytest.mark.parametrize("event", [Checked(topic="T", hits=3), Distilled(topic="T", need="text", passages=4)], ids=lambda event: event.type)
+@pytest.mark.parametrize(
+    "event",
+    [Checked(topic="T", hits=3), Distilled(topic="T", need="text", passages=4)],
+    ids=lambda event: event.type,
+)
 def test_what_the_page_does_not_show_changes_nothing(event: Event) -> None:
     picture = Picture()
     assert picture.take(event) == set()

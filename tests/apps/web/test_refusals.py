@@ -1,4 +1,6 @@
-"""What the server refuses: other hosts, other sites, forms without their token, paths that lead elsewhere, files over the limits."""
+"""What the server refuses: other hosts, other sites, forms without their token, paths that lead
+elsewhere, files over the limits.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,16 @@ def test_every_answer_has_the_headers_that_keep_a_page_safe(client: httpx.Client
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1", "a b", "127.0.0.1@evil.example"]
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "",
+        "[::1",
+        "a b",
+        "127.0.0.1@evil.example",
+    ],
 )
 def test_a_host_that_is_not_ours_is_refused(client: httpx.Client, host: str) -> None:
     assert client.get("/", headers={"Host": host}).status_code in (400, 421)
@@ -53,21 +64,37 @@ def test_addresses_and_localhost_are_ours(client: httpx.Client, server: Server, 
     assert client.get("/", headers={"Host": f"{host}:{server.port}"}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1"]
+)
 def test_a_request_from_another_site_is_refused(client: httpx.Client, origin: str) -> None:
     data = {"csrf": token_of(client), "question": "What is a sluice?"}
     assert client.post("/ask", data=data, headers={"Origin": origin}).status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/ask", "/s/x/answer", "/s/x/plan", "/s/x/stop", "/s/x/cancel", "/s/x/resume", "/s/x/delete"])
+@pytest.mark.parametrize(
+    "path",
+    ["/ask", "/s/x/answer", "/s/x/plan", "/s/x/stop", "/s/x/cancel", "/s/x/resume", "/s/x/delete"],
+)
 @pytest.mark.parametrize("csrf", [None, "", "guessed"])
-def test_a_form_without_the_token_of_its_page_is_refused(client: httpx.Client, path: str, csrf: str | None) -> None:
+def test_a_form_without_the_token_of_its_page_is_refused(
+    client: httpx.Client, path: str, csrf: str | None
+) -> None:
     token_of(client)
-    assert client.post(path, data={"question": "What?"} | ({} if csrf is None else {"csrf": csrf})).status_code == 403
+    assert (
+        client.post(
+            path, data={"question": "What?"} | ({} if csrf is None else {"csrf": csrf})
+        ).status_code
+        == 403
+    )
 
 
-@pytest.mark.parametrize("session", ["%2e%2e", "..%2f..", "%00", "a%2f..%2fb", "nobody", "." * 300, "\u0430bc"])
-def test_an_id_leads_nowhere_but_to_its_session(client: httpx.Client, server: Server, session: str) -> None:
+@pytest.mark.parametrize(
+    "session", ["%2e%2e", "..%2f..", "%00", "a%2f..%2fb", "nobody", "." * 300, "\u0430bc"]
+)
+def test_an_id_leads_nowhere_but_to_its_session(
+    client: httpx.Client, server: Server, session: str
+) -> None:
     (server.home / "sessions").mkdir(parents=True, exist_ok=True)
     (server.home / "result.json").write_text("{}")
     (server.home / "session_metadata.json").write_text('{"query": "secret of the home folder"}')
@@ -81,20 +108,28 @@ def test_an_id_leads_nowhere_but_to_its_session(client: httpx.Client, server: Se
     assert server.home.exists()
 
 
-@pytest.mark.parametrize("name", ["..%2f..%2fsession_metadata", "../evidence", "%2e%2e", "x.md", "%00", "*"])
-def test_a_page_hash_leads_to_no_other_file(client: httpx.Client, server: Server, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["..%2f..%2fsession_metadata", "../evidence", "%2e%2e", "x.md", "%00", "*"]
+)
+def test_a_page_hash_leads_to_no_other_file(
+    client: httpx.Client, server: Server, name: str
+) -> None:
     (server.home / "sessions" / "mine" / "pages").mkdir(parents=True, exist_ok=True)
     assert client.get(f"/s/mine/pages/{name}").status_code == 404
 
 
 @pytest.mark.parametrize("ending", ["exe", "md%2f..", "..", "md.bak"])
-def test_an_export_that_there_is_not_is_not_found(client: httpx.Client, server: Server, ending: str) -> None:
+def test_an_export_that_there_is_not_is_not_found(
+    client: httpx.Client, server: Server, ending: str
+) -> None:
     (server.home / "sessions" / "mine").mkdir(parents=True, exist_ok=True)
     assert client.get(f"/s/mine/report.{ending}").status_code == 404
 
 
 @pytest.mark.parametrize(("files", "said"), [(6, "At most 5 files"), (1, "too large")])
-def test_files_over_the_limits_are_one_sentence(client: httpx.Client, files: int, said: str) -> None:
+def test_files_over_the_limits_are_one_sentence(
+    client: httpx.Client, files: int, said: str
+) -> None:
     size = 10 if files > 1 else 21_000_000
     sent = [("files", (f"{n}.txt", b"x" * size, "text/plain")) for n in range(files)]
     answer = client.post("/ask", data={"csrf": token_of(client), "question": "What?"}, files=sent)
@@ -104,11 +139,21 @@ def test_files_over_the_limits_are_one_sentence(client: httpx.Client, files: int
 
 @pytest.mark.parametrize(
     ("field", "value", "said"),
-    [("question", " ", "The question is empty"), ("minutes", "0", "minutes cannot be"), ("minutes", "soon", "minutes cannot be"),
-     ("effort", "huge", "effort cannot be"), ("question", "x" * 20_001, "longer than 20,000"), ("follows", "../..", "There is no session")],
-)  # fmt: skip
-def test_a_wrong_wish_is_one_sentence(client: httpx.Client, field: str, value: str, said: str) -> None:
-    answer = client.post("/ask", data={"csrf": token_of(client), "question": "What?"} | {field: value})
+    [
+        ("question", " ", "The question is empty"),
+        ("minutes", "0", "minutes cannot be"),
+        ("minutes", "soon", "minutes cannot be"),
+        ("effort", "huge", "effort cannot be"),
+        ("question", "x" * 20_001, "longer than 20,000"),
+        ("follows", "../..", "There is no session"),
+    ],
+)
+def test_a_wrong_wish_is_one_sentence(
+    client: httpx.Client, field: str, value: str, said: str
+) -> None:
+    answer = client.post(
+        "/ask", data={"csrf": token_of(client), "question": "What?"} | {field: value}
+    )
     assert answer.status_code in (404, 422)
     assert said in answer.text
 
@@ -127,10 +172,15 @@ def test_beyond_this_machine_a_token_is_asked(tmp_path: Path) -> None:
             for path in ("/", "/static/page.js", "/settings", "/s/x/events", "/nowhere"):
                 assert client.get(path).status_code == 401
             assert client.get("/", params={"token": "wrong"}).status_code == 401
-            assert client.get("/", headers={"Authorization": f"Bearer {server.token}"}).status_code == 200
+            assert (
+                client.get("/", headers={"Authorization": f"Bearer {server.token}"}).status_code
+                == 200
+            )
             opened = client.get("/", params={"token": server.token, "x": "1"})
             assert (opened.status_code, opened.headers["location"]) == (303, "/?x=1")
-            assert {"httponly", "samesite=strict"} <= {part.strip().lower() for part in opened.headers["set-cookie"].split(";")}
+            assert {"httponly", "samesite=strict"} <= {
+                part.strip().lower() for part in opened.headers["set-cookie"].split(";")
+            }
             assert client.get("/").status_code == 200
         assert (server.home / ".serve-token").stat().st_mode & 0o077 == 0
     finally:
@@ -143,7 +193,20 @@ def test_a_token_that_is_set_is_asked_on_loopback_too() -> None:
     assert not access.is_token("s3cret ")
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "C:\\x\\y.txt", "", ".", "..", "a\x00b.md", "x" * 500 + ".pdf", "né (1).md", "-rf"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd",
+        "C:\\x\\y.txt",
+        "",
+        ".",
+        "..",
+        "a\x00b.md",
+        "x" * 500 + ".pdf",
+        "né (1).md",
+        "-rf",
+    ],
+)
 def test_the_name_of_a_file_stays_a_name(name: str) -> None:
     safe = safe_name(name)
     assert safe not in ("", ".", "..")

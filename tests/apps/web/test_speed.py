@@ -1,4 +1,6 @@
-"""A report of twenty pages over 200 sources answers at once: opening a card, filtering, scrolling; and a plan shows when it is there."""
+"""A report of twenty pages over 200 sources answers at once: opening a card, filtering, scrolling;
+and a plan shows when it is there.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _WATCH = """() => {
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) window.slowest = Math.max(window.slowest, entry.duration);
   }).observe({ type: "event", durationThreshold: 16, buffered: true });
-}"""
+}"""  # noqa: E501
 
 
 @pytest.mark.slow

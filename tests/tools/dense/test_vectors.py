@@ -1,4 +1,6 @@
-"""Vectors of passages: kept once, found by their cosine, forgotten whole; a file that cannot be used is one sentence."""
+"""Vectors of passages: kept once, found by their cosine, forgotten whole; a file that cannot be
+used is one sentence.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ def passage(number: int, body: str, start: int = 0) -> Passage:
 def kept(path: Path, bodies: dict[int, list[float]], mark: str = "a", model: str = "m") -> Vectors:
     vectors = Vectors(path / "v.sqlite", mark, model)
     passages = {number: passage(number, f"text {number}") for number in bodies}
-    vectors.keep(list(passages.values()), {passages[number].text: vector for number, vector in bodies.items()})
+    vectors.keep(
+        list(passages.values()),
+        {passages[number].text: vector for number, vector in bodies.items()},
+    )
     return vectors
 
 
@@ -39,7 +44,9 @@ def rows(path: Path) -> int:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(0, 60))
-def test_the_nearest_are_those_of_the_greatest_cosine(tmp_path_factory, seed: int, most: int, count: int):
+def test_the_nearest_are_those_of_the_greatest_cosine(
+    tmp_path_factory, seed: int, most: int, count: int
+):
     chance = np.random.default_rng(seed)
     all_of_them = chance.normal(size=(count, 8))
     all_of_them /= np.linalg.norm(all_of_them, axis=1, keepdims=True)
@@ -54,13 +61,18 @@ def test_the_nearest_are_those_of_the_greatest_cosine(tmp_path_factory, seed: in
 def test_a_search_can_be_kept_to_some_passages_or_documents(tmp_path):
     vectors = kept(tmp_path, {n: [1.0, n / 10] for n in range(5)})
     assert [one.number for one in vectors.nearest([0.0, 1.0], 2)] == [4, 3]
-    assert [one.number for one in vectors.nearest([0.0, 1.0], 2, among=[(1, 0), (2, 0), (2, 0), (3, 9)])] == [2, 1]
+    assert [
+        one.number for one in vectors.nearest([0.0, 1.0], 2, among=[(1, 0), (2, 0), (2, 0), (3, 9)])
+    ] == [2, 1]
     assert [one.number for one in vectors.nearest([0.0, 1.0], 2, within={0, 1})] == [1, 0]
     assert vectors.nearest([0.0, 1.0], 2, within=set()) == []
 
 
 def test_each_model_and_each_index_has_its_own_and_a_vector_is_shared(tmp_path):
-    one, other = kept(tmp_path, {1: [1.0, 0.0]}), kept(tmp_path, {1: [1.0, 0.0], 2: [0.0, 1.0]}, mark="b")
+    one, other = (
+        kept(tmp_path, {1: [1.0, 0.0]}),
+        kept(tmp_path, {1: [1.0, 0.0], 2: [0.0, 1.0]}, mark="b"),
+    )
     third = kept(tmp_path, {1: [1.0, 0.0, 0.0]}, model="larger")
     assert rows(tmp_path) == 3
     assert (one.numbers(), other.numbers(), third.numbers()) == ({1}, {1, 2}, {1})
@@ -113,7 +125,12 @@ def test_a_document_whose_vector_was_forgotten_meanwhile_is_left_for_the_next_ti
 
 def test_where_nothing_was_kept_nothing_is_made(tmp_path):
     vectors = Vectors(tmp_path / "v.sqlite", "a", "m")
-    assert (vectors.count(9), vectors.numbers(), vectors.missing(["x", "x"]), vectors.nearest([1.0], 3)) == (0, set(), ["x"], [])
+    assert (
+        vectors.count(9),
+        vectors.numbers(),
+        vectors.missing(["x", "x"]),
+        vectors.nearest([1.0], 3),
+    ) == (0, set(), ["x"], [])
     vectors.forget([1])
     assert list(tmp_path.iterdir()) == []
 
@@ -126,7 +143,9 @@ def test_a_damaged_file_is_told_and_made_anew(tmp_path):
     assert kept(tmp_path, {2: [1.0, 0.0]}).numbers() == {2}
 
 
-async def test_what_a_broken_run_has_paid_for_is_not_paid_for_again(tmp_path, embeddings: Embeddings):
+async def test_what_a_broken_run_has_paid_for_is_not_paid_for_again(
+    tmp_path, embeddings: Embeddings
+):
     embeds = EndpointEmbedder("m", embeddings.url)
     vectors = Vectors(tmp_path / "v.sqlite", "a", "m")
     texts = [f"word{n} of a car" for n in range(2 * LEAST + 10)]
@@ -144,7 +163,9 @@ async def test_what_a_broken_run_has_paid_for_is_not_paid_for_again(tmp_path, em
     await embeds.close()
 
 
-async def test_questions_of_one_moment_are_one_request_and_each_is_asked_once(embeddings: Embeddings):
+async def test_questions_of_one_moment_are_one_request_and_each_is_asked_once(
+    embeddings: Embeddings,
+):
     meaning = Meaning(EndpointEmbedder("m", embeddings.url), seconds=20)
     found = await asyncio.gather(*(meaning.of(text) for text in ("car", "ferry", "car")))
     assert found[0] == found[2] != found[1]
@@ -155,8 +176,12 @@ async def test_questions_of_one_moment_are_one_request_and_each_is_asked_once(em
     await meaning.close()
 
 
-@pytest.mark.parametrize(("fault", "said"), [("error", "500"), ("limited", "429"), ("hang", "within 0.3 s")])
-async def test_a_fault_is_told_once_and_nothing_more_is_asked(embeddings: Embeddings, fault: Fault, said: str):
+@pytest.mark.parametrize(
+    ("fault", "said"), [("error", "500"), ("limited", "429"), ("hang", "within 0.3 s")]
+)
+async def test_a_fault_is_told_once_and_nothing_more_is_asked(
+    embeddings: Embeddings, fault: Fault, said: str
+):
     embeddings.fault = fault
     meaning = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.3 if fault == "hang" else 20)
     assert await meaning.of("car") is None

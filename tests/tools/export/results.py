@@ -1,44 +1,100 @@
-"""Results to export: one that has everything a report can have, and one made wholly of values that mean harm."""
+"""Results to export: one that has everything a report can have, and one made wholly of values that
+mean harm.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 from spadework.tools.export.markdown import to_markdown
-from spadework.values import CoveredTopic, Evidence, Report, Result, Section, Sentence, Source, Usage
+from spadework.values import (
+    CoveredTopic,
+    Evidence,
+    Report,
+    Result,
+    Section,
+    Sentence,
+    Source,
+    Usage,
+)
 
 READ = datetime(2026, 3, 4, tzinfo=UTC)
 PUBLISHED = datetime(2025, 5, 6, tzinfo=UTC)
 CODE = 'if a < b and "c" not in d:\n    print(`a`)\n\treturn'
-WEB, BLOG, NOTES = "https://www.example.org/guide", "https://blog.example.net/a?b=1&c=2", "library://notes/my plan.md"
+WEB, BLOG, NOTES = (
+    "https://www.example.org/guide",
+    "https://blog.example.net/a?b=1&c=2",
+    "library://notes/my plan.md",
+)
 
 
-def evidence(id_: str, topic: str, quote: str, url: str, kind: str = "text", published: datetime | None = None) -> Evidence:
+def evidence(
+    id_: str,
+    topic: str,
+    quote: str,
+    url: str,
+    kind: str = "text",
+    published: datetime | None = None,
+) -> Evidence:
     return Evidence(
-        id=id_, topic=topic, quote=quote, url=url, start=0, end=len(quote), content_hash="h", fetched_at=READ,
-        published_at=published, origin=url, kind=kind, language="python" if kind == "code" else "",
-    )  # fmt: skip
+        id=id_,
+        topic=topic,
+        quote=quote,
+        url=url,
+        start=0,
+        end=len(quote),
+        content_hash="h",
+        fetched_at=READ,
+        published_at=published,
+        origin=url,
+        kind=kind,
+        language="python" if kind == "code" else "",
+    )
 
 
 def source(n: int, url: str, title: str, domain: str, published: datetime | None = None) -> Source:
     return Source(
-        n=n, url=url, title=title, domain=domain, level=0, relevance=0.5, trust=0.5, published_at=published, content_hash="h"
-    )  # fmt: skip
+        n=n,
+        url=url,
+        title=title,
+        domain=domain,
+        level=0,
+        relevance=0.5,
+        trust=0.5,
+        published_at=published,
+        content_hash="h",
+    )
 
 
-def result(document: Report, topics: tuple[CoveredTopic, ...], sources: tuple[Source, ...]) -> Result:
+def result(
+    document: Report, topics: tuple[CoveredTopic, ...], sources: tuple[Source, ...]
+) -> Result:
     ledger = {e.id: e for topic in topics for e in topic.evidence}
     return Result(
-        session_id="s", question=document.title, status="time_limited", mode="extractive", confidence=0.7, topics=topics, sources=sources,
-        report=to_markdown(document, ledger, sources), document=document, usage=Usage(pages=14),
-    )  # fmt: skip
+        session_id="s",
+        question=document.title,
+        status="time_limited",
+        mode="extractive",
+        confidence=0.7,
+        topics=topics,
+        sources=sources,
+        report=to_markdown(document, ledger, sources),
+        document=document,
+        usage=Usage(pages=14),
+    )
 
 
 def full() -> Result:
     """A report with every kind of section, block and source."""
     found = {
         "Meaning": (
-            evidence("E1", "Meaning", "A **sluice** is a gate for [water](http://x.org/w).", WEB, published=PUBLISHED),
+            evidence(
+                "E1",
+                "Meaning",
+                "A **sluice** is a gate for [water](http://x.org/w).",
+                WEB,
+                published=PUBLISHED,
+            ),
             evidence("E2", "Meaning", "There are 40 sluices.", WEB),
             evidence("E3", "Meaning", "There are 52 sluices.", BLOG),
         ),
@@ -50,11 +106,17 @@ def full() -> Result:
         "Prices": (),
     }
     sections = (
-        Section(heading="Summary", kind="summary", sentences=(Sentence(text="A sluice is a gate for water.", evidence_ids=("E1",)),)),
+        Section(
+            heading="Summary",
+            kind="summary",
+            sentences=(Sentence(text="A sluice is a gate for water.", evidence_ids=("E1",)),),
+        ),
         Section(
             heading="Meaning",
             sentences=(
-                Sentence(text="A **sluice** is a gate for [water](http://x.org/w).", evidence_ids=("E1",)),
+                Sentence(
+                    text="A **sluice** is a gate for [water](http://x.org/w).", evidence_ids=("E1",)
+                ),
                 Sentence(text="Counts differ.", evidence_ids=("E2", "E3")),
             ),
         ),
@@ -75,12 +137,27 @@ def full() -> Result:
                 Sentence(text="52 sluices", evidence_ids=("E3",)),
             ),
         ),
-        Section(heading="Not found", kind="limits", sentences=(Sentence(text="Prices: nothing was found."),)),
-        Section(heading="Problems", kind="limits", sentences=(Sentence(text="shop.example.com: it answered 403."),)),
-        Section(heading="About this report", kind="limits", sentences=(Sentence(text="Searched: the notes. Pages read: 14."),)),
+        Section(
+            heading="Not found",
+            kind="limits",
+            sentences=(Sentence(text="Prices: nothing was found."),),
+        ),
+        Section(
+            heading="Problems",
+            kind="limits",
+            sentences=(Sentence(text="shop.example.com: it answered 403."),),
+        ),
+        Section(
+            heading="About this report",
+            kind="limits",
+            sentences=(Sentence(text="Searched: the notes. Pages read: 14."),),
+        ),
     )
     scores = {"Meaning": 1.0, "Use": 0.4, "Prices": 0.0}
-    topics = tuple(CoveredTopic(name=name, covered=name == "Meaning", score=scores[name], evidence=own) for name, own in found.items())
+    topics = tuple(
+        CoveredTopic(name=name, covered=name == "Meaning", score=scores[name], evidence=own)
+        for name, own in found.items()
+    )
     sources = (
         source(1, WEB, "The guide to sluices", "example.org", PUBLISHED),
         source(2, BLOG, "A blog", "example.net"),
@@ -102,8 +179,24 @@ EVERYWHERE = (
         "python",
         "40 sluices",
     ),
-    *("Disagreements", "Meaning: the sources disagree", "Not found", "Prices: nothing was found.", "Problems", "it answered 403."),
-    *("About this report", "Searched: the notes.", "Sources", "The guide to sluices", "A blog", "2025-05-06", "if a < b", "print(`a`)"),
+    *(
+        "Disagreements",
+        "Meaning: the sources disagree",
+        "Not found",
+        "Prices: nothing was found.",
+        "Problems",
+        "it answered 403.",
+    ),
+    *(
+        "About this report",
+        "Searched: the notes.",
+        "Sources",
+        "The guide to sluices",
+        "A blog",
+        "2025-05-06",
+        "if a < b",
+        "print(`a`)",
+    ),
 )
 #: What the drawn formats have besides: coverage and the quotes.
 DRAWN = (
@@ -178,10 +271,23 @@ HOSTILE_URLS = (
 
 def hostile(words: str, url: str) -> Result:
     """A result in which every string from outside is `words`, and every page is at `url`."""
-    own = (evidence("E1", words, words or "x", url), evidence("E2", words, words, url, "code"), evidence("E3", words, words, url, "item"))
-    sentences = tuple(
-        Sentence(text=words, evidence_ids=(e.id,), code=e.kind == "code", language=words if e.kind == "code" else "") for e in own
+    own = (
+        evidence("E1", words, words or "x", url),
+        evidence("E2", words, words, url, "code"),
+        evidence("E3", words, words, url, "item"),
     )
-    sections = (Section(heading=words, sentences=sentences), Section(heading=words, kind="limits", sentences=(Sentence(text=words),)))
+    sentences = tuple(
+        Sentence(
+            text=words,
+            evidence_ids=(e.id,),
+            code=e.kind == "code",
+            language=words if e.kind == "code" else "",
+        )
+        for e in own
+    )
+    sections = (
+        Section(heading=words, sentences=sentences),
+        Section(heading=words, kind="limits", sentences=(Sentence(text=words),)),
+    )
     topics = (CoveredTopic(name=words, covered=True, score=1.0, evidence=own),)
     return result(Report(title=words, sections=sections), topics, (source(1, url, words, words),))

@@ -1,4 +1,6 @@
-"""The Word document, read back: what stands in it, where its links lead, and that nothing from outside becomes more than text."""
+"""The Word document, read back: what stands in it, where its links lead, and that nothing from
+outside becomes more than text.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,21 @@ from hypothesis import strategies as st
 
 from spadework.tools.export.docx import to_docx
 from spadework.values import Result
-from tests.tools.export.results import CODE, DRAWN, EVERYWHERE, HOSTILE, HOSTILE_URLS, full, hostile, squeezed
+from tests.tools.export.results import (
+    CODE,
+    DRAWN,
+    EVERYWHERE,
+    HOSTILE,
+    HOSTILE_URLS,
+    full,
+    hostile,
+    squeezed,
+)
 
 _ELEMENTS = (
-    "body p pPr pStyle r rPr rStyle t br tab color sz szCs u vertAlign hyperlink bookmarkStart bookmarkEnd tbl tblPr tblStyle tblW tblLook "
-    "tblGrid gridCol tr tc tcPr tcW sectPr pgSz pgMar cols docGrid document jc"
+    "body p pPr pStyle r rPr rStyle t br tab color sz szCs u vertAlign hyperlink bookmarkStart"
+    " bookmarkEnd tbl tblPr tblStyle tblW tblLook tblGrid gridCol tr tc tcPr tcW sectPr pgSz pgMar"
+    " cols docGrid document jc"
 )
 
 
@@ -33,13 +45,19 @@ def text_of(document: Document) -> str:
 
 
 def targets(document: Document) -> list[str]:
-    return [rel.target_ref for rel in document.part.rels.values() if rel.reltype == RELATIONSHIP_TYPE.HYPERLINK]
+    return [
+        rel.target_ref
+        for rel in document.part.rels.values()
+        if rel.reltype == RELATIONSHIP_TYPE.HYPERLINK
+    ]
 
 
 def test_everything_of_the_report_stands_in_it() -> None:
     document = read(full())
     text = squeezed(text_of(document))
-    assert [part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text] == []
+    assert [
+        part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text
+    ] == []
     assert "Nevercited" not in text
     assert document.core_properties.title == "What is a sluice?"
 
@@ -58,8 +76,16 @@ def test_markers_lead_to_numbered_sources_and_sources_to_their_pages() -> None:
     said = next(p for p in document.paragraphs if "Counts differ." in p.text)
     assert said.text == "A sluice is a gate for water. [1] Counts differ. [1][2]"
     anchors = [link.get(qn("w:anchor")) for link in said._p.iter(qn("w:hyperlink"))]
-    marked = {mark.get(qn("w:name")): p.text for p in document.paragraphs for mark in p._p.iter(qn("w:bookmarkStart"))}
-    assert [marked[anchor].split("\n")[0] for anchor in anchors] == ["1.\tThe guide to sluices", "1.\tThe guide to sluices", "2.\tA blog"]
+    marked = {
+        mark.get(qn("w:name")): p.text
+        for p in document.paragraphs
+        for mark in p._p.iter(qn("w:bookmarkStart"))
+    }
+    assert [marked[anchor].split("\n")[0] for anchor in anchors] == [
+        "1.\tThe guide to sluices",
+        "1.\tThe guide to sluices",
+        "2.\tA blog",
+    ]
     assert sorted(targets(document)) == [
         "https://blog.example.net/a?b=1&c=2#:~:text=There%20are%2052%20sluices.",
         "https://www.example.org/guide#:~:text=A%20sluice%20is%20a%20gate",
@@ -68,7 +94,9 @@ def test_markers_lead_to_numbered_sources_and_sources_to_their_pages() -> None:
 
 def assert_harmless(result: Result) -> None:
     document = read(result)
-    assert {element.tag.partition("}")[2] for element in document.element.iter()} <= set(_ELEMENTS.split())
+    assert {element.tag.partition("}")[2] for element in document.element.iter()} <= set(
+        _ELEMENTS.split()
+    )
     for target in targets(document):
         assert target.isascii()
         assert urlsplit(target).scheme in ("http", "https")
@@ -81,7 +109,8 @@ def test_no_hostile_url_is_more_than_text(url: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("".join), st.sampled_from(HOSTILE_URLS) | st.text(max_size=40)
+    st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("".join),
+    st.sampled_from(HOSTILE_URLS) | st.text(max_size=40),
 )
 def test_nothing_is_injected(words: str, url: str) -> None:
     assert_harmless(hostile(words, url))

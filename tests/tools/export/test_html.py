@@ -9,15 +9,25 @@ from lxml import html
 
 from spadework.tools.export.html import to_html
 from spadework.values import Result
-from tests.tools.export.results import CODE, DRAWN, EVERYWHERE, HOSTILE, HOSTILE_URLS, full, hostile, squeezed
+from tests.tools.export.results import (
+    CODE,
+    DRAWN,
+    EVERYWHERE,
+    HOSTILE,
+    HOSTILE_URLS,
+    full,
+    hostile,
+    squeezed,
+)
 
 _TAGS = (
-    "html head meta title link style body div header h1 h2 ul ol li aside span i a main section p pre code button bdi details summary "
-    "blockquote footer"
+    "html head meta title link style body div header h1 h2 ul ol li aside span i a main section p"
+    " pre code button bdi details summary blockquote footer"
 )
 _ATTRIBUTES = (
-    "lang charset http-equiv content name rel href class dir id aria-labelledby aria-hidden aria-label style type popover popovertarget "
-    "popovertargetaction tabindex translate data-language target value role"
+    "lang charset http-equiv content name rel href class dir id aria-labelledby aria-hidden"
+    " aria-label style type popover popovertarget popovertargetaction tabindex translate"
+    " data-language target value role"
 )
 
 
@@ -27,7 +37,9 @@ def parsed(result: Result) -> html.HtmlElement:
 
 def test_everything_of_the_report_stands_in_it() -> None:
     text = squeezed(parsed(full()).text_content())
-    assert [part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text] == []
+    assert [
+        part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text
+    ] == []
     assert "Nevercited" not in text
 
 
@@ -36,10 +48,16 @@ def test_a_marker_opens_the_quotes_of_its_sentence() -> None:
     said = next(s for s in page.find_class("said") if "Counts differ." in s.text_content())
     cards = [page.get_element_by_id(button.get("popovertarget")) for button in said.iter("button")]
     assert [button.text for button in said.iter("button")] == ["[1]", "[2]"]
-    assert [[q.text_content() for q in card.iter("blockquote")] for card in cards] == [["There are 40 sluices."], ["There are 52 sluices."]]
+    assert [[q.text_content() for q in card.iter("blockquote")] for card in cards] == [
+        ["There are 40 sluices."],
+        ["There are 52 sluices."],
+    ]
     assert all(card.get("popover") is not None for card in cards)
     assert "example.org · read 2026-03-04" in cards[0].text_content()
-    assert cards[1].find(".//a").get("href") == "https://blog.example.net/a?b=1&c=2#:~:text=There%20are%2052%20sluices."
+    assert (
+        cards[1].find(".//a").get("href")
+        == "https://blog.example.net/a?b=1&c=2#:~:text=There%20are%2052%20sluices."
+    )
 
 
 def test_a_quote_reads_as_on_its_page_and_its_link_leads_to_those_words() -> None:
@@ -53,13 +71,22 @@ def test_code_is_exact_and_lists_are_lists() -> None:
     page = parsed(full())
     section = next(s for s in page.iter("section") if s.find("h2").text_content() == "Use")
     assert section.find(".//pre").text_content() == CODE
-    assert [item.text_content().split("\u202f")[0] for item in section.find("ul")] == ["Turn the crank slowly.", "Close it again."]
+    assert [item.text_content().split("\u202f")[0] for item in section.find("ul")] == [
+        "Turn the crank slowly.",
+        "Close it again.",
+    ]
 
 
 def test_coverage_leads_to_its_section() -> None:
     page = parsed(full())
-    links = {a.text_content(): a.get("href")[1:] for a in page.find("body").iter("a") if a.get("href").startswith("#")}
-    assert {name: page.get_element_by_id(id_).find("h2").text_content() for name, id_ in links.items()} == {
+    links = {
+        a.text_content(): a.get("href")[1:]
+        for a in page.find("body").iter("a")
+        if a.get("href").startswith("#")
+    }
+    assert {
+        name: page.get_element_by_id(id_).find("h2").text_content() for name, id_ in links.items()
+    } == {
         "Meaning": "Meaning",
         "Use": "Use",
     }
@@ -100,7 +127,8 @@ def test_no_hostile_words_are_more_than_text(words: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("".join), st.sampled_from(HOSTILE_URLS) | st.text(max_size=40)
+    st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("".join),
+    st.sampled_from(HOSTILE_URLS) | st.text(max_size=40),
 )
 def test_nothing_is_injected(words: str, url: str) -> None:
     assert_harmless(hostile(words, url))

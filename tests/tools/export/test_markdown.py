@@ -14,13 +14,28 @@ from tests.tools.export.results import EVERYWHERE, HOSTILE, HOSTILE_URLS, full, 
 
 
 def rendered(result: Result) -> html.HtmlElement:
-    return html.document_fromstring("<div>" + MarkdownIt("commonmark", {"html": True}).render(result.report) + "</div>")
+    return html.document_fromstring(
+        "<div>" + MarkdownIt("commonmark", {"html": True}).render(result.report) + "</div>"
+    )
 
 
 def assert_harmless(result: Result) -> None:
     page = rendered(result)
     elements = [element for element in page.iter() if isinstance(element.tag, str)]
-    assert {element.tag for element in elements} <= {"html", "body", "div", "h1", "h2", "p", "ul", "ol", "li", "a", "code", "pre"}
+    assert {element.tag for element in elements} <= {
+        "html",
+        "body",
+        "div",
+        "h1",
+        "h2",
+        "p",
+        "ul",
+        "ol",
+        "li",
+        "a",
+        "code",
+        "pre",
+    }
     assert {name for element in elements for name in element.attrib} <= {"href", "class"}
     assert page.xpath("//comment()") == []
     assert len(list(page.iter("h1", "h2"))) == 1 + len(result.document.sections) + 1
@@ -44,25 +59,43 @@ def test_no_hostile_words_are_more_than_text(words: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("".join), st.sampled_from(HOSTILE_URLS) | st.text(max_size=40)
+    st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("".join),
+    st.sampled_from(HOSTILE_URLS) | st.text(max_size=40),
 )
 def test_nothing_is_injected(words: str, url: str) -> None:
     assert_harmless(hostile(words, url))
 
 
-@given(st.text(st.sampled_from("`<b>0!*_[]()>\\\n ~&;"), max_size=40), st.text(st.sampled_from("`<b>0!*_[]()>\\\n ~&;"), max_size=40))
+@given(
+    st.text(st.sampled_from("`<b>0!*_[]()>\\\n ~&;"), max_size=40),
+    st.text(st.sampled_from("`<b>0!*_[]()>\\\n ~&;"), max_size=40),
+)
 def test_marks_of_one_sentence_do_not_pair_with_those_of_the_next(first: str, second: str) -> None:
     page = html.document_fromstring(
-        "<div>" + MarkdownIt("commonmark", {"html": True}).render(f"{escaped(first)} [1] {escaped(second)} [2]") + "</div>"
+        "<div>"
+        + MarkdownIt("commonmark", {"html": True}).render(
+            f"{escaped(first)} [1] {escaped(second)} [2]"
+        )
+        + "</div>"
     )
     assert {str(element.tag) for element in page.iter()} <= {"html", "body", "div", "p", "code"}
     assert page.text_content().count("[1]") == 1 or "[1]" in first + second
 
 
 def test_a_line_that_begins_like_a_block_is_escaped_where_markdown_allows_it() -> None:
-    assert [escaped(text) for text in ("1. a", "12)", "#", "- c", "1.5 x", "2*3")] == ["1\\. a", "12\\)", "\\#", "\\- c", "1.5 x", "2\\*3"]
+    assert [escaped(text) for text in ("1. a", "12)", "#", "- c", "1.5 x", "2*3")] == [
+        "1\\. a",
+        "12\\)",
+        "\\#",
+        "\\- c",
+        "1.5 x",
+        "2\\*3",
+    ]
 
 
 def test_a_link_leads_to_the_words_as_a_page_shows_them() -> None:
     quote = "## `raise_for_status()` of the [guide](http://e.f)"
-    assert fragment_link("https://x.org/p", quote) == "https://x.org/p#:~:text=raise_for_status%28%29%20of%20the%20guide"
+    assert (
+        fragment_link("https://x.org/p", quote)
+        == "https://x.org/p#:~:text=raise_for_status%28%29%20of%20the%20guide"
+    )

@@ -51,7 +51,9 @@ def test_hostile_words_are_printed_as_they_are() -> None:
     assert squeezed(HOSTILE[0]) in squeezed(text)
 
 
-def test_without_chromium_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_chromium_one_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SettingsError, match="Chromium") as caught:
@@ -74,7 +76,9 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_a_browser_that_hangs_is_ended_with_all_that_it_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_browser_that_hangs_is_ended_with_all_that_it_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     browser(tmp_path, f"/bin/sleep 300 &\necho $! > {tmp_path}/child\n/bin/sleep 300")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SpadeworkError, match="within 1 seconds"):
@@ -86,7 +90,9 @@ def test_a_browser_that_hangs_is_ended_with_all_that_it_started(monkeypatch: pyt
         time.sleep(0.01)
 
 
-def test_a_browser_that_prints_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_browser_that_prints_nothing_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     browser(tmp_path, "exit 1")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SpadeworkError, match="did not print"):

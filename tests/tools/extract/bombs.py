@@ -1,4 +1,6 @@
-"""Files made to break their readers: small in bytes and large when unpacked, nested without end, or of many parts."""
+"""Files made to break their readers: small in bytes and large when unpacked, nested without end, or
+of many parts.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ Part = tuple[bytes, int, int]
 
 
 def deflated(head: bytes, size: int, *, filler: bytes = b" ", wbits: int = -15) -> bytes:
-    """A stream of `head` and then `size` bytes of filler; its parts refer to nothing before them, so one serves many times."""
+    """A stream of `head` and then `size` bytes of filler; its parts refer to nothing before them,
+    so one serves many times.
+    """
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
     first = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
     part = packer.compress(filler * (_CHUNK // len(filler))) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -23,16 +27,28 @@ def deflated(head: bytes, size: int, *, filler: bytes = b" ", wbits: int = -15) 
 
 
 def gzip_bomb(size: int = GIGABYTE) -> bytes:
-    """A gzip file of `size` blanks; its check sum is wrong, which only those who read all of it find out."""
+    """A gzip file of `size` blanks; its check sum is wrong, which only those who read all of it
+    find out.
+    """
     return b"\x1f\x8b\x08" + bytes(6) + b"\xff" + deflated(b"", size) + bytes(8)
 
 
 def zip_of(parts: Mapping[str, Part]) -> bytes:
-    """A zip file of parts that are deflated already, each with its size unpacked and its check sum (which a bomb need not have)."""
+    """A zip file of parts that are deflated already, each with its size unpacked and its check sum
+    (which a bomb need not have).
+    """
     body, entries = bytearray(), bytearray()
     for name, (stream, size, check) in parts.items():
-        common = struct.pack("<HHHHHLLLHH", 20, 0, 8, 0, 0x21, check, len(stream), size, len(name), 0)
-        entries += b"PK\x01\x02" + struct.pack("<H", 20) + common + struct.pack("<HHHLL", 0, 0, 0, 0, len(body)) + name.encode()
+        common = struct.pack(
+            "<HHHHHLLLHH", 20, 0, 8, 0, 0x21, check, len(stream), size, len(name), 0
+        )
+        entries += (
+            b"PK\x01\x02"
+            + struct.pack("<H", 20)
+            + common
+            + struct.pack("<HHHLL", 0, 0, 0, 0, len(body))
+            + name.encode()
+        )
         body += b"PK\x03\x04" + common + name.encode() + stream
     count = min(len(parts), 0xFFFF)
     end = b"PK\x05\x06" + struct.pack("<HHHHLLH", 0, 0, count, count, len(entries), len(body), 0)
@@ -51,11 +67,15 @@ def zip_bomb(size: int = GIGABYTE) -> bytes:
 
 
 def office_bomb(main: str, head: str, size: int = GIGABYTE, **others: str) -> bytes:
-    """An Office file whose main part is `head` and then blanks; `others` are further parts by name."""
+    """An Office file whose main part is `head` and then blanks; `others` are further parts by
+    name.
+    """
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
     parts = {
         "[Content_Types].xml": "<Types/>",
-        "_rels/.rels": f'<Relationships><Relationship Id="r1" Type="{kind}" Target="{main}"/></Relationships>',
+        "_rels/.rels": (
+            f'<Relationships><Relationship Id="r1" Type="{kind}" Target="{main}"/></Relationships>'
+        ),
         "docProps/core.xml": CORE,
     }
     return zip_of(
@@ -67,14 +87,26 @@ def office_bomb(main: str, head: str, size: int = GIGABYTE, **others: str) -> by
 def odt_bomb(size: int = GIGABYTE) -> bytes:
     """An OpenDocument text."""
     content = deflated(b"<document-content><body>", size)
-    return zip_of({"mimetype": small("application/vnd.oasis.opendocument.text"), "content.xml": (content, size, 0)})
+    return zip_of(
+        {
+            "mimetype": small("application/vnd.oasis.opendocument.text"),
+            "content.xml": (content, size, 0),
+        }
+    )
 
 
 def epub_bomb(size: int = GIGABYTE) -> bytes:
     """A book of one chapter."""
     container = '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>'
-    book = '<package><manifest><item id="a" href="a.xhtml" media-type="text/html"/></manifest><spine><itemref idref="a"/></spine></package>'
-    parts = {"META-INF/container.xml": small(container), "b.opf": small(book), "a.xhtml": (deflated(b"<p>", size), size, 0)}
+    book = (
+        '<package><manifest><item id="a" href="a.xhtml"'
+        ' media-type="text/html"/></manifest><spine><itemref idref="a"/></spine></package>'
+    )
+    parts = {
+        "META-INF/container.xml": small(container),
+        "b.opf": small(book),
+        "a.xhtml": (deflated(b"<p>", size), size, 0),
+    }
     return zip_of(parts)
 
 
@@ -82,7 +114,11 @@ def pdf_bomb(size: int = GIGABYTE) -> bytes:
     """A PDF whose page is so long when it is unpacked."""
     stream = deflated(b"BT /F1 11 Tf (A boat pays.) Tj ET\n", size, wbits=15)
     plain = drawn_pdf(b"X")
-    return plain.replace(b"<< /Length 1 >>\nstream\nX\n", b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\n" % (len(stream), stream), 1)
+    return plain.replace(
+        b"<< /Length 1 >>\nstream\nX\n",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\n" % (len(stream), stream),
+        1,
+    )
 
 
 def many_members(count: int) -> bytes:

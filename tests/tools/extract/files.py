@@ -15,13 +15,17 @@ W = f'xmlns:w="{_OOXML}/wordprocessingml/2006/main" {R}'
 S = f'xmlns="{_OOXML}/spreadsheetml/2006/main" {R}'
 P = f'xmlns:a="{_OOXML}/drawingml/2006/main" xmlns:p="{_OOXML}/presentationml/2006/main" {R}'
 ODF = (
-    'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" '
-    'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" '
-    'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
+    ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
+    ' xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
+    ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
 CORE = (
-    '<cp:coreProperties xmlns:cp="c" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/">'
-    "<dc:title>Dues</dc:title><dc:creator>R. Penn</dc:creator><dcterms:modified>2026-02-14T09:00:00Z</dcterms:modified>"
+    '<cp:coreProperties xmlns:cp="c" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    ' xmlns:dcterms="http://purl.org/dc/terms/">'
+    "<dc:title>Dues</dc:title><dc:creator>R."
+    " Penn</dc:creator><dcterms:modified>2026-02-14T09:00:00Z</dcterms:modified>"
     "<dc:language>en-GB</dc:language></cp:coreProperties>"
 )
 
@@ -49,7 +53,9 @@ def tarred(parts: Mapping[str, bytes], mode: str = "w") -> bytes:
 def relations(targets: Mapping[str, str], *, outside: bool = False) -> str:
     """A part that says what another one refers to: ids with targets."""
     mode = ' TargetMode="External"' if outside else ""
-    entries = "".join(f'<Relationship Id="{n}" Target="{target}"{mode}/>' for n, target in targets.items())
+    entries = "".join(
+        f'<Relationship Id="{n}" Target="{target}"{mode}/>' for n, target in targets.items()
+    )
     return f"<Relationships>{entries}</Relationships>"
 
 
@@ -57,15 +63,22 @@ def office(main: str, parts: Mapping[str, str | bytes]) -> bytes:
     """An Office file whose main part is `main`."""
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
     root = f'<Relationships><Relationship Id="r1" Type="{kind}" Target="{main}"/></Relationships>'
-    return zipped({"[Content_Types].xml": "<Types/>", "_rels/.rels": root, "docProps/core.xml": CORE} | dict(parts))
+    return zipped(
+        {"[Content_Types].xml": "<Types/>", "_rels/.rels": root, "docProps/core.xml": CORE}
+        | dict(parts)
+    )
 
 
-def docx(body: str, *, styles: str = "", numbering: str = "", links: Mapping[str, str] | None = None) -> bytes:
+def docx(
+    body: str, *, styles: str = "", numbering: str = "", links: Mapping[str, str] | None = None
+) -> bytes:
     """A Word file with this body."""
     return office(
         "word/document.xml",
         {
-            "word/document.xml": f'<?xml version="1.0"?><w:document {W}><w:body>{body}</w:body></w:document>',
+            "word/document.xml": (
+                f'<?xml version="1.0"?><w:document {W}><w:body>{body}</w:body></w:document>'
+            ),
             "word/styles.xml": f"<w:styles {W}>{styles}</w:styles>",
             "word/numbering.xml": f"<w:numbering {W}>{numbering}</w:numbering>",
             "word/_rels/document.xml.rels": relations(links or {}, outside=True),
@@ -73,18 +86,33 @@ def docx(body: str, *, styles: str = "", numbering: str = "", links: Mapping[str
     )
 
 
-def xlsx(sheets: Mapping[str, str], *, strings: Sequence[str] = (), styles: str = "", attributes: str = "") -> bytes:
+def xlsx(
+    sheets: Mapping[str, str],
+    *,
+    strings: Sequence[str] = (),
+    styles: str = "",
+    attributes: str = "",
+) -> bytes:
     """A workbook: names of sheets with the XML of their rows."""
-    entries = "".join(f'<sheet name="{name}" r:id="s{n}" {attributes}/>' for n, name in enumerate(sheets))
+    entries = "".join(
+        f'<sheet name="{name}" r:id="s{n}" {attributes}/>' for n, name in enumerate(sheets)
+    )
     return office(
         "xl/workbook.xml",
         {
             "xl/workbook.xml": f"<workbook {S}><sheets>{entries}</sheets></workbook>",
-            "xl/_rels/workbook.xml.rels": relations({f"s{n}": f"worksheets/{n}.xml" for n in range(len(sheets))}),
-            "xl/sharedStrings.xml": f"<sst {S}>{''.join(f'<si><t>{string}</t></si>' for string in strings)}</sst>",
+            "xl/_rels/workbook.xml.rels": relations(
+                {f"s{n}": f"worksheets/{n}.xml" for n in range(len(sheets))}
+            ),
+            "xl/sharedStrings.xml": (
+                f"<sst {S}>{''.join(f'<si><t>{string}</t></si>' for string in strings)}</sst>"
+            ),
             "xl/styles.xml": f"<styleSheet {S}>{styles}</styleSheet>",
         }
-        | {f"xl/worksheets/{n}.xml": f"<worksheet {S}><sheetData>{rows}</sheetData></worksheet>" for n, rows in enumerate(sheets.values())},
+        | {
+            f"xl/worksheets/{n}.xml": f"<worksheet {S}><sheetData>{rows}</sheetData></worksheet>"
+            for n, rows in enumerate(sheets.values())
+        },
     )
 
 
@@ -92,14 +120,23 @@ def pptx(slides: Sequence[str], notes: Mapping[int, str] | None = None) -> bytes
     """A presentation: the XML of the shapes of each slide, and that of the notes of some."""
     ids = "".join(f'<p:sldId id="{256 + n}" r:id="s{n}"/>' for n in range(len(slides)))
     parts = {
-        "ppt/presentation.xml": f"<p:presentation {P}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>",
-        "ppt/_rels/presentation.xml.rels": relations({f"s{n}": f"slides/slide{n}.xml" for n in range(len(slides))}),
+        "ppt/presentation.xml": (
+            f"<p:presentation {P}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>"
+        ),
+        "ppt/_rels/presentation.xml.rels": relations(
+            {f"s{n}": f"slides/slide{n}.xml" for n in range(len(slides))}
+        ),
     }
     parts |= {
-        f"ppt/slides/slide{n}.xml": f"<p:sld {P}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>" for n, shapes in enumerate(slides)
+        f"ppt/slides/slide{n}.xml": (
+            f"<p:sld {P}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"
+        )
+        for n, shapes in enumerate(slides)
     }
     for n, shapes in (notes or {}).items():
-        parts[f"ppt/slides/_rels/slide{n}.xml.rels"] = relations({"n": f"../notesSlides/notesSlide{n}.xml"})
+        parts[f"ppt/slides/_rels/slide{n}.xml.rels"] = relations(
+            {"n": f"../notesSlides/notesSlide{n}.xml"}
+        )
         parts[f"ppt/notesSlides/notesSlide{n}.xml"] = f"<p:notes {P}>{shapes}</p:notes>"
     return office("ppt/presentation.xml", parts)
 
@@ -107,51 +144,94 @@ def pptx(slides: Sequence[str], notes: Mapping[int, str] | None = None) -> bytes
 def odf(body: str, *, styles: str = "", kind: str = "text") -> bytes:
     """An OpenDocument file of a kind: text, spreadsheet, presentation."""
     body = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
-    content = f"<office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles>{body}</office:document-content>"
-    about = "<dc:title>Dues</dc:title><dc:creator>R. Penn</dc:creator><dc:date>2026-02-14T09:00:00</dc:date>"
+    content = (
+        "<office:document-content"
+        f" {ODF}><office:automatic-styles>{styles}</office:automatic-styles>{body}</office:document-content>"  # noqa: E501
+    )
+    about = (
+        "<dc:title>Dues</dc:title><dc:creator>R."
+        " Penn</dc:creator><dc:date>2026-02-14T09:00:00</dc:date>"
+    )
     meta = f"<office:document-meta {ODF}><office:meta>{about}</office:meta></office:document-meta>"
-    return zipped({"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content, "meta.xml": meta})
+    return zipped(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "content.xml": content,
+            "meta.xml": meta,
+        }
+    )
 
 
 def epub(chapters: Sequence[str]) -> bytes:
     """A book of chapters, whose files are not in the order of reading."""
-    items = "".join(f'<item id="c{n}" href="text/{90 - n}%20c.xhtml" media-type="application/xhtml+xml"/>' for n in range(len(chapters)))
+    items = "".join(
+        f'<item id="c{n}" href="text/{90 - n}%20c.xhtml" media-type="application/xhtml+xml"/>'
+        for n in range(len(chapters))
+    )
     order = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
     book = (
-        '<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Light</dc:title>'
-        "<dc:creator>R. Penn</dc:creator><dc:language>en-GB</dc:language><dc:date>2020-05-01</dc:date></metadata>"
-        f'<manifest><item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/>{items}</manifest>'
-        f'<spine><itemref idref="nav"/>{order}</spine></package>'
+        '<package xmlns="http://www.idpf.org/2007/opf"><metadata'
+        ' xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Light</dc:title><dc:creator>R.'
+        " Penn</dc:creator><dc:language>en-GB</dc:language><dc:date>2020-05-01</dc:date></metadata><manifest><item"  # noqa: E501
+        ' id="nav" href="nav.xhtml" properties="nav"'
+        f' media-type="application/xhtml+xml"/>{items}</manifest><spine><itemref'
+        f' idref="nav"/>{order}</spine></package>'
     )
-    container = '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+    container = (
+        '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+    )
     parts = {
         "mimetype": "application/epub+zip",
         "META-INF/container.xml": container,
         "OEBPS/book.opf": book,
         "OEBPS/nav.xhtml": "<p>Contents</p>",
     }
-    return zipped(parts | {f"OEBPS/text/{90 - n} c.xhtml": f"<html><body>{chapter}</body></html>" for n, chapter in enumerate(chapters)})
+    return zipped(
+        parts
+        | {
+            f"OEBPS/text/{90 - n} c.xhtml": f"<html><body>{chapter}</body></html>"
+            for n, chapter in enumerate(chapters)
+        }
+    )
 
 
 def drawn_pdf(*pages: bytes) -> bytes:
-    """A PDF of pages that are drawn: F1 is Helvetica, F2 its bold, F3 Courier. Readers make its missing table of places themselves."""
+    """A PDF of pages that are drawn: F1 is Helvetica, F2 its bold, F3 Courier. Readers make its
+    missing table of places themselves.
+    """
     kids = " ".join(f"{10 + 2 * n} 0 R" for n in range(len(pages))).encode()
     faces = (b"Helvetica", b"Helvetica-Bold", b"Courier")
-    fonts = b" ".join(b"/F%d << /Type /Font /Subtype /Type1 /BaseFont /%s >>" % (n, face) for n, face in enumerate(faces, 1))
-    objects = [(1, b"<< /Type /Catalog /Pages 2 0 R >>"), (2, b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages)))]
+    fonts = b" ".join(
+        b"/F%d << /Type /Font /Subtype /Type1 /BaseFont /%s >>" % (n, face)
+        for n, face in enumerate(faces, 1)
+    )
+    objects = [
+        (1, b"<< /Type /Catalog /Pages 2 0 R >>"),
+        (2, b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages))),
+    ]
     for n, page in enumerate(pages):
-        sheet = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << %s >> >> /Contents %d 0 R >>"
+        sheet = (
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << %s >> >>"
+            b" /Contents %d 0 R >>"
+        )
         objects.append((10 + 2 * n, sheet % (fonts, 11 + 2 * n)))
         objects.append((11 + 2 * n, b"<< /Length %d >>\nstream\n%s\nendstream" % (len(page), page)))
     body = b"".join(b"%d 0 obj\n%s\nendobj\n" % entry for entry in objects)
-    return b"%PDF-1.4\n" + body + b"trailer\n<< /Size %d /Root 1 0 R >>\n%%%%EOF\n" % (10 + 2 * len(pages))
+    return (
+        b"%PDF-1.4\n"
+        + body
+        + b"trailer\n<< /Size %d /Root 1 0 R >>\n%%%%EOF\n" % (10 + 2 * len(pages))
+    )
 
 
 RTF_HEAD = (
-    rb"\ansi\ansicpg1252\deff0\deflang1033{\fonttbl{\f0\froman\fcharset0 Times;}{\f1\fmodern\fcharset0 Courier New;}"
-    rb"{\f2\fswiss\fcharset204 Arial Cyr;}{\f3\fnil\fcharset128 MS Mincho;}}{\colortbl;\red0\green0\blue255;}"
+    rb"\ansi\ansicpg1252\deff0\deflang1033{\fonttbl{\f0\froman\fcharset0"
+    rb" Times;}{\f1\fmodern\fcharset0 Courier New;}"
+    rb"{\f2\fswiss\fcharset204 Arial Cyr;}{\f3\fnil\fcharset128 MS"
+    rb" Mincho;}}{\colortbl;\red0\green0\blue255;}"
     rb"{\stylesheet{\s0 Normal;}{\s1\outlinelevel0 heading 1;}{\s2 Heading 2;}{\s3 Source Code;}}"
-    rb"{\info{\title Harbour dues}{\author R. Penn}{\creatim\yr2025\mo1\dy2}{\revtim\yr2026\mo2\dy14\hr9}{\operator nobody}}"
+    rb"{\info{\title Harbour dues}{\author R."
+    rb" Penn}{\creatim\yr2025\mo1\dy2}{\revtim\yr2026\mo2\dy14\hr9}{\operator nobody}}"
 )
 
 

@@ -26,8 +26,9 @@ FILES = {
     "__MACOSX/x": b"noise",
 }
 MARKDOWN = (
-    "# notes/a.md\n\n# Tides\n\nHigh at nine.\n\n# f.py\n\n```python\nx = 1\n```\n\n"
-    "# b.csv\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n# pic.png\n\n… It is not shown: The image is damaged, or of a kind that is not read."
+    "# notes/a.md\n\n# Tides\n\nHigh at nine.\n\n# f.py\n\n```python\nx = 1\n```\n\n# b.csv\n\n| a"
+    " | b |\n| --- | --- |\n| 1 | 2 |\n\n# pic.png\n\n… It is not shown: The image is damaged, or"
+    " of a kind that is not read."
 )
 
 
@@ -37,7 +38,13 @@ def read(body: bytes, name: str = "files") -> Extracted:
 
 @pytest.mark.parametrize(
     "body",
-    [zipped(FILES), tarred(FILES), tarred(FILES, "w:gz"), tarred(FILES, "w:bz2"), tarred(FILES, "w:xz")],
+    [
+        zipped(FILES),
+        tarred(FILES),
+        tarred(FILES, "w:gz"),
+        tarred(FILES, "w:bz2"),
+        tarred(FILES, "w:xz"),
+    ],
     ids=["zip", "tar", "gz", "bz2", "xz"],
 )
 def test_the_members_of_an_archive_are_read_like_files(body):
@@ -48,15 +55,26 @@ def test_the_members_of_an_archive_are_read_like_files(body):
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_packed_file_is_read_like_the_file(pack):
     ending = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
-    assert read(pack(b"x = 1\n"), f"f.py.{ending}") == Extracted(title="f.py", markdown="```python\nx = 1\n```", kind="python")
+    assert read(pack(b"x = 1\n"), f"f.py.{ending}") == Extracted(
+        title="f.py", markdown="```python\nx = 1\n```", kind="python"
+    )
 
 
 def test_a_document_in_an_archive_is_read_an_archive_in_it_is_not():
     found = read(
-        zipped({"a.docx": docx(p("A boat pays 14 crowns.")), "b.zip": zipped({"c.txt": "deep"}), "d.tar.gz": tarred(FILES, "w:gz")})
+        zipped(
+            {
+                "a.docx": docx(p("A boat pays 14 crowns.")),
+                "b.zip": zipped({"c.txt": "deep"}),
+                "d.tar.gz": tarred(FILES, "w:gz"),
+            }
+        )
     )
     closed = "… It is not shown: An archive in an archive is not opened."
-    assert found.markdown == f"# a.docx\n\nA boat pays 14 crowns.\n\n# b.zip\n\n{closed}\n\n# d.tar.gz\n\n{closed}"
+    assert (
+        found.markdown
+        == f"# a.docx\n\nA boat pays 14 crowns.\n\n# b.zip\n\n{closed}\n\n# d.tar.gz\n\n{closed}"
+    )
 
 
 def test_so_many_members_are_read():
@@ -99,7 +117,11 @@ def test_only_files_are_members_of_a_tar_and_none_is_written(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, kind in (("../up.txt", tarfile.REGTYPE), ("link", tarfile.SYMTYPE), ("device", tarfile.CHRTYPE)):
+        for name, kind in (
+            ("../up.txt", tarfile.REGTYPE),
+            ("link", tarfile.SYMTYPE),
+            ("device", tarfile.CHRTYPE),
+        ):
             member = tarfile.TarInfo(name)
             member.type, member.linkname = kind, "/etc/passwd"
             archive.addfile(member)
@@ -117,7 +139,12 @@ def test_an_encrypted_archive_is_refused():
 
 def test_damage_is_named():
     whole = zipped({"a.txt": "text " * 1_000})
-    for body in (whole[:-10], whole[: len(whole) // 2], b"PK\x03\x04" + bytes(100), b"\x1f\x8b\x08" + bytes(20)):
+    for body in (
+        whole[:-10],
+        whole[: len(whole) // 2],
+        b"PK\x03\x04" + bytes(100),
+        b"\x1f\x8b\x08" + bytes(20),
+    ):
         with pytest.raises(Unreadable, match="damaged"):
             read(body)
     assert zipfile.is_zipfile(io.BytesIO(whole))

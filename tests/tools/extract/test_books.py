@@ -20,22 +20,26 @@ def read(body: bytes) -> Extracted:
 
 def test_a_text_has_its_headings_paragraphs_lists_tables_and_code():
     body = (
-        '<text:p text:style-name="Title">Dues</text:p><text:h text:outline-level="2">Boats</text:h>'
-        '<text:p>A boat<text:s text:c="2"/>pays<text:line-break/>14 <text:span>crowns</text:span>.</text:p>'
-        "<text:list><text:list-item><text:p>one</text:p>"
-        "<text:list><text:list-item><text:p>in it</text:p></text:list-item></text:list></text:list-item></text:list>"
-        '<text:list text:style-name="L1"><text:list-item><text:p>first</text:p></text:list-item></text:list>'
-        '<text:p text:style-name="P1">x = 1</text:p><text:p text:style-name="P1"><text:s text:c="4"/>y</text:p>'
-        "<table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row></table:table>"
-        "<office:annotation><text:p>a remark</text:p></office:annotation>"
+        '<text:p text:style-name="Title">Dues</text:p><text:h'
+        ' text:outline-level="2">Boats</text:h><text:p>A boat<text:s'
+        ' text:c="2"/>pays<text:line-break/>14'
+        " <text:span>crowns</text:span>.</text:p><text:list><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>in"  # noqa: E501
+        " it</text:p></text:list-item></text:list></text:list-item></text:list><text:list"
+        ' text:style-name="L1"><text:list-item><text:p>first</text:p></text:list-item></text:list><text:p'  # noqa: E501
+        ' text:style-name="P1">x = 1</text:p><text:p text:style-name="P1"><text:s'
+        ' text:c="4"/>y</text:p><table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row></table:table><office:annotation><text:p>a'  # noqa: E501
+        " remark</text:p></office:annotation>"
     )
     styles = (
-        '<style:style style:name="P1" style:parent-style-name="Preformatted_20_Text"/>'
-        '<text:list-style style:name="L1"><text:list-level-style-number text:level="1"/></text:list-style>'
+        '<style:style style:name="P1"'
+        ' style:parent-style-name="Preformatted_20_Text"/><text:list-style'
+        ' style:name="L1"><text:list-level-style-number text:level="1"/></text:list-style>'
     )
     found = read(odf(body, styles=styles))
-    assert found.markdown == (
-        "# Dues\n\n## Boats\n\nA boat  pays\n14 crowns.\n\n- one\n    - in it\n\n1. first\n\n```\nx = 1\n    y\n```\n\n| a |\n| --- |"
+    assert (
+        found.markdown
+        == "# Dues\n\n## Boats\n\nA boat  pays\n14 crowns.\n\n- one\n    - in it\n\n1."
+        " first\n\n```\nx = 1\n    y\n```\n\n| a |\n| --- |"
     )
     assert (found.title, found.author, found.kind) == ("Dues", "R. Penn", "odt")
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
@@ -43,8 +47,8 @@ def test_a_text_has_its_headings_paragraphs_lists_tables_and_code():
 
 def test_the_sheets_of_a_spreadsheet_are_tables_that_do_not_grow_without_end():
     row = (
-        "<table:table-row><table:table-cell><text:p>1</text:p></table:table-cell>"
-        '<table:table-cell table:number-columns-repeated="999999999999999999999999"/></table:table-row>'
+        "<table:table-row><table:table-cell><text:p>1</text:p></table:table-cell><table:table-cell"
+        ' table:number-columns-repeated="999999999999999999999999"/></table:table-row>'
     )
     body = f'<table:table table:name="Tides">{row}{row}</table:table>'
     assert read(odf(body, kind="spreadsheet")).markdown == "## Tides\n\n| 1 |\n| --- |\n| 1 |"
@@ -52,12 +56,35 @@ def test_the_sheets_of_a_spreadsheet_are_tables_that_do_not_grow_without_end():
 
 def test_an_encrypted_or_empty_file_is_refused():
     with pytest.raises(Unreadable, match="damaged"):
-        read(zipped({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": b"\x01\x02 not XML"}))
+        read(
+            zipped(
+                {
+                    "mimetype": "application/vnd.oasis.opendocument.text",
+                    "content.xml": b"\x01\x02 not XML",
+                }
+            )
+        )
 
 
 def test_the_chapters_of_a_book_are_in_the_order_of_reading():
-    found = read(epub([f"<h1>One</h1><p>First. {LONG}</p>", f"<h1>Two</h1><p>Second. {LONG}</p><pre>x  = 1</pre>"]))
-    assert found.markdown.index("First.") < found.markdown.index("Second.") < found.markdown.index("x  = 1")
+    found = read(
+        epub(
+            [
+                f"<h1>One</h1><p>First. {LONG}</p>",
+                f"<h1>Two</h1><p>Second. {LONG}</p><pre>x  = 1</pre>",
+            ]
+        )
+    )
+    assert (
+        found.markdown.index("First.")
+        < found.markdown.index("Second.")
+        < found.markdown.index("x  = 1")
+    )
     assert "Contents" not in found.markdown
-    assert (found.title, found.author, found.language, found.kind) == ("The Light", "R. Penn", "en", "epub")
+    assert (found.title, found.author, found.language, found.kind) == (
+        "The Light",
+        "R. Penn",
+        "en",
+        "epub",
+    )
     assert found.published_at == datetime(2020, 5, 1, tzinfo=UTC)

@@ -48,12 +48,27 @@ def test_a_page_names_its_own_charset(head):
 
 
 @pytest.mark.parametrize(
-    "charset", ["punycode", "idna", "unicode_escape", "rot13", "zlib", "base64", "undefined", "utf-7", "\ud800", "a\0b"]
+    "charset",
+    [
+        "punycode",
+        "idna",
+        "unicode_escape",
+        "rot13",
+        "zlib",
+        "base64",
+        "undefined",
+        "utf-7",
+        "\ud800",
+        "a\0b",
+    ],
 )
 def test_codecs_that_are_not_for_pages_are_not_used(charset):
     assert decode(b"plain + text", charset) == "plain + text"
 
 
-@given(st.binary(max_size=300), st.sampled_from(["", "utf-8", "utf-16", "big5", "iso-8859-1", "euc-jp", "nonsense"]))
+@given(
+    st.binary(max_size=300),
+    st.sampled_from(["", "utf-8", "utf-16", "big5", "iso-8859-1", "euc-jp", "nonsense"]),
+)
 def test_any_bytes_have_a_text(body, charset):
     assert isinstance(decode(body, charset), str)

@@ -39,11 +39,15 @@ async def dues() -> bool:
 
 def workers(of: int | None = None) -> set[int]:
     """The processes that read documents for a process, not for one that it started."""
-    return {child.pid for child in children("spadework.tools.extract.worker", of, all_of_them=False)}
+    return {
+        child.pid for child in children("spadework.tools.extract.worker", of, all_of_them=False)
+    }
 
 
 class Busy:
-    """The workers that have been reading since it was made: also an idle one has used the processor, for other documents."""
+    """The workers that have been reading since it was made: also an idle one has used the
+    processor, for other documents.
+    """
 
     def __init__(self, of: int | None = None) -> None:
         self._of = of
@@ -51,7 +55,11 @@ class Busy:
 
     def now(self) -> set[int]:
         """Those that are alive and have worked for half a second since."""
-        return {process for process in workers(self._of) if _used(process) - self._before.get(process, 0.0) > 0.5}
+        return {
+            process
+            for process in workers(self._of)
+            if _used(process) - self._before.get(process, 0.0) > 0.5
+        }
 
 
 def _used(process: int) -> float:
@@ -80,7 +88,9 @@ async def test_a_document_is_the_same_as_when_it_is_read_here(body, media_type):
     assert found == read_document(body, media_type=media_type, url=URL, charset="utf-8")
 
 
-@pytest.mark.parametrize("body", [b"\x89PNG\r\n\x1a\n", b"PK\x03\x04 damaged", docx("<w:r/>" * 4_000_000)])
+@pytest.mark.parametrize(
+    "body", [b"\x89PNG\r\n\x1a\n", b"PK\x03\x04 damaged", docx("<w:r/>" * 4_000_000)]
+)
 async def test_a_refusal_is_the_same_too(body):
     with pytest.raises(FetchError) as here:
         read_document(body, media_type="", url=URL)
@@ -133,7 +143,9 @@ async def test_what_is_cancelled_is_killed():
     assert await dues()
 
 
-async def test_what_is_cancelled_as_its_answer_comes_leaves_no_process(monkeypatch: pytest.MonkeyPatch):
+async def test_what_is_cancelled_as_its_answer_comes_leaves_no_process(
+    monkeypatch: pytest.MonkeyPatch,
+):
     loop, asked = asyncio.get_running_loop(), list[int]()
 
     def ask(self: Process, request: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -155,12 +167,18 @@ async def test_what_is_cancelled_as_its_answer_comes_leaves_no_process(monkeypat
 async def test_many_documents_share_the_processes_and_wait_no_longer_than_their_deadline():
     assert all(await asyncio.gather(*(dues() for _ in range(12))))
     assert 1 <= len(workers()) <= WORKERS
-    slow = [asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=2)) for _ in range(WORKERS)]
+    slow = [
+        asyncio.create_task(read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=2))
+        for _ in range(WORKERS)
+    ]
     await asyncio.sleep(0)
     with pytest.raises(TooSlow):
         await read_apart(DUES, media_type="text/csv", url=URL, seconds=0.5)
     assert await dues()  # as soon as one of them is killed
-    assert all(isinstance(outcome, TooSlow) for outcome in await asyncio.gather(*slow, return_exceptions=True))
+    assert all(
+        isinstance(outcome, TooSlow)
+        for outcome in await asyncio.gather(*slow, return_exceptions=True)
+    )
 
 
 def test_processes_outlive_an_event_loop():
@@ -174,7 +192,9 @@ async def test_a_process_is_started_before_it_is_needed():
     warm()
     await eventually(workers)
     assert await dues()
-    await eventually(lambda: len(workers()) <= WORKERS)  # one that was killed before takes a moment to be gone
+    await eventually(
+        lambda: len(workers()) <= WORKERS
+    )  # one that was killed before takes a moment to be gone
 
 
 PROGRAM = """
@@ -185,7 +205,7 @@ async def main():
     if len(sys.argv) > 1:
         await read_apart(b"A *word* and ``code``.\\n\\n" * 200_000, media_type="text/x-rst", url="https://example.com/a", seconds=100)
 asyncio.run(main())
-"""
+"""  # noqa: E501
 
 
 def test_nothing_is_left_and_nothing_is_said_when_the_program_ends(tmp_path):

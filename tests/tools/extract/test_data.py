@@ -18,14 +18,18 @@ URL = "https://example.com/feed"
 
 
 def read(text: str | bytes, media_type: str, url: str = URL) -> Extracted:
-    return read_document(text.encode() if isinstance(text, str) else text, media_type=media_type, url=url)
+    return read_document(
+        text.encode() if isinstance(text, str) else text, media_type=media_type, url=url
+    )
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
 def test_a_table_of_data_is_a_table_whatever_parts_its_cells(sign):
     text = f'Boat{sign}Dues\r\n"a ""small"" one, 5;3 m"{sign}14\r\n\r\nship{sign}\r\n'
     markdown = '| Boat | Dues |\n| --- | --- |\n| a "small" one, 5;3 m | 14 |\n| ship |  |'
-    assert read(text, "text/csv", URL + "/boats.csv") == Extracted(title="boats.csv", markdown=markdown, kind="csv")
+    assert read(text, "text/csv", URL + "/boats.csv") == Extracted(
+        title="boats.csv", markdown=markdown, kind="csv"
+    )
 
 
 def test_a_table_of_data_is_known_by_its_ending_too_and_cut():
@@ -41,14 +45,20 @@ def test_any_text_is_a_table(text):
 
 def test_xml_stays_as_it_was_written_and_is_indented_where_it_was_not():
     text = "<dues>\n <boat>14</boat>\n</dues>"
-    assert read(text, "text/xml", URL + "/dues.xml") == Extracted(title="dues.xml", markdown=f"```xml\n{text}\n```", kind="xml")
+    assert read(text, "text/xml", URL + "/dues.xml") == Extracted(
+        title="dues.xml", markdown=f"```xml\n{text}\n```", kind="xml"
+    )
     packed = "<dues>" + "<boat>14</boat>" * 100 + "</dues>"
-    assert read(packed, "application/xml").markdown.startswith("```xml\n<dues>\n  <boat>14</boat>\n  <boat>")
+    assert read(packed, "application/xml").markdown.startswith(
+        "```xml\n<dues>\n  <boat>14</boat>\n  <boat>"
+    )
 
 
 def test_xml_of_entities_does_not_grow():
     entities = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(9))
-    found = read(f'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e0 "lol">{entities}]>\n<a>&e9;</a>', "")
+    found = read(
+        f'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e0 "lol">{entities}]>\n<a>&e9;</a>', ""
+    )
     assert len(found.markdown) < 1_000
     with pytest.raises(Unreadable, match="damaged"):
         read(f'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e0 "lol">{entities}]>\n<a b="&e9;"/>', "")
@@ -69,19 +79,31 @@ RSS = """<?xml version="1.0" encoding="utf-8"?>
 <description>What &lt;b&gt;happens&lt;/b&gt; at the quay.</description><language>en-gb</language>
 <item><title>Tides &amp;amp; dues</title><link>https://example.com/tides</link><pubDate>Sat, 14 Feb 2026 10:00:00 +0100</pubDate>
 <description>Short.</description><content:encoded><![CDATA[<p>The <b>tide</b> rose.</p><ul><li>twice</li></ul>]]></content:encoded></item>
-<item><title>Undated</title><description>Nothing else.</description></item></channel></rss>"""
+<item><title>Undated</title><description>Nothing else.</description></item></channel></rss>"""  # noqa: E501
 
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de"><title>Hafen</title><author><name>R. Penn</name></author>
 <entry><title type="html">Die Flut</title><link rel="self" href="/self"/><link href="/flut"/><updated>2026-02-14T09:00:00Z</updated>
-<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Sie kam.</p></div></content></entry></feed>"""
+<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Sie kam.</p></div></content></entry></feed>"""  # noqa: E501
 
 
-@pytest.mark.parametrize("media_type", ["application/rss+xml", "text/xml", "application/xml", "", "text/html", "application/octet-stream"])
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "application/rss+xml",
+        "text/xml",
+        "application/xml",
+        "",
+        "text/html",
+        "application/octet-stream",
+    ],
+)
 def test_the_entries_of_a_feed_are_sections(media_type):
     found = read(RSS, media_type)
-    assert found.markdown == (
-        "# Harbour news\n\nWhat happens at the quay.\n\n## Tides & dues\n\n2026-02-14 · <https://example.com/tides>\n\n"
-        "The tide rose.\n\n- twice\n\n## Undated\n\nNothing else."
+    assert (
+        found.markdown
+        == "# Harbour news\n\nWhat happens at the quay.\n\n## Tides & dues\n\n2026-02-14 ·"
+        " <https://example.com/tides>\n\nThe tide rose.\n\n- twice\n\n## Undated\n\nNothing"
+        " else."
     )
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
     assert found.links == (Link("https://example.com/tides", "Tides & dues"),)
@@ -90,15 +112,27 @@ def test_the_entries_of_a_feed_are_sections(media_type):
 
 def test_an_atom_feed_is_read_alike():
     found = read(ATOM, "application/atom+xml")
-    assert found.markdown == "# Hafen\n\n## Die Flut\n\n2026-02-14 · <https://example.com/flut>\n\nSie kam."
+    assert (
+        found.markdown
+        == "# Hafen\n\n## Die Flut\n\n2026-02-14 · <https://example.com/flut>\n\nSie kam."
+    )
     assert (found.author, found.language) == ("R. Penn", "de")
 
 
 def test_a_link_of_a_feed_leads_to_the_web():
-    assert read("<rss><channel><item><title>A</title><link>javascript:alert(1)</link></item></channel></rss>", "").links == ()
+    assert (
+        read(
+            "<rss><channel><item><title>A</title><link>javascript:alert(1)</link></item></channel></rss>",
+            "",
+        ).links
+        == ()
+    )
 
 
-@given(st.text(max_size=40) | st.from_regex(r"\w{3}, \d{1,9} \w{3} \d{1,9} \d\d:\d\d:\d\d [+-]\d{4,9}", fullmatch=True))
+@given(
+    st.text(max_size=40)
+    | st.from_regex(r"\w{3}, \d{1,9} \w{3} \d{1,9} \d\d:\d\d:\d\d [+-]\d{4,9}", fullmatch=True)
+)
 def test_any_text_is_a_date_or_none(text):
     found = moment(text)
     assert found is None or found.tzinfo is not None
@@ -125,17 +159,26 @@ Content-Type: text/html
 """
 
 
-@pytest.mark.parametrize(("media_type", "url"), [("message/rfc822", URL), ("text/plain", URL + "/a.eml")])
+@pytest.mark.parametrize(
+    ("media_type", "url"), [("message/rfc822", URL), ("text/plain", URL + "/a.eml")]
+)
 def test_a_mail_is_its_plain_text(media_type, url):
     found = read(MAIL, media_type, url)
-    assert found.markdown == ("# Flüsse and dues\n\nRüdiger Penn <penn@example.com> · 2026-02-14\n\nA boat pays 14 € a night.")
+    assert (
+        found.markdown
+        == "# Flüsse and dues\n\nRüdiger Penn <penn@example.com> · 2026-02-14\n\nA boat pays 14 € a"
+        " night."
+    )
     assert (found.title, found.kind) == ("Flüsse and dues", "mail")
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
 
 
 def test_a_mail_in_html_alone_is_read_like_a_page():
     text = "The winter tide reached the second step of the harbour office on eleven days. " * 5
-    mail = f"Subject: Tides\nContent-Type: text/html\n\n<html><body><article><p>{text}</p></article></body></html>"
+    mail = (
+        "Subject: Tides\nContent-Type:"
+        f" text/html\n\n<html><body><article><p>{text}</p></article></body></html>"
+    )
     assert "second step of the harbour office" in read(mail, "message/rfc822").markdown
 
 
@@ -153,7 +196,10 @@ def test_a_mail_nested_without_end_is_refused_or_read():
 
 
 def test_markup_in_a_title_takes_nothing_away():
-    entry = "<entry><title>High <i>tides</i> today</title><summary>A <b>boat</b> pays.</summary></entry>"
+    entry = (
+        "<entry><title>High <i>tides</i> today</title><summary>A <b>boat</b>"
+        " pays.</summary></entry>"
+    )
     feed = f"<feed><title>Tides <b>and</b> dues</title>{entry}</feed>"
     found = read(feed, "application/atom+xml")
     assert found.title == "Tides and dues"

@@ -1,4 +1,6 @@
-"""Formats of one file each: notebooks, and the one that the documentation shows, added as it says."""
+"""Formats of one file each: notebooks, and the one that the documentation shows, added as it
+says.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def notebook(*cells: dict[str, object]) -> bytes:
 def test_a_notebook_is_its_texts_its_code_and_what_was_printed():
     body = notebook(
         {"cell_type": "markdown", "source": ["# Tides\n", "\n", "High at *nine*."]},
-        {"cell_type": "code", "source": "print(9)", "outputs": [{"text": ["9\n"]}, {"data": {"text/plain": "None", "image/png": "x"}}]},
+        {
+            "cell_type": "code",
+            "source": "print(9)",
+            "outputs": [{"text": ["9\n"]}, {"data": {"text/plain": "None", "image/png": "x"}}],
+        },
         {"cell_type": "raw", "source": "as it is"},
         {"cell_type": "code", "source": ""},
     )
@@ -36,21 +42,29 @@ def test_a_notebook_is_its_texts_its_code_and_what_was_printed():
 
 def test_what_a_notebook_leaves_out_is_said_and_damage_is_named():
     body = notebook(*[{"cell_type": "code", "source": "1"}] * (MAX_CELLS + 3))
-    assert read_document(body, media_type="", url=URL).markdown.endswith("\n\n… 3 further cells are not shown.")
+    assert read_document(body, media_type="", url=URL).markdown.endswith(
+        "\n\n… 3 further cells are not shown."
+    )
     for damaged in (b"{", b"[]", b"{}", b"[" * 100_000):
         with pytest.raises(Unreadable, match="damaged"):
             read_document(damaged, media_type="", url=URL)
 
 
 def test_the_format_of_the_documentation_is_added_by_its_one_file(tmp_path, monkeypatch):
-    code = re.search(r"```python\n(.*?)```", DOCS.read_text().partition("## How to add a format")[2], re.DOTALL)
+    code = re.search(
+        r"```python\n(.*?)```", DOCS.read_text().partition("## How to add a format")[2], re.DOTALL
+    )
     assert code
     (tmp_path / "tasks.py").write_text(textwrap.dedent(code[1]))
     monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
     formats.added.cache_clear()
     try:
         for media_type, name in (("", "a"), ("text/x-tasks", "a"), ("text/plain", "a.tasks")):
-            found = read_document(b"TODO!\nsweep the quay\n# lamp\n", media_type=media_type, url=f"https://example.com/{name}")
+            found = read_document(
+                b"TODO!\nsweep the quay\n# lamp\n",
+                media_type=media_type,
+                url=f"https://example.com/{name}",
+            )
             assert (found.kind, found.markdown) == ("tasks", "- sweep the quay\n- \\# lamp")
     finally:
         formats.added.cache_clear()

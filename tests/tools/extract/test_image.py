@@ -1,4 +1,6 @@
-"""Images: what they say about themselves, the text in them where that can be read, and bombs that do not go off."""
+"""Images: what they say about themselves, the text in them where that can be read, and bombs that
+do not go off.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,24 @@ from tests.tools.extract.files import jpeg, png, saved, zipped
 
 URL = "https://example.com/images/quay.jpg"
 XMP = (
-    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-    '<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:photoshop="p" photoshop:DateCreated="2026-02-14T09:00:00">'
-    "<dc:title><rdf:Alt><rdf:li>The quay</rdf:li></rdf:Alt></dc:title><dc:creator><rdf:Seq><rdf:li>R. Penn</rdf:li></rdf:Seq></dc:creator>"
-    "<dc:description><rdf:Alt><rdf:li>Boats at low tide.</rdf:li></rdf:Alt></dc:description></rdf:Description></rdf:RDF></x:xmpmeta>"
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF'
+    ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description'
+    ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:photoshop="p"'
+    ' photoshop:DateCreated="2026-02-14T09:00:00"><dc:title><rdf:Alt><rdf:li>The'
+    " quay</rdf:li></rdf:Alt></dc:title><dc:creator><rdf:Seq><rdf:li>R."
+    " Penn</rdf:li></rdf:Seq></dc:creator><dc:description><rdf:Alt><rdf:li>Boats at low"
+    " tide.</rdf:li></rdf:Alt></dc:description></rdf:Description></rdf:RDF></x:xmpmeta>"
 )
 SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" xml:lang="en-GB"><title>Harbour plan</title><desc>Where boats lie.</desc><style>a{}</style>'
-    '<g><title>a layer</title><text><tspan>North</tspan> <tspan>quay</tspan></text><text display="none">draft</text>'
-    '<switch><foreignObject><p xmlns="x">The <b>light</b></p></foreignObject><text>The li…</text></switch></g></svg>'
+    '<svg xmlns="http://www.w3.org/2000/svg" xml:lang="en-GB"><title>Harbour'
+    " plan</title><desc>Where boats lie.</desc><style>a{}</style><g><title>a"
+    " layer</title><text><tspan>North</tspan> <tspan>quay</tspan></text><text"
+    ' display="none">draft</text><switch><foreignObject><p xmlns="x">The'
+    " <b>light</b></p></foreignObject><text>The li…</text></switch></g></svg>"
 )
-needs_ocr = pytest.mark.skipif(not has_ocr(), reason="the extra ocr is not installed (pip install 'spadework[ocr]')")
+needs_ocr = pytest.mark.skipif(
+    not has_ocr(), reason="the extra ocr is not installed (pip install 'spadework[ocr]')"
+)
 needs_none = pytest.mark.skipif(has_ocr(), reason="the extra ocr is installed")
 
 
@@ -40,7 +49,9 @@ def read(body: bytes, media_type: str = "") -> Extracted:
 
 def test_a_photograph_says_what_its_exif_data_say():
     found = read(jpeg("Boats at low tide.", artist="R. Penn", date="2026:02:14 09:00:00"))
-    assert found.markdown == "Boats at low tide.\n\nJPEG image, 30 × 20 pixels · R. Penn · 2026-02-14"
+    assert (
+        found.markdown == "Boats at low tide.\n\nJPEG image, 30 × 20 pixels · R. Penn · 2026-02-14"
+    )
     assert (found.title, found.author, found.kind) == ("quay.jpg", "R. Penn", "image")
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
 
@@ -51,14 +62,30 @@ def test_comments_and_titles_of_windows_are_read():
     exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.UserComment] = b"ASCII\0\0\0Boats at low tide."
     exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.DateTimeOriginal] = "2025:01:02 03:04:05"
     found = read(saved(Image.new("RGB", (3, 2)), "JPEG", exif=exif))
-    assert (found.title, found.published_at) == ("Der Kai — früh", datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC))
+    assert (found.title, found.published_at) == (
+        "Der Kai — früh",
+        datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC),
+    )
     assert "# Der Kai — früh\n\nBoats at low tide." in found.markdown
 
 
 def test_texts_of_a_png_and_comments_of_a_gif_are_read():
-    found = read(png(Title="Harbour map", Description="Where boats lie.\nAll of them.", Author="R. Penn", Software="Paint"))
-    assert found.markdown == "# Harbour map\n\nWhere boats lie. All of them.\n\nPNG image, 3 × 2 pixels · R. Penn"
-    assert "Boats at low tide." in read(saved(Image.new("L", (3, 2)), "GIF", comment=b"Boats at low tide.")).markdown
+    found = read(
+        png(
+            Title="Harbour map",
+            Description="Where boats lie.\nAll of them.",
+            Author="R. Penn",
+            Software="Paint",
+        )
+    )
+    assert (
+        found.markdown
+        == "# Harbour map\n\nWhere boats lie. All of them.\n\nPNG image, 3 × 2 pixels · R. Penn"
+    )
+    assert (
+        "Boats at low tide."
+        in read(saved(Image.new("L", (3, 2)), "GIF", comment=b"Boats at low tide.")).markdown
+    )
 
 
 @pytest.mark.parametrize("form", ["JPEG", "WEBP", "PNG", "AVIF", "TIFF"])
@@ -72,7 +99,9 @@ def test_descriptions_in_xmp_are_read(form):
         body = saved(image, form, xmp=XMP.encode())
     found = read(body)
     assert (found.title, found.author) == ("The quay", "R. Penn")
-    assert found.markdown.startswith(f"# The quay\n\nBoats at low tide.\n\n{form} image, 30 × 20 pixels · R. Penn · 2026-02-14")
+    assert found.markdown.startswith(
+        f"# The quay\n\nBoats at low tide.\n\n{form} image, 30 × 20 pixels · R. Penn · 2026-02-14"
+    )
 
 
 def test_a_description_without_end_does_not_fill_the_page():
@@ -105,12 +134,20 @@ def test_an_image_that_says_nothing_is_refused_with_the_mend():
 async def test_the_text_in_an_image_is_read():
     image = Image.new("RGBA", (900, 300), (0, 0, 0, 0))
     draw, font = ImageDraw.Draw(image), ImageFont.load_default(28)
-    for place, line in ((30, "A boat under ten metres pays"), (70, "14 crowns a night."), (200, "Harbour of Aldermere")):
+    for place, line in (
+        (30, "A boat under ten metres pays"),
+        (70, "14 crowns a night."),
+        (200, "Harbour of Aldermere"),
+    ):
         draw.text((40, place), line, fill="black", font=font)
     found = await read_apart(png(image), media_type="", url=URL, seconds=60)
-    assert "A boat under ten metres pays\n14 crowns a night.\n\nHarbour of Aldermere" in found.markdown
+    assert (
+        "A boat under ten metres pays\n14 crowns a night.\n\nHarbour of Aldermere" in found.markdown
+    )
     with pytest.raises(Unreadable, match="no text was found in it"):
-        await read_apart(png(Image.new("RGB", (6_000, 6_000), "white")), media_type="", url=URL, seconds=60)
+        await read_apart(
+            png(Image.new("RGB", (6_000, 6_000), "white")), media_type="", url=URL, seconds=60
+        )
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked():
@@ -128,13 +165,22 @@ def test_damage_is_named_and_what_stands_before_it_is_read():
 
 
 @given(
-    st.sampled_from(["PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP", "AVIF"]), st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 255)))
+    st.sampled_from(["PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP", "AVIF"]),
+    st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 255))),
 )
 @pytest.mark.full
 def test_a_damaged_image_is_read_or_refused(form, changes):
     exif = Image.Exif()
     exif[ExifTags.Base.ImageDescription] = "A boat."
-    options = {} if form in ("GIF", "BMP") else {"exif": exif, "xmp": XMP.encode()} if form != "TIFF" else {"tiffinfo": {700: XMP.encode()}}
+    options = (
+        {}
+        if form in ("GIF", "BMP")
+        else (
+            {"exif": exif, "xmp": XMP.encode()}
+            if form != "TIFF"
+            else {"tiffinfo": {700: XMP.encode()}}
+        )
+    )
     body = bytearray(saved(Image.new("RGB", (8, 8)), form, **options))
     for place, value in changes:
         body[place % len(body)] = value

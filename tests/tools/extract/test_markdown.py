@@ -113,14 +113,22 @@ Hidden `Ctrl` text with <name> kept.
 def test_links_are_listed_and_relative_ones_only_on_the_web():
     on_the_web = clean_markdown(README, "https://example.org/spoon/README.md").links
     in_a_library = clean_markdown(README, "library://notes/README.md").links
-    assert ("https://example.org/spoon/soup.md", "soup") in [(link.url, link.text) for link in on_the_web]
-    assert ("https://docs.example.org/x", "the docs") in [(link.url, link.text) for link in in_a_library]
+    assert ("https://example.org/spoon/soup.md", "soup") in [
+        (link.url, link.text) for link in on_the_web
+    ]
+    assert ("https://docs.example.org/x", "the docs") in [
+        (link.url, link.text) for link in in_a_library
+    ]
     assert all(link.url.startswith("https://") for link in in_a_library)
 
 
 def test_front_matter_gives_title_and_date():
     read = clean_markdown("---\ntitle: 'My notes'\ndate: 2024-05-06\n---\n\nText.\n", "")
-    assert (read.title, read.markdown, read.published_at.isoformat()) == ("My notes", "Text.\n", "2024-05-06T00:00:00+00:00")
+    assert (read.title, read.markdown, read.published_at.isoformat()) == (
+        "My notes",
+        "Text.\n",
+        "2024-05-06T00:00:00+00:00",
+    )
 
 
 def test_a_rule_at_the_top_is_not_front_matter():
@@ -142,7 +150,10 @@ def test_a_list_of_links_to_other_pages_is_content_below_a_section():
 
 
 def test_directives_and_tabs_hold_markdown_or_code():
-    text = '```{note}\nSome *text*.\n```\n\n```{code-block} python\nx = 1\n```\n\n=== "Tab"\n\n    ```sh\n    ls\n    ```\n'
+    text = (
+        '```{note}\nSome *text*.\n```\n\n```{code-block} python\nx = 1\n```\n\n=== "Tab"\n\n   '
+        " ```sh\n    ls\n    ```\n"
+    )
     markdown = clean_markdown(text, "").markdown
     assert "Some *text*." in markdown
     assert "```python\nx = 1\n```" in markdown
@@ -150,7 +161,10 @@ def test_directives_and_tabs_hold_markdown_or_code():
 
 
 def test_hard_line_breaks_stay_lines_and_no_line_begins_a_block_by_accident():
-    assert clean_markdown("One<br>\\# two  \n3\\. three\n", "").markdown == "One\n\\# two\n3\\. three\n"
+    assert (
+        clean_markdown("One<br>\\# two  \n3\\. three\n", "").markdown
+        == "One\n\\# two\n3\\. three\n"
+    )
 
 
 def test_windows_line_ends_are_read():
@@ -158,7 +172,9 @@ def test_windows_line_ends_are_read():
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("part", ["<pre>", "<h1>", '<a b="', "<!--", "`` ` ", "![a](", "[[", "**a "])
+@pytest.mark.parametrize(
+    "part", ["<pre>", "<h1>", '<a b="', "<!--", "`` ` ", "![a](", "[[", "**a "]
+)
 def test_endless_repetition_is_read_in_time(part):
     clean_markdown(part * 20_000, "")
 
@@ -168,9 +184,17 @@ def test_any_text_is_read(text):
     clean_markdown(text, "library://x/y.md")
 
 
-@given(st.text(min_size=1, max_size=200).filter(lambda code: "\r" not in code and "\0" not in code and code.strip()))
+@given(
+    st.text(min_size=1, max_size=200).filter(
+        lambda code: "\r" not in code and "\0" not in code and code.strip()
+    )
+)
 def test_any_code_survives_exactly(code):
     code = code.encode(errors="replace").decode()
     read = clean_markdown(f"# T\n\n<p>x</p>\n\n{'`' * 20}python\n{code}\n{'`' * 20}\n", "")
-    fences = [token.content for token in MarkdownIt("commonmark").parse(read.markdown) if token.type == "fence"]
+    fences = [
+        token.content
+        for token in MarkdownIt("commonmark").parse(read.markdown)
+        if token.type == "fence"
+    ]
     assert fences == [code + "\n"] or "`" * 20 in code

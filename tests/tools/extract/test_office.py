@@ -13,25 +13,34 @@ from spadework.tools.extract.rows import MAX_COLUMNS, MAX_ROWS
 from tests.tools.extract.files import docx, office, pptx, xlsx
 
 STYLES = (
-    '<w:style w:styleId="T"><w:name w:val="Title"/></w:style><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
-    '<w:style w:styleId="Mine"><w:basedOn w:val="berschrift1"/><w:name w:val="My own"/></w:style>'
-    '<w:style w:styleId="B"><w:name w:val="List Bullet"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
-    '<w:style w:styleId="Code"><w:name w:val="Source Code"/></w:style><w:style w:styleId="Ring"><w:basedOn w:val="Ring"/></w:style>'
+    '<w:style w:styleId="T"><w:name w:val="Title"/></w:style><w:style'
+    ' w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style><w:style'
+    ' w:styleId="Mine"><w:basedOn w:val="berschrift1"/><w:name w:val="My own"/></w:style><w:style'
+    ' w:styleId="B"><w:name w:val="List Bullet"/><w:pPr><w:numPr><w:numId'
+    ' w:val="1"/></w:numPr></w:pPr></w:style><w:style w:styleId="Code"><w:name w:val="Source'
+    ' Code"/></w:style><w:style w:styleId="Ring"><w:basedOn w:val="Ring"/></w:style>'
 )
 NUMBERING = (
-    '<w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>'
-    '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>'
-    '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>'
+    '<w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt'
+    ' w:val="bullet"/></w:lvl></w:abstractNum><w:abstractNum w:abstractNumId="1"><w:lvl'
+    ' w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum><w:num'
+    ' w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId'
+    ' w:val="1"/></w:num>'
 )
 
 
 def read(body: bytes) -> Extracted:
-    return read_document(body, media_type="application/octet-stream", url="https://example.com/download?id=7")
+    return read_document(
+        body, media_type="application/octet-stream", url="https://example.com/download?id=7"
+    )
 
 
 def p(text: str, style: str = "", settings: str = "", run: str = "") -> str:
     named = f'<w:pStyle w:val="{style}"/>' if style else ""
-    return f'<w:p><w:pPr>{named}{settings}</w:pPr><w:r><w:rPr>{run}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
+    return (
+        f"<w:p><w:pPr>{named}{settings}</w:pPr><w:r><w:rPr>{run}</w:rPr><w:t"
+        f' xml:space="preserve">{text}</w:t></w:r></w:p>'
+    )
 
 
 def listed(number: int, depth: int = 0) -> str:
@@ -44,45 +53,82 @@ def word(body: str, **links: str) -> str:
 
 def test_a_word_file_tells_what_it_says_about_itself():
     found = read(docx(p("A boat pays 14 crowns.")))
-    assert (found.title, found.author, found.language, found.kind) == ("Dues", "R. Penn", "en", "docx")
+    assert (found.title, found.author, found.language, found.kind) == (
+        "Dues",
+        "R. Penn",
+        "en",
+        "docx",
+    )
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
 
 
 def test_headings_are_known_by_the_names_of_their_styles_and_by_their_level():
     outline = '<w:outlineLvl w:val="2"/>'
-    text = p("A", "T") + p("B", "berschrift1") + p("C", "Mine") + p("D", settings=outline) + p("E", settings='<w:outlineLvl w:val="9"/>')
+    text = (
+        p("A", "T")
+        + p("B", "berschrift1")
+        + p("C", "Mine")
+        + p("D", settings=outline)
+        + p("E", settings='<w:outlineLvl w:val="9"/>')
+    )
     assert word(text) == "# A\n\n# B\n\n# C\n\n### D\n\nE"
 
 
 def test_lists_keep_their_depth_and_their_numbers():
-    text = p("one", "B") + p("in it", "B", listed(1, 1)) + p("two", "B") + p("first", settings=listed(2)) + p("second", settings=listed(2))
+    text = (
+        p("one", "B")
+        + p("in it", "B", listed(1, 1))
+        + p("two", "B")
+        + p("first", settings=listed(2))
+        + p("second", settings=listed(2))
+    )
     assert word(text + p("Text.")) == "- one\n    - in it\n- two\n\n1. first\n2. second\n\nText."
 
 
 def test_code_is_one_block_whether_a_style_or_a_font_says_so():
     fixed = '<w:rFonts w:ascii="Consolas"/>'
-    assert word(p("def f():", "Code") + p("", "Code") + p("    return '`'", "Code")) == "```\ndef f():\n\n    return '`'\n```"
-    assert word(p("a = 1", run=fixed) + p("  b = 2", run=fixed) + p("Text.")) == "```\na = 1\n  b = 2\n```\n\nText."
+    assert (
+        word(p("def f():", "Code") + p("", "Code") + p("    return '`'", "Code"))
+        == "```\ndef f():\n\n    return '`'\n```"
+    )
+    assert (
+        word(p("a = 1", run=fixed) + p("  b = 2", run=fixed) + p("Text."))
+        == "```\na = 1\n  b = 2\n```\n\nText."
+    )
 
 
 def test_links_lead_where_they_lead():
-    link = '<w:p><w:r><w:t xml:space="preserve">See </w:t></w:r><w:hyperlink r:id="{}"><w:r><w:t>the dues</w:t></w:r></w:hyperlink></w:p>'
+    link = (
+        '<w:p><w:r><w:t xml:space="preserve">See </w:t></w:r><w:hyperlink r:id="{}"><w:r><w:t>the'
+        " dues</w:t></w:r></w:hyperlink></w:p>"
+    )
     text = link.format("a") + link.format("b") + link.format("none")
-    assert word(text, a="https://example.com/dues", b="javascript:alert(1)") == (
-        "See [the dues](https://example.com/dues)\n\nSee the dues\n\nSee the dues"
+    assert (
+        word(text, a="https://example.com/dues", b="javascript:alert(1)")
+        == "See [the dues](https://example.com/dues)\n\nSee the dues\n\nSee the dues"
     )
 
 
 def test_what_is_not_shown_is_not_read():
     deleted = "<w:del><w:r><w:delText>gone</w:delText><w:t>gone</w:t></w:r></w:del>"
-    assert word(f"<w:p><w:r><w:t>kept</w:t></w:r>{deleted}<w:r><w:instrText>PAGE</w:instrText></w:r></w:p>") == "kept"
+    assert (
+        word(
+            f"<w:p><w:r><w:t>kept</w:t></w:r>{deleted}<w:r><w:instrText>PAGE</w:instrText></w:r></w:p>"
+        )
+        == "kept"
+    )
 
 
 def test_tables_are_tables_but_a_frame_is_its_text():
     cell = "<w:tc>{}</w:tc>"
     row = "<w:tr>" + cell.format(p("Boat") + p("or ship")) + cell.format(p("14 | 22")) + "</w:tr>"
-    assert word(f"<w:tbl>{row}{row}</w:tbl>") == "| Boat or ship | 14 \\| 22 |\n| --- | --- |\n| Boat or ship | 14 \\| 22 |"
-    assert word(f"<w:tbl><w:tr>{cell.format(p('x = 1', 'Code'))}</w:tr></w:tbl>") == "```\nx = 1\n```"
+    assert (
+        word(f"<w:tbl>{row}{row}</w:tbl>")
+        == "| Boat or ship | 14 \\| 22 |\n| --- | --- |\n| Boat or ship | 14 \\| 22 |"
+    )
+    assert (
+        word(f"<w:tbl><w:tr>{cell.format(p('x = 1', 'Code'))}</w:tr></w:tbl>") == "```\nx = 1\n```"
+    )
 
 
 def test_a_style_based_on_itself_is_a_style():
@@ -95,14 +141,17 @@ def test_a_text_does_not_become_markup():
 
 def test_the_cells_of_a_sheet_are_what_they_show():
     rows = (
-        '<row r="3"><c r="B3" t="s"><v>0</v></c><c r="C3" t="inlineStr"><is><t>a|b</t></is></c><c r="D3" t="str"><v>made</v></c></row>'
-        '<row r="4"><c r="B4"><v>0.30000000000000004</v></c><c r="C4" t="b"><v>1</v></c><c r="D4" s="1"><v>46067.5</v></c></row>'
-        '<row r="5"><c r="B5" s="1"><v>46067</v></c><c r="C5" s="2"><v>0.25</v></c><c r="D5" t="e"><v>#DIV/0!</v></c></row>'
-        '<row r="6"><c r="B6" s="3"><v>12</v></c><c r="C6" t="s"><v>99</v></c><c r="D6"/></row>'
+        '<row r="3"><c r="B3" t="s"><v>0</v></c><c r="C3" t="inlineStr"><is><t>a|b</t></is></c><c'
+        ' r="D3" t="str"><v>made</v></c></row><row r="4"><c r="B4"><v>0.30000000000000004</v></c><c'
+        ' r="C4" t="b"><v>1</v></c><c r="D4" s="1"><v>46067.5</v></c></row><row r="5"><c r="B5"'
+        ' s="1"><v>46067</v></c><c r="C5" s="2"><v>0.25</v></c><c r="D5"'
+        ' t="e"><v>#DIV/0!</v></c></row><row r="6"><c r="B6" s="3"><v>12</v></c><c r="C6"'
+        ' t="s"><v>99</v></c><c r="D6"/></row>'
     )
     styles = (
-        '<numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm"/><numFmt numFmtId="165" formatCode="[Red]0 &quot;days&quot;"/></numFmts>'
-        '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="20"/><xf numFmtId="165"/></cellXfs>'
+        '<numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm"/><numFmt numFmtId="165"'
+        ' formatCode="[Red]0 &quot;days&quot;"/></numFmts><cellXfs><xf numFmtId="0"/><xf'
+        ' numFmtId="164"/><xf numFmtId="20"/><xf numFmtId="165"/></cellXfs>'
     )
     found = read(xlsx({"Tides": rows}, strings=["Day"], styles=styles))
     assert found.kind == "xlsx"
@@ -119,37 +168,63 @@ def test_the_cells_of_a_sheet_are_what_they_show():
 
 def test_sheets_have_their_order_and_hidden_ones_are_hidden():
     row = '<row><c t="inlineStr"><is><t>{}</t></is></c></row>'
-    assert read(xlsx({"B": row.format("b"), "A": row.format("a")})).markdown == "## B\n\n| b |\n| --- |\n\n## A\n\n| a |\n| --- |"
+    assert (
+        read(xlsx({"B": row.format("b"), "A": row.format("a")})).markdown
+        == "## B\n\n| b |\n| --- |\n\n## A\n\n| a |\n| --- |"
+    )
     assert read(xlsx({"A": row.format("a")}, attributes='state="hidden"')).markdown == ""
 
 
 def test_a_sheet_is_cut_to_its_first_rows_and_columns():
-    rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, MAX_ROWS + 100))
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="XFD{n}"><v>1</v></c></row>'
+        for n in range(1, MAX_ROWS + 100)
+    )
     lines = read(xlsx({"Long": rows})).markdown.split("\n")
-    assert lines[-5:] == [f"| {MAX_ROWS} |", "", "… 99 further rows are not shown.", "", "… 16,284 further columns are not shown."]
+    assert lines[-5:] == [
+        f"| {MAX_ROWS} |",
+        "",
+        "… 99 further rows are not shown.",
+        "",
+        "… 16,284 further columns are not shown.",
+    ]
     wide = "".join("<c><v>1</v></c>" for _ in range(MAX_COLUMNS + 50))
-    assert read(xlsx({"Wide": f"<row>{wide}</row>"})).markdown.split("\n")[2].count("1") == MAX_COLUMNS
+    assert (
+        read(xlsx({"Wide": f"<row>{wide}</row>"})).markdown.split("\n")[2].count("1") == MAX_COLUMNS
+    )
 
 
 @pytest.mark.parametrize("value", ["", "-1", "1e999", "nan", "9" * 5_000, "99999999999", "²"])
 @pytest.mark.parametrize("style", ['s="1"', 't="s"', 't="b"', 's="-1"', 't="?"'])
 def test_odd_values_are_no_fault(value, style):
     styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
-    assert isinstance(read(xlsx({"A": f"<row><c {style}><v>{value}</v></c></row>"}, styles=styles)), Extracted)
+    assert isinstance(
+        read(xlsx({"A": f"<row><c {style}><v>{value}</v></c></row>"}, styles=styles)), Extracted
+    )
 
 
 def shape(*paragraphs: str, place: str = "", settings: str = "") -> str:
     ph = f"<p:nvSpPr><p:nvPr><p:ph {place}/></p:nvPr></p:nvSpPr>" if place else ""
-    texts = "".join(f"<a:p><a:pPr {settings}/><a:r><a:t>{text}</a:t></a:r></a:p>" for text in paragraphs)
+    texts = "".join(
+        f"<a:p><a:pPr {settings}/><a:r><a:t>{text}</a:t></a:r></a:p>" for text in paragraphs
+    )
     return f"<p:sp>{ph}<p:txBody>{texts}</p:txBody></p:sp>"
 
 
 def test_slides_are_sections_with_their_lists_and_notes():
-    table = "<p:graphicFrame><a:tbl><a:tr><a:tc><a:p><a:r><a:t>Boat</a:t></a:r></a:p></a:tc><a:tc/></a:tr></a:tbl></p:graphicFrame>"
-    first = shape("Tides", place='type="title"') + shape("High", "Low", place='idx="1"') + shape("7", place='type="sldNum"')
+    table = "<p:graphicFrame><a:tbl><a:tr><a:tc><a:p><a:r><a:t>Boat</a:t></a:r></a:p></a:tc><a:tc/></a:tr></a:tbl></p:graphicFrame>"  # noqa: E501
+    first = (
+        shape("Tides", place='type="title"')
+        + shape("High", "Low", place='idx="1"')
+        + shape("7", place='type="sldNum"')
+    )
     second = shape("Dues", place='type="ctrTitle"') + table + shape("A loose text.")
     found = read(pptx([first, second], notes={1: shape("Say it slowly.", place='type="body"')}))
-    assert found.markdown == "## Tides\n\n- High\n- Low\n\n## Dues\n\n| Boat |  |\n| --- | --- |\n\nA loose text.\n\n> Say it slowly."
+    assert (
+        found.markdown
+        == "## Tides\n\n- High\n- Low\n\n## Dues\n\n| Boat |  |\n| --- | --- |\n\nA loose"
+        " text.\n\n> Say it slowly."
+    )
     assert (found.title, found.kind) == ("Dues", "pptx")
 
 
@@ -166,9 +241,17 @@ def test_a_bomb_of_elements_is_refused_before_it_is_a_tree(bomb):
 
 def test_entities_are_not_replaced(tmp_path):
     (tmp_path / "secret").write_text("the secret")
-    entities = f'<!DOCTYPE w [<!ENTITY s SYSTEM "file://{tmp_path}/secret"><!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
-    body = f"<w:document xmlns:w='w'><w:body>{p('kept')}<w:p><w:r><w:t>&s;&b;</w:t></w:r></w:p></w:body></w:document>"
-    assert read(office("word/document.xml", {"word/document.xml": entities + body})).markdown == "kept"
+    entities = (
+        f'<!DOCTYPE w [<!ENTITY s SYSTEM "file://{tmp_path}/secret"><!ENTITY a'
+        ' "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
+    )
+    body = (
+        "<w:document"
+        f" xmlns:w='w'><w:body>{p('kept')}<w:p><w:r><w:t>&s;&b;</w:t></w:r></w:p></w:body></w:document>"  # noqa: E501
+    )
+    assert (
+        read(office("word/document.xml", {"word/document.xml": entities + body})).markdown == "kept"
+    )
 
 
 @pytest.mark.parametrize("main", ["word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"])

@@ -1,4 +1,6 @@
-"""PDF files: their text in paragraphs, what they say about themselves, and faults that stay faults."""
+"""PDF files: their text in paragraphs, what they say about themselves, and faults that stay
+faults.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,13 @@ from tests.world.paper import pdf
 
 URL = "https://example.com/dues.pdf"
 DUES = (
-    "A boat under ten metres pays 14 crowns a night, and a boat of ten metres or more pays 22 crowns, as it has since the spring of 1998."
+    "A boat under ten metres pays 14 crowns a night, and a boat of ten metres or more pays 22"
+    " crowns, as it has since the spring of 1998."
 )
-HOURS = "The harbour office is open from six in the morning until six in the evening, except on holidays, when it closes at noon."
+HOURS = (
+    "The harbour office is open from six in the morning until six in the evening, except on"
+    " holidays, when it closes at noon."
+)
 
 
 def test_lines_are_joined_to_paragraphs():
@@ -29,10 +35,14 @@ def test_lines_are_joined_to_paragraphs():
 
 
 def test_a_word_broken_at_the_end_of_a_line_is_made_whole():
-    text = "The light-\nhouse keeper writes the log-\nbook in pencil. It is a well-\nknown log, a well-known one."
+    text = (
+        "The light-\nhouse keeper writes the log-\nbook in pencil. It is a well-\nknown log, a"
+        " well-known one."
+    )
     assert (
         extract_pdf(pdf(text), URL).markdown
-        == "The lighthouse keeper writes the logbook in pencil. It is a well-known log, a well-known one."
+        == "The lighthouse keeper writes the logbook in pencil. It is a well-known log, a"
+        " well-known one."
     )
 
 
@@ -47,7 +57,10 @@ def test_running_heads_and_page_numbers_are_left_out():
 
 
 def test_lists_stay_lists_and_nothing_becomes_markup_by_accident():
-    text = "The harbour has a few rules, the same for everyone:\n- No fires.\n- No nets on the quay.\n\n# 5 is the number of the berth."
+    text = (
+        "The harbour has a few rules, the same for everyone:\n- No fires.\n- No nets on the"
+        " quay.\n\n# 5 is the number of the berth."
+    )
     assert extract_pdf(pdf(text), URL).markdown.split("\n\n")[1:] == [
         "- No fires.",
         "- No nets on the quay.",
@@ -56,7 +69,9 @@ def test_lists_stay_lists_and_nothing_becomes_markup_by_accident():
 
 
 def test_pages_behind_the_limit_are_not_read():
-    found = extract_pdf(pdf("\f".join(f"This is page {n} of the book." for n in range(MAX_PAGES + 5))), URL)
+    found = extract_pdf(
+        pdf("\f".join(f"This is page {n} of the book." for n in range(MAX_PAGES + 5))), URL
+    )
     assert f"page {MAX_PAGES - 1} of" in found.markdown
     assert f"page {MAX_PAGES} of" not in found.markdown
 
@@ -65,7 +80,10 @@ def test_a_pdf_without_text_is_empty():
     assert extract_pdf(pdf(" "), URL).markdown == ""
 
 
-@pytest.mark.parametrize("body", [b"", b"%PDF-1.4", b"%PDF-1.7\n" + b"junk" * 100, pdf(DUES)[:300], b"<html>not at all</html>"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"%PDF-1.4", b"%PDF-1.7\n" + b"junk" * 100, pdf(DUES)[:300], b"<html>not at all</html>"],
+)
 def test_a_damaged_pdf_is_unreadable(body):
     with pytest.raises(Unreadable, match="The PDF cannot be read"):
         extract_pdf(body, URL)

@@ -1,4 +1,6 @@
-"""PDF pages as they are laid out: headings by size and weight, columns, ruled tables, code, and words broken over lines."""
+"""PDF pages as they are laid out: headings by size and weight, columns, ruled tables, code, and
+words broken over lines.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,24 @@ from spadework.tools.extract.pdf import extract_pdf
 from tests.tools.extract.files import drawn_pdf
 
 URL = "https://example.com/dues.pdf"
-LEFT = "The winter tide reached the second step of the harbour office, and the boats lay there for one night or for many nights. " * 3
-RIGHT = "Right of it stands the lighthouse with its keeper, who writes the log in pencil and keeps the lamp clean all the winter. " * 3
+LEFT = (
+    "The winter tide reached the second step of the harbour office, and the boats lay there for one"
+    " night or for many nights. " * 3
+)
+RIGHT = (
+    "Right of it stands the lighthouse with its keeper, who writes the log in pencil and keeps the"
+    " lamp clean all the winter. " * 3
+)
 
 
 def words(text: str, x: float, y: float, *, font: int = 1, size: float = 10) -> bytes:
-    return b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET\n" % (font, size, x, y, text.encode("cp1252"))
+    return b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET\n" % (
+        font,
+        size,
+        x,
+        y,
+        text.encode("cp1252"),
+    )
 
 
 def prose(text: str, y: float, *, x: float = 60, width: int = 90) -> bytes:
@@ -30,24 +44,53 @@ def table(rows: list[list[str]], *, across: list[int], top: int, height: int = 2
     """Cells with rules around them."""
     bottom = top - height * len(rows)
     drawn = b"".join(b"%d %d m %d %d l S\n" % (x, bottom, x, top) for x in across)
-    drawn += b"".join(b"%d %d m %d %d l S\n" % (across[0], top - height * n, across[-1], top - height * n) for n in range(len(rows) + 1))
-    cells = [(cell, across[c] + 4, top - height * (r + 1) + 6) for r, row in enumerate(rows) for c, cell in enumerate(row) if cell]
+    drawn += b"".join(
+        b"%d %d m %d %d l S\n" % (across[0], top - height * n, across[-1], top - height * n)
+        for n in range(len(rows) + 1)
+    )
+    cells = [
+        (cell, across[c] + 4, top - height * (r + 1) + 6)
+        for r, row in enumerate(rows)
+        for c, cell in enumerate(row)
+        if cell
+    ]
     return drawn + b"".join(words(cell, x, y) for cell, x, y in cells)
 
 
 def test_headings_have_levels_by_their_size_and_weight():
-    page = words("Harbour dues", 60, 800, size=24) + prose(LEFT, 760) + words("Small boats", 60, 690, size=15) + prose(LEFT, 660)
-    page += words("Exceptions", 60, 590, font=2) + prose(RIGHT, 570) + words("Large boats", 60, 500, size=15.2) + prose(RIGHT, 480)
+    page = (
+        words("Harbour dues", 60, 800, size=24)
+        + prose(LEFT, 760)
+        + words("Small boats", 60, 690, size=15)
+        + prose(LEFT, 660)
+    )
+    page += (
+        words("Exceptions", 60, 590, font=2)
+        + prose(RIGHT, 570)
+        + words("Large boats", 60, 500, size=15.2)
+        + prose(RIGHT, 480)
+    )
     found = read(page)
-    assert [block for block in found if block.startswith("#")] == ["# Harbour dues", "## Small boats", "### Exceptions", "## Large boats"]
+    assert [block for block in found if block.startswith("#")] == [
+        "# Harbour dues",
+        "## Small boats",
+        "### Exceptions",
+        "## Large boats",
+    ]
     assert extract_pdf(drawn_pdf(page), URL).title == "Harbour dues"
 
 
-@pytest.mark.parametrize("by_rows", [True, False], ids=["drawn row by row", "drawn column by column"])
+@pytest.mark.parametrize(
+    "by_rows", [True, False], ids=["drawn row by row", "drawn column by column"]
+)
 def test_columns_are_read_one_after_the_other(by_rows):
     left = [words(line, 60, 760 - 13 * n) for n, line in enumerate(textwrap.wrap(LEFT, 42))]
     right = [words(line, 310, 760 - 13 * n) for n, line in enumerate(textwrap.wrap(RIGHT, 42))]
-    drawn = [part for row in zip(left, right, strict=False) for part in row] if by_rows else left + right
+    drawn = (
+        [part for row in zip(left, right, strict=False) for part in row]
+        if by_rows
+        else left + right
+    )
     page = words("Of harbours and lights", 60, 800, size=16) + b"".join(drawn) + prose(LEFT, 500)
     text = " ".join(read(page))
     assert text.count(LEFT.strip()) == 2
@@ -56,40 +99,69 @@ def test_columns_are_read_one_after_the_other(by_rows):
 
 def test_values_side_by_side_stay_beside_each_other():
     page = b"".join(
-        words(name, 60, 800 - 20 * n) + words(f"{n}4 crowns", 400, 800 - 20 * n) for n, name in enumerate(("small", "long") * 4)
+        words(name, 60, 800 - 20 * n) + words(f"{n}4 crowns", 400, 800 - 20 * n)
+        for n, name in enumerate(("small", "long") * 4)
     )
     assert "small 04 crowns" in " ".join(read(page))
 
 
 def test_ruled_tables_are_tables_where_they_stand():
-    rows = [["Boat", "Dues", "Note"], ["under ten metres", "14", "a night | day"], ["longer", "22", ""]]
-    found = read(prose(LEFT, 800) + table(rows, across=[60, 200, 260, 400], top=700) + prose(RIGHT, 600))
-    shown = "| Boat | Dues | Note |\n| --- | --- | --- |\n| under ten metres | 14 | a night \\| day |\n| longer | 22 |  |"
+    rows = [
+        ["Boat", "Dues", "Note"],
+        ["under ten metres", "14", "a night | day"],
+        ["longer", "22", ""],
+    ]
+    found = read(
+        prose(LEFT, 800) + table(rows, across=[60, 200, 260, 400], top=700) + prose(RIGHT, 600)
+    )
+    shown = (
+        "| Boat | Dues | Note |\n| --- | --- | --- |\n| under ten metres | 14 | a night \\| day"
+        " |\n| longer | 22 |  |"
+    )
     assert found[0].startswith("The winter tide")
     assert found[1] == shown
     assert found[2].startswith("Right of it")
 
 
 def test_two_tables_of_a_page_are_two_and_a_frame_is_none():
-    two = table([["a", "b"], ["1", "2"]], across=[60, 200, 300], top=700) + table([["c", "d"], ["3", "4"]], across=[60, 160, 300], top=500)
+    two = table([["a", "b"], ["1", "2"]], across=[60, 200, 300], top=700) + table(
+        [["c", "d"], ["3", "4"]], across=[60, 160, 300], top=500
+    )
     found = read(two + b"50 300 400 60 re S\n" + prose("A text in a frame.", 340))
-    assert [block.split("\n")[0] for block in found] == ["| a | b |", "| c | d |", "A text in a frame."]
+    assert [block.split("\n")[0] for block in found] == [
+        "| a | b |",
+        "| c | d |",
+        "A text in a frame.",
+    ]
 
 
 def test_code_keeps_its_lines_and_its_indentation():
     code = ["def dues(metres):", "    if metres < 10:", "        return 14", "", "    return 22"]
     page = prose(LEFT, 800) + b"".join(
-        words(line.strip(), 60 + 6 * (len(line) - len(line.lstrip())), 700 - 12 * n, font=3) for n, line in enumerate(code) if line
+        words(line.strip(), 60 + 6 * (len(line) - len(line.lstrip())), 700 - 12 * n, font=3)
+        for n, line in enumerate(code)
+        if line
     )
-    assert read(page + prose(RIGHT, 600))[1:-1] == ["```\ndef dues(metres):\n    if metres < 10:\n        return 14", "    return 22\n```"]
+    assert read(page + prose(RIGHT, 600))[1:-1] == [
+        "```\ndef dues(metres):\n    if metres < 10:\n        return 14",
+        "    return 22\n```",
+    ]
 
 
 def test_a_table_of_contents_has_a_line_for_each_entry_and_no_headings():
-    entries = ["1 Tides . . . . . . . . . . 2", "1.1 High tides . . . . . . . 3", "2 Dues . . . . . . . . . . 9"]
-    page = b"".join(words(entry, 60, 700 - 13 * n, font=2, size=12) for n, entry in enumerate(entries)) + prose(LEFT * 3, 600)
+    entries = [
+        "1 Tides . . . . . . . . . . 2",
+        "1.1 High tides . . . . . . . 3",
+        "2 Dues . . . . . . . . . . 9",
+    ]
+    page = b"".join(
+        words(entry, 60, 700 - 13 * n, font=2, size=12) for n, entry in enumerate(entries)
+    ) + prose(LEFT * 3, 600)
     assert read(page)[:3] == entries
 
 
 def test_a_drawing_of_many_rules_is_no_table():
-    page = b"".join(b"%d 0 m %d 800 l S 0 %d m 500 %d l S\n" % (n, n, n, n) for n in range(0, 2_000)) + prose(LEFT, 700)
+    page = b"".join(
+        b"%d 0 m %d 800 l S 0 %d m 500 %d l S\n" % (n, n, n, n) for n in range(0, 2_000)
+    ) + prose(LEFT, 700)
     assert read(page)[0].startswith("The winter tide")

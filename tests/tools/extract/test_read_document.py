@@ -1,4 +1,6 @@
-"""Any document: the right reader by its bytes, its type and its name, and a refusal that names what is not read."""
+"""Any document: the right reader by its bytes, its type and its name, and a refusal that names what
+is not read.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,13 @@ URL = "https://example.com/file"
         (HTML, "application/pdf", URL, "html", ""),
         (HTML, "application/xml", URL, "html", ""),
         (b"\xef\xbb\xbf\n<!-- x -->\n<HTML lang=en>", "", URL, "html", ""),
-        (b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">', "text/xml", URL, "html", ""),
+        (
+            b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">',
+            "text/xml",
+            URL,
+            "html",
+            "",
+        ),
         (HTML, "text/plain", URL, "text", ""),
         (HTML, "text/plain", URL + ".html", "html", ""),
         (b"tide", "text/html", URL, "html", ""),
@@ -55,7 +63,13 @@ URL = "https://example.com/file"
         (b"a: 1", "application/x-yaml", URL, "code", "yaml"),
         (b"[a]", "application/toml", URL, "code", "toml"),
         (b"all:", "text/plain", "https://example.com/Makefile", "code", "makefile"),
-        (b"FROM x", "application/octet-stream", "https://example.com/Dockerfile", "code", "dockerfile"),
+        (
+            b"FROM x",
+            "application/octet-stream",
+            "https://example.com/Dockerfile",
+            "code",
+            "dockerfile",
+        ),
         (b"#lang", "text/x-thing", URL + ".rs", "code", "rust"),
         (b"{}", "application/json", URL, "code", "json"),
         (b"{}", "application/vnd.api+json", URL, "code", "json"),
@@ -111,46 +125,110 @@ def test_what_has_no_reader_is_named(body, media_type, named):
 def test_source_code_is_one_fenced_block_named_like_its_file():
     code = b"def f():\r\n\treturn '```'\r\n"
     found = read_document(code, media_type="text/plain", url="https://example.com/src/a%20b.py?raw")
-    assert found == Extracted(title="a b.py", markdown="````python\ndef f():\n\treturn '```'\n````", kind="python")
+    assert found == Extracted(
+        title="a b.py", markdown="````python\ndef f():\n\treturn '```'\n````", kind="python"
+    )
 
 
 def test_an_empty_file_is_empty():
     assert read_document(b" \n", media_type="text/x-python", url=URL).markdown == ""
 
 
-@pytest.mark.parametrize("media_type", ["text/html", "text/plain", "text/markdown", "text/x-rst", "application/json"])
+@pytest.mark.parametrize(
+    "media_type", ["text/html", "text/plain", "text/markdown", "text/x-rst", "application/json"]
+)
 def test_text_is_decoded_as_the_server_says(media_type):
-    text = "Die Führung kostet fünf Kronen und dauert ungefähr vierzig Minuten, und das Café schließt früher. " * 2
-    found = read_document(text.encode("cp1252"), media_type=media_type, url=URL, charset="windows-1252")
-    assert "kostet fünf Kronen und dauert ungefähr vierzig Minuten, und das Café schließt früher." in found.markdown
+    text = (
+        "Die Führung kostet fünf Kronen und dauert ungefähr vierzig Minuten, und das Café schließt"
+        " früher. " * 2
+    )
+    found = read_document(
+        text.encode("cp1252"), media_type=media_type, url=URL, charset="windows-1252"
+    )
+    assert (
+        "kostet fünf Kronen und dauert ungefähr vierzig Minuten, und das Café schließt früher."
+        in found.markdown
+    )
 
 
 FILES = (
-    docx("<w:p><w:r><w:t>A boat pays.</w:t></w:r></w:p>", styles='<w:style w:styleId="a"><w:name w:val="heading 1"/></w:style>'),
-    xlsx({"A": '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" s="0"><v>1</v></c></row>'}, strings=["a"]),
+    docx(
+        "<w:p><w:r><w:t>A boat pays.</w:t></w:r></w:p>",
+        styles='<w:style w:styleId="a"><w:name w:val="heading 1"/></w:style>',
+    ),
+    xlsx(
+        {"A": '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" s="0"><v>1</v></c></row>'},
+        strings=["a"],
+    ),
     pptx(["<p:sp><p:txBody><a:p><a:r><a:t>Tides</a:t></a:r></a:p></p:txBody></p:sp>"]),
     odf("<text:p>A boat pays.</text:p>"),
     epub(["<p>A boat pays.</p>"]),
     zipped({"a.txt": "text"}),
     tarred({"a.txt": b"text"}),
     tarred({"a.txt": b"text"}, "w:gz"),
-    rtf(rb"{\listtext 1.}A boat\par\trowd\intbl a\cell\row{\field{\*\fldinst HYPERLINK https://a.b}{\fldrslt b}}"),
+    rtf(
+        rb"{\listtext 1.}A boat\par\trowd\intbl a\cell\row{\field{\*\fldinst HYPERLINK"
+        rb" https://a.b}{\fldrslt b}}"
+    ),
     b'{"cells":[{"cell_type":"code","source":["x = 1"],"outputs":[{"text":["1"]}]}],"metadata":{}}',
     png(Title="Tides"),
     jpeg("A boat."),
 )
-MAGIC = (b"", b"PK\x03\x04", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\x00", b"%PDF-1.7\n", b"<?xml version='1.0'?>", b"<rss>", b"From: a\n")
+MAGIC = (
+    b"",
+    b"PK\x03\x04",
+    b"\x1f\x8b\x08",
+    b"BZh9",
+    b"\xfd7zXZ\x00",
+    b"%PDF-1.7\n",
+    b"<?xml version='1.0'?>",
+    b"<rss>",
+    b"From: a\n",
+)
 MEDIA_TYPES = (
-    *("", "text/html", "text/plain", "text/markdown", "text/x-rst", "application/pdf", "application/json", "text/x-c", "a/b", "/"),
-    *("application/zip", "application/x-tar", "application/gzip", "text/csv", "text/xml", "application/rss+xml", "message/rfc822"),
+    *(
+        "",
+        "text/html",
+        "text/plain",
+        "text/markdown",
+        "text/x-rst",
+        "application/pdf",
+        "application/json",
+        "text/x-c",
+        "a/b",
+        "/",
+    ),
+    *(
+        "application/zip",
+        "application/x-tar",
+        "application/gzip",
+        "text/csv",
+        "text/xml",
+        "application/rss+xml",
+        "message/rfc822",
+    ),
     *("application/epub+zip", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
 )
 
 
 @given(
-    st.tuples(st.sampled_from(MAGIC), st.binary(max_size=200) | st.text(max_size=100).map(str.encode)).map(b"".join),
+    st.tuples(
+        st.sampled_from(MAGIC), st.binary(max_size=200) | st.text(max_size=100).map(str.encode)
+    ).map(b"".join),
     st.sampled_from(MEDIA_TYPES),
-    st.sampled_from(["", URL, URL + ".md", URL + ".rst", URL + ".c", URL + ".eml", "library://docs/a.html", "http://[", "x" * 50]),
+    st.sampled_from(
+        [
+            "",
+            URL,
+            URL + ".md",
+            URL + ".rst",
+            URL + ".c",
+            URL + ".eml",
+            "library://docs/a.html",
+            "http://[",
+            "x" * 50,
+        ]
+    ),
 )
 def test_any_bytes_are_read_or_refused(body, media_type, url):
     try:
@@ -163,7 +241,9 @@ def test_any_bytes_are_read_or_refused(body, media_type, url):
 def test_damaged_files_are_read_or_refused(data):
     """Whole files of which a few bytes are changed."""
     body = bytearray(data.draw(st.sampled_from(FILES)))
-    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, len(body) - 1), st.integers(0, 255)), max_size=8)):
+    for place, byte in data.draw(
+        st.lists(st.tuples(st.integers(0, len(body) - 1), st.integers(0, 255)), max_size=8)
+    ):
         body[place] = byte
     try:
         assert isinstance(read_document(bytes(body), media_type="", url=URL), Extracted)

@@ -147,12 +147,20 @@ Run it.
 )
 def test_nothing_outside_the_text_is_read_and_no_markup_let_through(tmp_path, text):
     (tmp_path / "secret").write_text("secret")
-    assert "secret</" not in extract_rst("Start.\n\n" + text.format(path=tmp_path / "secret"), "").markdown.replace(str(tmp_path), "")
-    assert "secret\n" not in extract_rst(text.format(path=tmp_path / "secret"), "").markdown.replace(f"{tmp_path}/secret", "")
+    assert "secret</" not in extract_rst(
+        "Start.\n\n" + text.format(path=tmp_path / "secret"), ""
+    ).markdown.replace(str(tmp_path), "")
+    assert "secret\n" not in extract_rst(
+        text.format(path=tmp_path / "secret"), ""
+    ).markdown.replace(f"{tmp_path}/secret", "")
 
 
 def test_faults_are_not_shown_and_nothing_is_printed(capsys):
-    read = extract_rst("Title\n==\n\n*open\n\n:unknown:`x` |missing| broken_\n\n.. weird::\n   :opt: 1\n\n   Kept.\n", "")
+    read = extract_rst(
+        "Title\n==\n\n*open\n\n:unknown:`x` |missing| broken_\n\n.. weird::\n   :opt: 1\n\n  "
+        " Kept.\n",
+        "",
+    )
     assert "Kept." in read.markdown
     assert "ystem Message" not in read.markdown
     assert capsys.readouterr() == ("", "")

@@ -1,4 +1,6 @@
-"""RTF files: their text as it is shown, in whatever code page, with headings, lists, tables and links; and faults that stay faults."""
+"""RTF files: their text as it is shown, in whatever code page, with headings, lists, tables and
+links; and faults that stay faults.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,28 @@ def markdown(body: bytes) -> str:
 
 def test_what_a_file_says_about_itself():
     found = extract_rtf(rtf(rb"A boat pays 14 crowns.\par"), URL)
-    assert (found.title, found.author, found.language, found.kind) == ("Harbour dues", "R. Penn", "en", "rtf")
+    assert (found.title, found.author, found.language, found.kind) == (
+        "Harbour dues",
+        "R. Penn",
+        "en",
+        "rtf",
+    )
     assert found.published_at == datetime(2026, 2, 14, tzinfo=UTC)
     assert found.markdown == "A boat pays 14 crowns."
 
 
 def test_headings_by_style_and_by_outline_level():
-    body = rb"\pard\s1 Dues\par\pard A boat pays.\par\pard\s2 Small\par\pard\outlinelevel2 Smaller\par\pard Text\par"
+    body = (
+        rb"\pard\s1 Dues\par\pard A boat pays.\par\pard\s2 Small\par\pard\outlinelevel2"
+        rb" Smaller\par\pard Text\par"
+    )
     assert markdown(body) == "# Dues\n\nA boat pays.\n\n## Small\n\n### Smaller\n\nText"
-    assert extract_rtf(rtf(rb"\pard\s1 Dues\par", RTF_HEAD.replace(rb"\title Harbour dues", rb"\title ")), URL).title == "Dues"
+    assert (
+        extract_rtf(
+            rtf(rb"\pard\s1 Dues\par", RTF_HEAD.replace(rb"\title Harbour dues", rb"\title ")), URL
+        ).title
+        == "Dues"
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,12 +81,16 @@ def test_text_is_what_is_shown(written, shown):
 
 
 def test_nothing_becomes_markup_by_accident():
-    assert markdown(rb"# 5 is the number of the berth.\par 1. not a list\par") == "\\# 5 is the number of the berth.\n\n1\\. not a list"
+    assert (
+        markdown(rb"# 5 is the number of the berth.\par 1. not a list\par")
+        == "\\# 5 is the number of the berth.\n\n1\\. not a list"
+    )
 
 
 def test_lists_with_bullets_and_numbers_keep_their_depth():
     body = (
-        rb"\pard{\listtext\f1\'b7\tab}\ls1\ilvl0 Small\par{\listtext o\tab}\ilvl1 Smaller\par{\pntext\f0\'b7\tab}\ilvl0 Large\par"
+        rb"\pard{\listtext\f1\'b7\tab}\ls1\ilvl0 Small\par{\listtext o\tab}\ilvl1"
+        rb" Smaller\par{\pntext\f0\'b7\tab}\ilvl0 Large\par"
         rb"\pard After.\par\pard{\listtext 1.\tab}First\par{\listtext 2.\tab}Second\par"
     )
     assert markdown(body) == "- Small\n    - Smaller\n- Large\n\nAfter.\n\n1. First\n2. Second"
@@ -79,13 +98,27 @@ def test_lists_with_bullets_and_numbers_keep_their_depth():
 
 def test_tables_are_tables():
     row = rb"\trowd\cellx1\cellx2\pard\intbl %s\cell %s\cell\row "
-    body = rb"Before\par " + row % (rb"Boat", rb"Dues") + row % (rb"small\par one", rb"14 | 15") + rb"\pard After\par"
-    assert markdown(body) == "Before\n\n| Boat | Dues |\n| --- | --- |\n| small one | 14 \\| 15 |\n\nAfter"
+    body = (
+        rb"Before\par "
+        + row % (rb"Boat", rb"Dues")
+        + row % (rb"small\par one", rb"14 | 15")
+        + rb"\pard After\par"
+    )
+    assert (
+        markdown(body)
+        == "Before\n\n| Boat | Dues |\n| --- | --- |\n| small one | 14 \\| 15 |\n\nAfter"
+    )
 
 
 def test_lines_of_fixed_width_are_code():
-    body = rb"Run\par{\f1 def f():\par}{\f1     return 1\par}\pard and {\f1 x} too.\par\pard\s3 a = 1\line b = 2\par"
-    assert markdown(body) == "Run\n\n```\ndef f():\n    return 1\n```\n\nand x too.\n\n```\na = 1\nb = 2\n```"
+    body = (
+        rb"Run\par{\f1 def f():\par}{\f1     return 1\par}\pard and {\f1 x} too.\par\pard\s3 a ="
+        rb" 1\line b = 2\par"
+    )
+    assert (
+        markdown(body)
+        == "Run\n\n```\ndef f():\n    return 1\n```\n\nand x too.\n\n```\na = 1\nb = 2\n```"
+    )
 
 
 def test_links_keep_their_targets():
@@ -97,7 +130,10 @@ def test_links_keep_their_targets():
 
 
 def test_it_is_found_by_its_first_bytes_and_damage_is_named():
-    assert read_document(rtf(rb"A boat.\par"), media_type="application/msword", url=URL).markdown == "A boat."
+    assert (
+        read_document(rtf(rb"A boat.\par"), media_type="application/msword", url=URL).markdown
+        == "A boat."
+    )
     with pytest.raises(Unreadable, match="damaged"):
         extract_rtf(b"{\\rt", URL)
     with pytest.raises(TooLarge, match="nested deeper"):
@@ -105,7 +141,17 @@ def test_it_is_found_by_its_first_bytes_and_damage_is_named():
 
 
 @pytest.mark.parametrize(
-    "unit", [rb"{\field{\*\fldinst{", rb"\'e9", rb"\u8364?", rb"\trowd a\cell", rb"{\pict", rb"{}", rb"\bin9", rb"\par x"]
+    "unit",
+    [
+        rb"{\field{\*\fldinst{",
+        rb"\'e9",
+        rb"\u8364?",
+        rb"\trowd a\cell",
+        rb"{\pict",
+        rb"{}",
+        rb"\bin9",
+        rb"\par x",
+    ],
 )
 def test_time_grows_no_faster_than_the_file(unit):
     started = time.process_time()
@@ -115,7 +161,27 @@ def test_time_grows_no_faster_than_the_file(unit):
 
 
 @given(
-    st.lists(st.sampled_from([b"{", b"}", b"\\", b"'", b"*", b"u8364", b"par", b"cell", b"row", b"f1", b"bin3", b" ", b"\xff", b"a", b"-"]))
+    st.lists(
+        st.sampled_from(
+            [
+                b"{",
+                b"}",
+                b"\\",
+                b"'",
+                b"*",
+                b"u8364",
+                b"par",
+                b"cell",
+                b"row",
+                b"f1",
+                b"bin3",
+                b" ",
+                b"\xff",
+                b"a",
+                b"-",
+            ]
+        )
+    )
 )
 def test_any_file_is_read_or_refused(pieces):
     try:

@@ -88,5 +88,7 @@ def test_an_empty_text_is_empty():
 @given(st.text(alphabet=st.sampled_from("ab #>-*+=`~|1.\n\t\f"), max_size=200))
 def test_any_text_is_read_and_keeps_its_words(text):
     markdown = extract_text(text, "").markdown
-    shown = "".join(token.content for token in MarkdownIt("commonmark").enable("table").parse(markdown))
+    shown = "".join(
+        token.content for token in MarkdownIt("commonmark").enable("table").parse(markdown)
+    )
     assert sorted(c for c in text if c.isalpha()) == sorted(c for c in shown if c.isalpha())

@@ -1,4 +1,6 @@
-"""What the tests of the browser share: a browser that stays open between tests, and a trap that counts who comes."""
+"""What the tests of the browser share: a browser that stays open between tests, and a trap that
+counts who comes.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def kept_open(settings: Settings, url: str) -> Iterator[None]:
 
 
 def chromiums(of: int | None = None) -> list[str]:
-    """The processes of a browser and of its driver among all that process `of` (this one) has started."""
+    """The processes of a browser and of its driver among all that process `of` (this one) has
+    started.
+    """
     lines = []
     for child in psutil.Process(of).children(recursive=True):
         with contextlib.suppress(psutil.Error):
@@ -48,12 +52,19 @@ def chromiums(of: int | None = None) -> list[str]:
 
 def browser_proxy() -> str:
     """Host and port of the proxy that the browser of this process was started with."""
-    [address] = {word.partition("=http://")[2] for line in chromiums() for word in line.split() if word.startswith("--proxy-server=")}
+    [address] = {
+        word.partition("=http://")[2]
+        for line in chromiums()
+        for word in line.split()
+        if word.startswith("--proxy-server=")
+    }
     return address
 
 
 class Trap:
-    """A server nobody may reach: TCP and UDP on one port of `host`. `came` lists who came all the same."""
+    """A server nobody may reach: TCP and UDP on one port of `host`. `came` lists who came all the
+    same.
+    """
 
     def __init__(self, host: str) -> None:
         self.host = host
@@ -62,7 +73,9 @@ class Trap:
         self.port = self._tcp.getsockname()[1]
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._udp.bind((host, self.port))
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._accept, self._receive)]
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for work in (self._accept, self._receive)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -88,7 +101,10 @@ class Trap:
             connection.settimeout(1)
             try:
                 said = connection.recv(65_536)
-                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\naccess-control-allow-origin: *\r\nconnection: close\r\n\r\nok")
+                connection.sendall(
+                    b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\naccess-control-allow-origin:"
+                    b" *\r\nconnection: close\r\n\r\nok"
+                )
             except OSError:
                 said = b""
             connection.close()

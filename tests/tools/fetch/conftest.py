@@ -1,4 +1,6 @@
-"""What the tests of fetching share: a client of the test world, and a look at the sockets of this process."""
+"""What the tests of fetching share: a client of the test world, and a look at the sockets of this
+process.
+"""
 
 from __future__ import annotations
 

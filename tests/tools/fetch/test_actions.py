@@ -7,13 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import Unreadable
-from spadework.tools.fetch.actions import MOST_PLACES, Place, count_items, find_table, page_text, search_text
+from spadework.tools.fetch.actions import (
+    MOST_PLACES,
+    Place,
+    count_items,
+    find_table,
+    page_text,
+    search_text,
+)
 
 PAGE = """<title>Boats</title><body><script>let a = 'boats'</script><h1>Boats for   hire</h1>
 <h2>Prices</h2><table><tr><th>Boat</th><th>Price</th></tr><tr><td>Skiff</td><td>14 crowns</td></tr>
 <tr><td>Ketch</td><td>90 crowns</td></tr></table>
 <table><caption>Tides of March</caption><tr><th>Day</th><th>Metres</th></tr><tr><td>1</td><td>4.1</td></tr></table>
-<ul class=boats><li>A red skiff<li>A blue skiff<li>A ketch, with <ul><li>two sails</ul></ul></body>"""
+<ul class=boats><li>A red skiff<li>A blue skiff<li>A ketch, with <ul><li>two sails</ul></ul></body>"""  # noqa: E501
 
 
 def test_text_is_that_of_the_page_or_of_what_is_selected():
@@ -28,7 +35,11 @@ def test_text_is_that_of_the_page_or_of_what_is_selected():
 def test_the_table_that_fits_the_words_is_found():
     prices = find_table(PAGE, "price of a ketch")
     assert prices
-    assert (prices.caption, prices.rows[0], prices.rows[2]) == ("Prices", ("Boat", "Price"), ("Ketch", "90 crowns"))
+    assert (prices.caption, prices.rows[0], prices.rows[2]) == (
+        "Prices",
+        ("Boat", "Price"),
+        ("Ketch", "90 crowns"),
+    )
     tides = find_table(PAGE, "tides")
     assert tides
     assert tides.caption == "Tides of March"

@@ -52,6 +52,12 @@ async def test_a_cancelled_caller_does_not_wait():
 @pytest.mark.timed
 def test_a_process_ends_while_its_work_goes_on():
     started = time.monotonic()
-    ended = subprocess.run([sys.executable, "-c", LEAVE_AT_ONCE], capture_output=True, text=True, timeout=30, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", LEAVE_AT_ONCE],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
     assert ended.stdout == "left\n"
     assert time.monotonic() - started < 10

@@ -1,4 +1,6 @@
-"""A page in the browser reaches what the guard allows and nothing else, by whichever way it tries; counted at a listener."""
+"""A page in the browser reaches what the guard allows and nothing else, by whichever way it tries;
+counted at a listener.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from spadework.tools.fetch.browser.handle import Browser
 from tests.tools.fetch.browsing import Trap, browser_proxy, kept_open, needs_chromium
 from tests.world.sites import SITES, World
 
-TEXT = "<article><h1>Tide tables</h1><p>The tide tables of Port Aldermere were printed by hand until the winter of 1974.</p></article>"
+TEXT = (
+    "<article><h1>Tide tables</h1><p>The tide tables of Port Aldermere were printed by hand until"
+    " the winter of 1974.</p></article>"
+)
 
 #: Ways out of a page that stays where it is. Each tells its name in the path.
 WAYS = {
@@ -25,31 +30,53 @@ WAYS = {
     "iframe": "<iframe src='http://PLACE/iframe'></iframe>",
     "object": "<object data='http://PLACE/object'></object>",
     "fetch": "<script>fetch('http://PLACE/fetch').catch(() => 0)</script>",
-    "post": "<script>fetch('http://PLACE/post', {method: 'POST', body: 'a=1', mode: 'no-cors'}).catch(() => 0)</script>",
-    "xhr": "<script>const x = new XMLHttpRequest(); x.open('GET', 'http://PLACE/xhr'); x.send()</script>",
+    "post": (
+        "<script>fetch('http://PLACE/post', {method: 'POST', body: 'a=1', mode:"
+        " 'no-cors'}).catch(() => 0)</script>"
+    ),
+    "xhr": (
+        "<script>const x = new XMLHttpRequest(); x.open('GET', 'http://PLACE/xhr');"
+        " x.send()</script>"
+    ),
     "beacon": "<script>navigator.sendBeacon('http://PLACE/beacon', 'a')</script>",
     "events": "<script>new EventSource('http://PLACE/events')</script>",
     "socket": "<script>new WebSocket('ws://PLACE/socket')</script>",
-    "worker": "<script>new Worker(URL.createObjectURL(new Blob([\"fetch('http://PLACE/worker')\"])))</script>",
+    "worker": (
+        "<script>new Worker(URL.createObjectURL(new"
+        " Blob([\"fetch('http://PLACE/worker')\"])))</script>"
+    ),
     "redirect": "<script>fetch('/to?place=PLACE').catch(() => 0)</script>",
 }
 #: Ways that are harder to see.
 INDIRECT = {
-    "prefetch": "<link rel=dns-prefetch href='//PLACE'><link rel=preconnect href='http://PLACE'><link rel=prefetch href='http://PLACE/pre'>",
+    "prefetch": (
+        "<link rel=dns-prefetch href='//PLACE'><link rel=preconnect href='http://PLACE'><link"
+        " rel=prefetch href='http://PLACE/pre'>"
+    ),
     "https": "<script>fetch('https://PLACE/https').catch(() => 0)</script>",
     "wss": "<script>new WebSocket('wss://PLACE/wss')</script>",
-    "notation": "<script>for (const h of ['2130706945', '0x7f000201', '127.2.1', '[::ffff:127.0.2.1]'])"
-    " fetch(`http://${h}:PORT/n`).catch(() => 0)</script>",
-    "rtc": "<script>(async () => { const urls = ['stun:PLACE', 'turn:PLACE', 'turn:PLACE?transport=tcp'];"
-    " const c = new RTCPeerConnection({iceServers: [{urls, username: 'a', credential: 'b'}]});"
-    " c.createDataChannel('x'); await c.setLocalDescription(await c.createOffer()); })()</script>",
-    "transport": "<script>try { new WebTransport('https://PLACE/t').ready.catch(() => 0) } catch {}</script>",
+    "notation": (
+        "<script>for (const h of ['2130706945', '0x7f000201', '127.2.1', '[::ffff:127.0.2.1]'])"
+        " fetch(`http://${h}:PORT/n`).catch(() => 0)</script>"
+    ),
+    "rtc": (
+        "<script>(async () => { const urls = ['stun:PLACE', 'turn:PLACE',"
+        " 'turn:PLACE?transport=tcp']; const c = new RTCPeerConnection({iceServers: [{urls,"
+        " username: 'a', credential: 'b'}]}); c.createDataChannel('x'); await"
+        " c.setLocalDescription(await c.createOffer()); })()</script>"
+    ),
+    "transport": (
+        "<script>try { new WebTransport('https://PLACE/t').ready.catch(() => 0) } catch {}</script>"
+    ),
 }
 #: Ways that are not taken even to a host that is allowed.
 CLOSED = {
     "image": "<img src='http://PLACE/image'>",
     "video": "<video src='http://PLACE/video.mp4' autoplay></video>",
-    "service worker": "<script>navigator.serviceWorker && navigator.serviceWorker.register('/sw.js').catch(() => 0)</script>",
+    "service worker": (
+        "<script>navigator.serviceWorker && navigator.serviceWorker.register('/sw.js').catch(() =>"
+        " 0)</script>"
+    ),
     "ping": "<a ping='http://PLACE/ping' href='#x' id=a>a</a><script>a.click()</script>",
     "popup": "<script>window.open('http://PLACE/popup')</script>",
 }
@@ -57,17 +84,24 @@ CLOSED = {
 EXITS = {
     "location": "<script>location = 'http://PLACE/location'</script>",
     "refresh": "<meta http-equiv=refresh content='0; url=http://PLACE/refresh'>",
-    "form": "<form action='http://PLACE/form' method=post><input name=a value=b></form><script>document.forms[0].submit()</script>",
+    "form": (
+        "<form action='http://PLACE/form' method=post><input name=a"
+        " value=b></form><script>document.forms[0].submit()</script>"
+    ),
     "download": "<a href='http://PLACE/download' download id=a>a</a><script>a.click()</script>",
 }
 
 
 @pytest.fixture(scope="module", params=["preferred", pytest.param("whole", marks=pytest.mark.full)])
 def chromium(request: pytest.FixtureRequest) -> str:
-    """What is read with by default, the headless shell where there is one; and the browser with windows beside it."""
+    """What is read with by default, the headless shell where there is one; and the browser with
+    windows beside it.
+    """
     needs_chromium()
     if request.param == "whole" and not headless_shell():
-        pytest.skip("There is no headless shell, so that the whole browser is the one that is preferred.")
+        pytest.skip(
+            "There is no headless shell, so that the whole browser is the one that is preferred."
+        )
     return installed_chromium() if request.param == "whole" else ""
 
 
@@ -78,7 +112,9 @@ def settings(world: World, chromium: str) -> Settings:
 
 @pytest.fixture(scope="module", autouse=True)
 def open_browser(_world: World, chromium: str) -> Iterator[None]:
-    with kept_open(Settings(allow_hosts=_world.hosts, chromium=chromium), _world.url("odd", "/plain")):
+    with kept_open(
+        Settings(allow_hosts=_world.hosts, chromium=chromium), _world.url("odd", "/plain")
+    ):
         yield
 
 
@@ -104,16 +140,29 @@ def guest() -> Iterator[Trap]:
 
 
 def page(ways: dict[str, str], trap: Trap) -> str:
-    return f"<title>Tides</title>{TEXT}{''.join(ways.values())}".replace("PLACE", trap.place).replace("PORT", str(trap.port))
+    return f"<title>Tides</title>{TEXT}{''.join(ways.values())}".replace(
+        "PLACE", trap.place
+    ).replace("PORT", str(trap.port))
 
 
 async def read(world: World, browser: Browser, ways: dict[str, str], trap: Trap) -> str:
-    world.put("archive", "/to", "", status=302, headers={"location": f"http://{trap.place}/redirect"})
-    world.put("archive", "/sw.js", f"fetch('http://{trap.place}/sw'); self.onfetch = () => 0", "text/javascript")
-    return (await browser.visit(world.put("archive", "/tides", page(ways, trap)), level=2, seconds=30)).body.decode()
+    world.put(
+        "archive", "/to", "", status=302, headers={"location": f"http://{trap.place}/redirect"}
+    )
+    world.put(
+        "archive",
+        "/sw.js",
+        f"fetch('http://{trap.place}/sw'); self.onfetch = () => 0",
+        "text/javascript",
+    )
+    return (
+        await browser.visit(world.put("archive", "/tides", page(ways, trap)), level=2, seconds=30)
+    ).body.decode()
 
 
-async def test_whatever_a_page_asks_for_the_refused_is_not_reached(world: World, browser: Browser, trap: Trap):
+async def test_whatever_a_page_asks_for_the_refused_is_not_reached(
+    world: World, browser: Browser, trap: Trap
+):
     assert "printed by hand" in await read(world, browser, WAYS | INDIRECT | CLOSED, trap)
     assert trap.came == []
     assert not world.asked("archive", "/sw.js"), "service workers are blocked"
@@ -136,7 +185,9 @@ async def test_nothing_goes_past_the_proxy(world: World, browser: Browser, guest
 
 
 @pytest.mark.parametrize("way", EXITS)
-async def test_a_page_does_not_lead_to_what_is_refused(world: World, browser: Browser, trap: Trap, way):
+async def test_a_page_does_not_lead_to_what_is_refused(
+    world: World, browser: Browser, trap: Trap, way
+):
     try:
         await read(world, browser, {way: EXITS[way]}, trap)
     except NotAllowed as error:
@@ -145,15 +196,25 @@ async def test_a_page_does_not_lead_to_what_is_refused(world: World, browser: Br
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_to_what_is_refused_is_refused(world: World, browser: Browser, trap: Trap, status):
-    url = world.put("archive", "/moved", "", status=status, headers={"location": f"http://{trap.place}/secret"})
+async def test_a_redirect_to_what_is_refused_is_refused(
+    world: World, browser: Browser, trap: Trap, status
+):
+    url = world.put(
+        "archive", "/moved", "", status=status, headers={"location": f"http://{trap.place}/secret"}
+    )
     with pytest.raises(NotAllowed, match=r"127\.0\.2\.1 is not a public address"):
         await browser.visit(url, level=2, seconds=20)
     assert trap.came == []
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.2.1:PORT/", "https://127.0.2.1:PORT/", "http://localhost:PORT/", "http://[::ffff:7f00:201]:PORT/"]
+    "url",
+    [
+        "http://127.0.2.1:PORT/",
+        "https://127.0.2.1:PORT/",
+        "http://localhost:PORT/",
+        "http://[::ffff:7f00:201]:PORT/",
+    ],
 )
 async def test_the_refused_is_not_visited(browser: Browser, trap: Trap, url):
     with pytest.raises(NotAllowed, match="not a public address"):
@@ -162,7 +223,14 @@ async def test_the_refused_is_not_visited(browser: Browser, trap: Trap, url):
 
 
 @pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "data:text/html,<p>a", "javascript:1", "chrome://version", "view-source:http://a.example/"]
+    "url",
+    [
+        "file:///etc/passwd",
+        "data:text/html,<p>a",
+        "javascript:1",
+        "chrome://version",
+        "view-source:http://a.example/",
+    ],
 )
 async def test_only_pages_of_the_web_are_visited(browser: Browser, url):
     with pytest.raises(NotAllowed, match="not an http or https URL"):
@@ -175,9 +243,17 @@ async def test_a_name_that_turns_inside_is_refused(world: World, trap: Trap, chr
         return [SITES["archive"] if asked.count(host) == 1 else SITES["private"]]
 
     asked: list[str] = []
-    url = world.put("archive", "/turning", f"{TEXT}<script>fetch('http://turning.example:{trap.port}/again').catch(() => 0)</script>")
-    async with Browser(Settings(allow_hosts=(SITES["archive"],), chromium=chromium), resolve=resolve) as browser:
-        seen = await browser.visit(url.replace(SITES["archive"], "turning.example"), level=2, seconds=20)
+    url = world.put(
+        "archive",
+        "/turning",
+        f"{TEXT}<script>fetch('http://turning.example:{trap.port}/again').catch(() => 0)</script>",
+    )
+    async with Browser(
+        Settings(allow_hosts=(SITES["archive"],), chromium=chromium), resolve=resolve
+    ) as browser:
+        seen = await browser.visit(
+            url.replace(SITES["archive"], "turning.example"), level=2, seconds=20
+        )
     assert b"printed by hand" in seen.body
     assert asked.count("turning.example") >= 2, "a connection is resolved and judged anew"
     assert trap.came == []
@@ -185,7 +261,12 @@ async def test_a_name_that_turns_inside_is_refused(world: World, trap: Trap, chr
 
 def test_the_proxy_serves_nobody_but_the_browser(world: World):
     address = browser_proxy()
-    for headers in ({}, {"Proxy-Authorization": "Basic YTpi"}, {"Proxy-Authorization": "Bearer x"}, {"Proxy-Authorization": "Basic \x01"}):
+    for headers in (
+        {},
+        {"Proxy-Authorization": "Basic YTpi"},
+        {"Proxy-Authorization": "Bearer x"},
+        {"Proxy-Authorization": "Basic \x01"},
+    ):
         connection = http.client.HTTPConnection(address, timeout=5)
         connection.request("GET", world.url("odd", "/plain"), headers=headers)
         assert connection.getresponse().status == 407
@@ -195,10 +276,10 @@ def test_the_proxy_serves_nobody_but_the_browser(world: World):
 
 async def test_cookies_and_storage_of_a_visit_are_gone_in_the_next(world: World, browser: Browser):
     script = (
-        "<p id=found></p><script>(async () => { found.textContent = ['before:', document.cookie, localStorage.a, sessionStorage.a,"
-        " window.name, (await indexedDB.databases()).map((base) => base.name)].join(' ');"
-        "document.cookie = 'a=kept; max-age=9999'; localStorage.a = sessionStorage.a = window.name = 'kept'; indexedDB.open('kept') })()"
-        "</script>"
+        "<p id=found></p><script>(async () => { found.textContent = ['before:', document.cookie,"
+        " localStorage.a, sessionStorage.a, window.name, (await indexedDB.databases()).map((base)"
+        " => base.name)].join(' ');document.cookie = 'a=kept; max-age=9999'; localStorage.a ="
+        " sessionStorage.a = window.name = 'kept'; indexedDB.open('kept') })()</script>"
     )
     url = world.put("archive", "/keeps", TEXT + script)
     first = (await browser.visit(url, level=2, seconds=20)).body
@@ -208,8 +289,13 @@ async def test_cookies_and_storage_of_a_visit_are_gone_in_the_next(world: World,
     assert b"before: " in first
 
 
-async def test_visits_to_two_hosts_at_once_see_nothing_of_each_other(world: World, browser: Browser):
-    script = "<p id=found></p><script>document.cookie = 'who=' + location.host; found.textContent = 'cookies: ' + document.cookie</script>"
+async def test_visits_to_two_hosts_at_once_see_nothing_of_each_other(
+    world: World, browser: Browser
+):
+    script = (
+        "<p id=found></p><script>document.cookie = 'who=' + location.host; found.textContent ="
+        " 'cookies: ' + document.cookie</script>"
+    )
     urls = [world.put(site, "/who", TEXT + script) for site in ("archive", "blog", "forum")]
     for seen in await asyncio.gather(*(browser.visit(url, level=2, seconds=30) for url in urls)):
         assert seen.body.count(b"cookies: who=") == 1
@@ -219,7 +305,8 @@ async def test_a_page_that_loads_without_end_is_cut(world: World, settings: Sett
     url = world.put(
         "archive",
         "/greedy",
-        f"{TEXT}<script>for (let n = 0; n < 4; n++) fetch('{world.url('odd', '/endless')}?' + n).catch(() => 0)</script>",
+        f"{TEXT}<script>for (let n = 0; n < 4; n++) fetch('{world.url('odd', '/endless')}?' +"
+        " n).catch(() => 0)</script>",
     )
     async with Browser(settings.model_copy(update={"browser_bytes": 2_000_000})) as browser:
         assert b"printed by hand" in (await browser.visit(url, level=2, seconds=30)).body
@@ -228,7 +315,9 @@ async def test_a_page_that_loads_without_end_is_cut(world: World, settings: Sett
 
 
 async def test_a_page_over_the_limit_is_too_large(world: World, settings: Settings):
-    url = world.put("archive", "/grows", f"{TEXT}<script>document.body.append('x'.repeat(3e6))</script>")
+    url = world.put(
+        "archive", "/grows", f"{TEXT}<script>document.body.append('x'.repeat(3e6))</script>"
+    )
     async with Browser(settings.model_copy(update={"page_bytes": 1_000_000})) as browser:
         with pytest.raises(FetchError, match="larger than 1,000,000 bytes"):
             await browser.visit(url, level=2, seconds=20)

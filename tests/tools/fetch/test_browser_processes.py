@@ -1,4 +1,6 @@
-"""The browser's processes: none before it is needed, one browser for all, none afterwards, however it ends."""
+"""The browser's processes: none before it is needed, one browser for all, none afterwards, however
+it ends.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,20 @@ def none_before_and_after() -> None:
     assert chromiums() == []
 
 
-async def test_it_starts_with_the_first_page_and_ends_with_the_last_holder(world: World, settings: Settings):
+async def test_it_starts_with_the_first_page_and_ends_with_the_last_holder(
+    world: World, settings: Settings
+):
     async with Browser(settings) as first, Browser(settings) as second:
         assert chromiums() == []
-        await asyncio.gather(*(browser.visit(world.url("odd", "/plain"), level=2, seconds=30) for browser in (first, second)))
-        assert sum(" --type=" not in line and "--proxy-server=" in line for line in chromiums()) == 1, "one browser for the process"
+        await asyncio.gather(
+            *(
+                browser.visit(world.url("odd", "/plain"), level=2, seconds=30)
+                for browser in (first, second)
+            )
+        )
+        assert (
+            sum(" --type=" not in line and "--proxy-server=" in line for line in chromiums()) == 1
+        ), "one browser for the process"
         await first.__aexit__(None, None, None)
         assert chromiums()
         with pytest.raises(SettingsError, match="closed"):
@@ -57,7 +68,10 @@ async def test_a_cancelled_visit_leaves_nothing(world: World, settings: Settings
 
 async def test_it_is_closed_while_pages_are_open(world: World, settings: Settings):
     async with Browser(settings) as browser:
-        visits = [asyncio.create_task(browser.visit(world.url(site, "/hang"), level=2, seconds=60)) for site in ("odd", "odd")]
+        visits = [
+            asyncio.create_task(browser.visit(world.url(site, "/hang"), level=2, seconds=60))
+            for site in ("odd", "odd")
+        ]
         await until(lambda: len(world.asked("odd", "/hang")) == 2, seconds=30)
     assert chromiums() == []
     for outcome in await asyncio.gather(*visits, return_exceptions=True):
@@ -119,7 +133,14 @@ asyncio.run(main() if sys.argv[2] == "hanging" else opened())
 
 
 @pytest.mark.parametrize(
-    "end", ["killed", *(pytest.param(end, marks=pytest.mark.full) for end in ("returns", "hanging", "terminated", "interrupted"))]
+    "end",
+    [
+        "killed",
+        *(
+            pytest.param(end, marks=pytest.mark.full)
+            for end in ("returns", "hanging", "terminated", "interrupted")
+        ),
+    ],
 )
 def test_a_program_that_ends_leaves_no_browser(world: World, monkeypatch: pytest.MonkeyPatch, end):
     for name, value in world.env.items():
@@ -136,7 +157,11 @@ def test_a_program_that_ends_leaves_no_browser(world: World, monkeypatch: pytest
             assert program.stdout and program.stdout.readline() == b"open\n"
         children = psutil.Process(program.pid).children(recursive=True)
         assert chromiums(program.pid)
-        signals = {"killed": signal.SIGKILL, "terminated": signal.SIGTERM, "interrupted": signal.SIGINT}
+        signals = {
+            "killed": signal.SIGKILL,
+            "terminated": signal.SIGTERM,
+            "interrupted": signal.SIGINT,
+        }
         if end in signals:
             program.send_signal(signals[end])
         assert program.stdin

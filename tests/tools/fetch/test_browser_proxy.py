@@ -1,4 +1,6 @@
-"""The proxy in front of the browser: what it takes for a request, what it passes on, and for whom."""
+"""The proxy in front of the browser: what it takes for a request, what it passes on, and for
+whom.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,14 @@ async def said(address: str, text: str, leave: Leave | None = None) -> str:
     return answer.decode("latin-1")
 
 
-async def test_a_request_is_passed_on_without_what_is_between_neighbours(world: World, address: str, leave: Leave):
+async def test_a_request_is_passed_on_without_what_is_between_neighbours(
+    world: World, address: str, leave: Leave
+):
     url = world.url("odd", "/plain?a=1")
-    head = f"GET {url} HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: keep-alive\r\nProxy-Connection: keep-alive\r\nX-Kept: 1\r\n\r\n"
+    head = (
+        f"GET {url} HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection:"
+        " keep-alive\r\nProxy-Connection: keep-alive\r\nX-Kept: 1\r\n\r\n"
+    )
     answer = await said(address, head, leave)
     assert answer.startswith("HTTP/1.1 200 OK")
     assert "Connection: close" in answer
@@ -65,7 +72,9 @@ async def test_a_request_is_passed_on_without_what_is_between_neighbours(world: 
     assert asked.headers["connection"] == "close"
 
 
-async def test_a_body_is_passed_on_and_what_comes_behind_it_is_not(world: World, address: str, leave: Leave):
+async def test_a_body_is_passed_on_and_what_comes_behind_it_is_not(
+    world: World, address: str, leave: Leave
+):
     head = f"POST {world.url('odd', '/plain')} HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
     head += f"GET {world.url('odd', '/kept')} HTTP/1.1\r\n\r\n"
     await said(address, head, leave)
@@ -93,17 +102,26 @@ async def test_a_body_is_passed_on_and_what_comes_behind_it_is_not(world: World,
         ("POST http://127.0.1.8/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
     ],
 )
-async def test_what_may_not_be_asked_for_is_refused(world: World, address: str, leave: Leave, head, status):
+async def test_what_may_not_be_asked_for_is_refused(
+    world: World, address: str, leave: Leave, head, status
+):
     assert (await said(address, head, leave)).startswith(f"HTTP/1.1 {status} ")
 
 
 async def test_who_has_no_leave_gets_nothing(world: World, address: str, leave: Leave):
-    for head in ("GET http://127.0.2.1/ HTTP/1.1\r\n\r\n", f"CONNECT {SITES['odd']}:80 HTTP/1.1\r\n\r\n"):
+    for head in (
+        "GET http://127.0.2.1/ HTTP/1.1\r\n\r\n",
+        f"CONNECT {SITES['odd']}:80 HTTP/1.1\r\n\r\n",
+    ):
         assert (await said(address, head)).startswith("HTTP/1.1 407 ")
     stranger = Leave(resolve, (), 1_000)
-    assert (await said(address, "CONNECT a.example:80 HTTP/1.1\r\n\r\n", stranger)).startswith("HTTP/1.1 407 ")
+    assert (await said(address, "CONNECT a.example:80 HTTP/1.1\r\n\r\n", stranger)).startswith(
+        "HTTP/1.1 407 "
+    )
     stranger.user = leave.user
-    assert (await said(address, "CONNECT a.example:80 HTTP/1.1\r\n\r\n", stranger)).startswith("HTTP/1.1 407 ")
+    assert (await said(address, "CONNECT a.example:80 HTTP/1.1\r\n\r\n", stranger)).startswith(
+        "HTTP/1.1 407 "
+    )
     assert not leave.refused
 
 
@@ -127,14 +145,24 @@ async def test_a_page_of_strangers_does_not_reach_the_hosts_one_owns(world: Worl
 async def test_a_page_that_has_had_its_share_gets_no_more(world: World, address: str, leave: Leave):
     answer = await said(address, f"GET {world.url('odd', '/endless')} HTTP/1.1\r\n\r\n", leave)
     assert 500_000 < len(answer) <= 1_000_000
-    assert (await said(address, f"GET {world.url('odd', '/plain')} HTTP/1.1\r\n\r\n", leave)).startswith("HTTP/1.1 403 ")
+    assert (
+        await said(address, f"GET {world.url('odd', '/plain')} HTTP/1.1\r\n\r\n", leave)
+    ).startswith("HTTP/1.1 403 ")
     leave.begin(SITES["odd"])
-    assert "41 metres" in await said(address, f"GET {world.url('odd', '/plain')} HTTP/1.1\r\n\r\n", leave)
+    assert "41 metres" in await said(
+        address, f"GET {world.url('odd', '/plain')} HTTP/1.1\r\n\r\n", leave
+    )
 
 
 def test_a_server_cannot_speak_for_the_proxy():
-    head = b"HTTP/1.1 407 Auth\r\nProxy-Authenticate: Basic realm=x\r\n folded\r\nX-A: 1\r\n  folded too\r\nKeep-Alive: 5\r\n\r\n"
-    assert answered(head) == b"HTTP/1.1 403 Forbidden\r\nX-A: 1\r\n  folded too\r\nConnection: close\r\n\r\n"
+    head = (
+        b"HTTP/1.1 407 Auth\r\nProxy-Authenticate: Basic realm=x\r\n folded\r\nX-A: 1\r\n  folded"
+        b" too\r\nKeep-Alive: 5\r\n\r\n"
+    )
+    assert (
+        answered(head)
+        == b"HTTP/1.1 403 Forbidden\r\nX-A: 1\r\n  folded too\r\nConnection: close\r\n\r\n"
+    )
 
 
 def test_trackers_are_known_with_all_below_them():
@@ -144,7 +172,12 @@ def test_trackers_are_known_with_all_below_them():
     assert not tracker("net")
 
 
-@given(head=st.binary(), first=st.sampled_from([b"", b"GET http://", b"CONNECT ", b"GET http://a.example/ HTTP/1.1\r\n"]))
+@given(
+    head=st.binary(),
+    first=st.sampled_from(
+        [b"", b"GET http://", b"CONNECT ", b"GET http://a.example/ HTTP/1.1\r\n"]
+    ),
+)
 def test_a_head_is_a_request_or_is_none(head, first):
     try:
         request = parsed(first + head + b"\r\n\r\n")

@@ -1,4 +1,6 @@
-"""The cache of pages: the rules of HTTP, one fault of server, disk or neighbour at a time, and never a secret in it."""
+"""The cache of pages: the rules of HTTP, one fault of server, disk or neighbour at a time, and
+never a secret in it.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +109,9 @@ async def test_a_304_of_another_copy_makes_us_ask_plainly(settings: Settings):
 async def test_what_must_not_be_kept_is_not(settings: Settings, rule):
     async with Site({"cache-control": rule}) as site:
         await fetch(site.url, settings)
-        assert not any(b"Tides" in zstandard.decompress(path.read_bytes()) for path in files(settings))
+        assert not any(
+            b"Tides" in zstandard.decompress(path.read_bytes()) for path in files(settings)
+        )
         assert not (await fetch(site.url, settings)).from_cache
     assert len(site.asked) == 2
 
@@ -117,7 +121,9 @@ async def test_a_page_that_becomes_private_property_is_forgotten(settings: Setti
         await fetch(site.url, settings)
         site.headers = {"cache-control": "no-store"}
         await fetch(site.url, settings)
-        assert not any(b"Tides" in zstandard.decompress(path.read_bytes()) for path in files(settings))
+        assert not any(
+            b"Tides" in zstandard.decompress(path.read_bytes()) for path in files(settings)
+        )
 
 
 async def test_a_private_answer_is_kept_since_the_cache_is_private(settings: Settings):
@@ -132,7 +138,9 @@ async def test_an_answer_that_varies_is_only_for_those_who_ask_alike(settings: S
         await fetch(site.url, settings)
         assert (await fetch(site.url, settings)).from_cache
         assert not (await fetch(site.url, settings.with_(user_agent="another/1.0"))).from_cache
-    assert not any("if-none-match" in head for head in site.asked), "a check could confirm the wrong one"
+    assert not any("if-none-match" in head for head in site.asked), (
+        "a check could confirm the wrong one"
+    )
 
 
 async def test_an_answer_that_varies_with_everything_is_not_used(settings: Settings):
@@ -159,23 +167,41 @@ async def test_no_secret_is_kept(world: World, settings: Settings):
 
 @pytest.mark.parametrize("status", [302, 403, 404, 500])
 async def test_only_pages_are_kept(world: World, settings: Settings, status):
-    world.put("archive", "/odd", "<p>Something else.</p>", status=status, headers=FRESH | {"location": world.url("odd", "/plain")})
+    world.put(
+        "archive",
+        "/odd",
+        "<p>Something else.</p>",
+        status=status,
+        headers=FRESH | {"location": world.url("odd", "/plain")},
+    )
     for _ in range(2):
         with suppress(FetchError):
             await fetch(world.url("archive", "/odd"), settings)
     assert len(world.asked("archive", "/odd")) > 1
 
 
-async def test_a_page_that_has_moved_for_good_is_not_asked_where_it_was(world: World, settings: Settings):
-    world.put("archive", "/old", "", status=301, headers=FRESH | {"location": world.url("odd", "/plain")})
+async def test_a_page_that_has_moved_for_good_is_not_asked_where_it_was(
+    world: World, settings: Settings
+):
+    world.put(
+        "archive", "/old", "", status=301, headers=FRESH | {"location": world.url("odd", "/plain")}
+    )
     for _ in range(2):
-        assert (await fetch(world.url("archive", "/old"), settings)).url == world.url("odd", "/plain")
+        assert (await fetch(world.url("archive", "/old"), settings)).url == world.url(
+            "odd", "/plain"
+        )
     assert len(world.asked("archive", "/old")) == 1
     assert len(world.asked("odd", "/plain")) == 2
 
 
 async def test_a_kept_redirect_is_judged_like_a_new_one(world: World, settings: Settings):
-    world.put("archive", "/trap", "", status=301, headers=FRESH | {"location": world.url("private", "/secret")})
+    world.put(
+        "archive",
+        "/trap",
+        "",
+        status=301,
+        headers=FRESH | {"location": world.url("private", "/secret")},
+    )
     for _ in range(2):
         with pytest.raises(NotAllowed):
             await fetch(world.url("archive", "/trap"), settings)
@@ -208,7 +234,9 @@ async def test_a_page_that_has_moved_is_stood_in_for_too(world: World, settings:
 
 
 @pytest.mark.parametrize("status", [500, 503])
-async def test_a_server_that_fails_is_stood_in_for_by_a_copy_that_says_so(settings: Settings, status):
+async def test_a_server_that_fails_is_stood_in_for_by_a_copy_that_says_so(
+    settings: Settings, status
+):
     async with Site(CHECKED) as site:
         await fetch(site.url, settings)
         site.status, site.body = status, b"broken"
@@ -224,7 +252,10 @@ async def test_a_server_that_fails_is_stood_in_for_by_a_copy_that_says_so(settin
         {"cache-control": "max-age=0, must-revalidate"},
         {"cache-control": "no-cache"},
         {"date": formatdate(time.time() - 8 * 86_400, usegmt=True)},
-        {"date": formatdate(time.time() - 100, usegmt=True), "cache-control": "max-age=10, stale-if-error=60"},
+        {
+            "date": formatdate(time.time() - 100, usegmt=True),
+            "cache-control": "max-age=10, stale-if-error=60",
+        },
     ],
 )
 async def test_a_copy_that_must_not_stand_in_does_not(settings: Settings, headers):
@@ -255,7 +286,12 @@ async def test_an_answer_from_the_future_grows_old_all_the_same(settings: Settin
 
 
 @pytest.mark.parametrize(
-    "headers", [{"etag": '"\xe9t\xe9"'}, {"expires": "soon", "last-modified": "Whenever"}, {"cache-control": "max-age=\xb2"}]
+    "headers",
+    [
+        {"etag": '"\xe9t\xe9"'},
+        {"expires": "soon", "last-modified": "Whenever"},
+        {"cache-control": "max-age=\xb2"},
+    ],
 )
 async def test_odd_headers_do_no_harm(settings: Settings, headers):
     async with Site(headers) as site:
@@ -324,8 +360,14 @@ async def test_processes_share_the_cache(world: World, settings: Settings):
     url = world.put("archive", "/tides", "<p>The winter tide.</p>", headers=FRESH)
 
     async def process() -> list[str]:
-        env = os.environ | world.env | {"SPADEWORK_HOME": str(settings.home), "SPADEWORK_PARALLEL_PER_HOST": "4"}
-        started = await asyncio.create_subprocess_exec(sys.executable, "-c", PROGRAM, url, env=env, stdout=asyncio.subprocess.PIPE)
+        env = (
+            os.environ
+            | world.env
+            | {"SPADEWORK_HOME": str(settings.home), "SPADEWORK_PARALLEL_PER_HOST": "4"}
+        )
+        started = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", PROGRAM, url, env=env, stdout=asyncio.subprocess.PIPE
+        )
         async with asyncio.timeout(60):
             return (await started.communicate())[0].decode().split()
 
@@ -393,7 +435,12 @@ async def test_a_damaged_text_is_read_anew(tmp_path: Path):
     readings, cleaned = Readings(), Cleaned(Store(tmp_path, 10**6))
     await cleaned.once(page(), readings.read)
     for path in kept(tmp_path):
-        for damaged in (b"junk", zstandard.compress(b"{}"), zstandard.compress(b"[1]"), zstandard.compress(b'{"found": {"title": 1}}')):
+        for damaged in (
+            b"junk",
+            zstandard.compress(b"{}"),
+            zstandard.compress(b"[1]"),
+            zstandard.compress(b'{"found": {"title": 1}}'),
+        ):
             path.write_bytes(damaged)
             assert await cleaned.once(page(), readings.read) == TEXT
     assert readings.count == 5

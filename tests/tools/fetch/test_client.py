@@ -1,4 +1,6 @@
-"""Fetching from real servers: the ordinary page, every odd server by its right name and in time, and good manners."""
+"""Fetching from real servers: the ordinary page, every odd server by its right name and in time,
+and good manners.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from itertools import pairwise
 import pytest
 from blockbuster import blockbuster_ctx
 
-from spadework.errors import Blocked, FetchError, NotAllowed, TooLarge, TooSlow, Unreachable, Unreadable
+from spadework.errors import (
+    Blocked,
+    FetchError,
+    NotAllowed,
+    TooLarge,
+    TooSlow,
+    Unreachable,
+    Unreadable,
+)
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from tests.tools.fetch.conftest import until
@@ -20,7 +30,13 @@ from tests.world.sites import World
 
 async def test_an_ordinary_page_comes_with_what_the_server_said(world: World, web: Web):
     page = await web.fetch(world.url("odd", "/plain#part"), seconds=5)
-    assert (page.url, page.status, page.media_type, page.charset, page.level) == (world.url("odd", "/plain"), 200, "text/html", "utf-8", 0)
+    assert (page.url, page.status, page.media_type, page.charset, page.level) == (
+        world.url("odd", "/plain"),
+        200,
+        "text/html",
+        "utf-8",
+        0,
+    )
     assert b"41 metres tall" in page.body
     [asked] = world.asked("odd", "/plain")
     assert asked.headers["user-agent"].startswith("spadework/")
@@ -60,7 +76,9 @@ async def test_an_ordinary_page_comes_with_what_the_server_said(world: World, we
         ("private", "/secret", NotAllowed, "127.0.2.1 is not a public address"),
     ],
 )
-async def test_an_odd_server_is_named_right_and_in_time(world: World, settings: Settings, site, path, error, says):
+async def test_an_odd_server_is_named_right_and_in_time(
+    world: World, settings: Settings, site, path, error, says
+):
     started = time.monotonic()
     async with Web(settings.with_(page_bytes=1_000_000)) as web:
         with pytest.raises(FetchError) as refusal:
@@ -72,7 +90,9 @@ async def test_an_odd_server_is_named_right_and_in_time(world: World, settings: 
 
 
 @pytest.mark.timed
-async def test_a_server_that_sends_no_first_byte_is_left_before_the_deadline(world: World, settings: Settings):
+async def test_a_server_that_sends_no_first_byte_is_left_before_the_deadline(
+    world: World, settings: Settings
+):
     started = time.monotonic()
     async with Web(settings.with_(first_byte_seconds=0.3)) as web:
         with pytest.raises(TooSlow, match=r"did not begin its answer within 0\.3 s"):
@@ -80,7 +100,16 @@ async def test_a_server_that_sends_no_first_byte_is_left_before_the_deadline(wor
     assert time.monotonic() - started < 2
 
 
-@pytest.mark.parametrize("path", ["/slow-start?seconds=0.3", "/drip?seconds=0.01&drops=10", "/packed/gzip", "/packed/deflate", "/untyped"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/slow-start?seconds=0.3",
+        "/drip?seconds=0.01&drops=10",
+        "/packed/gzip",
+        "/packed/deflate",
+        "/untyped",
+    ],
+)
 async def test_slow_packed_and_untyped_pages_come_whole(world: World, web: Web, path):
     page = await web.fetch(world.url("odd", path), seconds=5)
     assert page.body.startswith(b"<title>")
@@ -99,7 +128,13 @@ async def test_redirects_lead_to_the_page(world: World, web: Web, path):
 
 
 async def test_cookies_stay_with_their_host(world: World, web: Web):
-    world.put("blog", "/set", "", status=302, headers={"location": world.url("odd", "/plain"), "set-cookie": "session=1"})
+    world.put(
+        "blog",
+        "/set",
+        "",
+        status=302,
+        headers={"location": world.url("odd", "/plain"), "set-cookie": "session=1"},
+    )
     await web.fetch(world.url("blog", "/set"), seconds=5)
     assert "cookie" not in world.asked("odd", "/plain")[0].headers
 
@@ -111,7 +146,9 @@ async def test_no_redirect_is_followed_when_none_is_allowed(world: World, settin
     assert not world.asked("odd", "/plain")
 
 
-async def test_a_server_that_turns_us_away_is_asked_once_more_like_a_browser(world: World, web: Web):
+async def test_a_server_that_turns_us_away_is_asked_once_more_like_a_browser(
+    world: World, web: Web
+):
     page = await web.fetch(world.url("odd", "/bot-wall"), seconds=5)
     assert page.level == 1
     first, second = world.asked("odd", "/bot-wall")
@@ -129,10 +166,14 @@ async def test_a_server_that_says_later_is_asked_later(world: World, web: Web, s
     assert second.started - first.started >= 1
 
 
-@pytest.mark.parametrize(("after", "seconds"), [("3600", 5), ("2", 0.5), ("Fri, 01 Jan 2100 00:00:00 GMT", 5)])
+@pytest.mark.parametrize(
+    ("after", "seconds"), [("3600", 5), ("2", 0.5), ("Fri, 01 Jan 2100 00:00:00 GMT", 5)]
+)
 async def test_later_is_not_waited_for_when_it_is_far_off(world: World, web: Web, after, seconds):
     with pytest.raises(Blocked, match="429"):
-        await web.fetch(world.url("odd", f"/status/429?after={after}".replace(" ", "%20")), seconds=seconds)
+        await web.fetch(
+            world.url("odd", f"/status/429?after={after}".replace(" ", "%20")), seconds=seconds
+        )
     assert len(world.asked("odd", "/status/429")) == 1
 
 
@@ -152,7 +193,16 @@ async def test_a_redirect_to_a_private_address_reaches_nobody(world: World, web:
 
     async with await asyncio.start_server(listener, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        hosts = ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "127.1"]
+        hosts = [
+            "127.0.0.1",
+            "localhost",
+            "2130706433",
+            "0x7f.1",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "0.0.0.0",
+            "127.1",
+        ]
         for host in [*hosts, "127.0.0.1."]:
             target = f"http://{host}:{port}/latest/meta-data/"
             with pytest.raises(NotAllowed):
@@ -175,7 +225,9 @@ async def test_robots_txt_is_honoured_and_asked_for_once(world: World, web: Web)
 
 async def test_robots_txt_is_honoured_behind_a_redirect(world: World, web: Web):
     with pytest.raises(Blocked, match=r"robots\.txt"):
-        await web.fetch(world.url("odd", "/to?url=" + world.url("docs", "/internal/notes")), seconds=5)
+        await web.fetch(
+            world.url("odd", "/to?url=" + world.url("docs", "/internal/notes")), seconds=5
+        )
 
 
 async def test_robots_txt_can_be_lifted(world: World, settings: Settings):
@@ -186,7 +238,12 @@ async def test_robots_txt_can_be_lifted(world: World, settings: Settings):
 
 
 async def test_robots_txt_addresses_us_by_name(world: World, web: Web):
-    world.put("blog", "/robots.txt", "User-agent: *\nAllow: /\n\nUser-agent: spadework\nDisallow: /\n", "text/plain")
+    world.put(
+        "blog",
+        "/robots.txt",
+        "User-agent: *\nAllow: /\n\nUser-agent: spadework\nDisallow: /\n",
+        "text/plain",
+    )
     world.put("news", "/robots.txt", "User-agent: research\nDisallow: /\n", "text/plain")
     with pytest.raises(Blocked, match=r"robots\.txt"):
         await web.fetch(world.url("blog"), seconds=5)
@@ -223,9 +280,13 @@ async def test_a_crawl_delay_longer_than_the_time_left_is_said_at_once(world: Wo
 async def test_a_host_is_asked_for_few_pages_at_once(world: World, settings: Settings, most):
     world.delay = 0.1
     async with Web(settings.with_(parallel_per_host=most)) as web:
-        await asyncio.gather(*(web.fetch(world.url("odd", f"/plain?{n}"), seconds=10) for n in range(6)))
+        await asyncio.gather(
+            *(web.fetch(world.url("odd", f"/plain?{n}"), seconds=10) for n in range(6))
+        )
     asked = world.asked("odd", "/plain")
-    at_once = max(sum(other.started <= one.started < (other.ended or 0) for other in asked) for one in asked)
+    at_once = max(
+        sum(other.started <= one.started < (other.ended or 0) for other in asked) for one in asked
+    )
     assert at_once == most
 
 
@@ -233,14 +294,23 @@ async def test_a_host_is_asked_for_few_pages_at_once(world: World, settings: Set
 async def test_hosts_do_not_wait_for_each_other(world: World, web: Web):
     world.delay = 0.3
     started = time.monotonic()
-    await asyncio.gather(*(web.fetch(world.url(site), seconds=10) for site in ("news", "docs", "forum", "archive", "encyclopedia")))
+    await asyncio.gather(
+        *(
+            web.fetch(world.url(site), seconds=10)
+            for site in ("news", "docs", "forum", "archive", "encyclopedia")
+        )
+    )
     assert time.monotonic() - started < 1.5
 
 
 @pytest.mark.parametrize("path", ["/hang", "/drip", "/status/503?after=4", "/endless"])
-async def test_a_cancelled_fetch_leaves_no_task_and_no_socket(world: World, settings: Settings, sockets: Callable[[], int], path):
+async def test_a_cancelled_fetch_leaves_no_task_and_no_socket(
+    world: World, settings: Settings, sockets: Callable[[], int], path
+):
     async with Web(settings.with_(robots=False, page_bytes=10**12)) as web:
-        fetches = [asyncio.create_task(web.fetch(world.url("odd", path), seconds=30)) for _ in range(3)]
+        fetches = [
+            asyncio.create_task(web.fetch(world.url("odd", path), seconds=30)) for _ in range(3)
+        ]
         await until(lambda: len(world.asked("odd")) > 0)
         assert sockets() > 0 or "503" in path
         for fetch in fetches:
@@ -254,7 +324,9 @@ async def test_a_cancelled_fetch_leaves_no_task_and_no_socket(world: World, sett
     assert sockets() == 0
 
 
-async def test_a_failed_fetch_leaves_no_socket_once_the_client_is_closed(world: World, settings: Settings, sockets: Callable[[], int]):
+async def test_a_failed_fetch_leaves_no_socket_once_the_client_is_closed(
+    world: World, settings: Settings, sockets: Callable[[], int]
+):
     async with Web(settings.with_(page_bytes=1_000)) as web:
         for path in ("/endless", "/bomb", "/status/403", "/hang", "/grow/1"):
             with contextlib.suppress(FetchError):
@@ -263,7 +335,9 @@ async def test_a_failed_fetch_leaves_no_socket_once_the_client_is_closed(world: 
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_proxies_of_the_environment_are_not_asked(world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch):
+async def test_proxies_of_the_environment_are_not_asked(
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
+):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, world.url("private"))
     async with Web(settings) as web:

@@ -1,4 +1,6 @@
-"""Names and addresses: one resolution, every address judged, the connection to a judged one, the name kept in TLS and in the request."""
+"""Names and addresses: one resolution, every address judged, the connection to a judged one, the
+name kept in TLS and in the request.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from tests.world.sites import SITES, World
 
 
 def answers(*rounds: list[str]) -> tuple[Resolve, list[str]]:
-    """A resolver that gives one list of addresses after the other, the last one for ever, and the names it was asked."""
+    """A resolver that gives one list of addresses after the other, the last one for ever, and the
+    names it was asked.
+    """
     asked: list[str] = []
 
     async def resolver(host: str) -> list[str]:
@@ -44,16 +48,27 @@ async def test_the_connection_goes_to_the_address_that_was_judged(world: World):
 
 async def test_a_name_that_turns_to_a_private_address_is_refused(world: World):
     resolver, asked = answers([SITES["odd"]], [SITES["private"]])
-    async with Web(Settings(allow_hosts=(SITES["odd"],), robots=False, parallel_per_host=1), resolve=resolver) as web:
+    async with Web(
+        Settings(allow_hosts=(SITES["odd"],), robots=False, parallel_per_host=1), resolve=resolver
+    ) as web:
         await web.fetch(named(world, "odd", "rebinding.example"), seconds=5)
-        with pytest.raises(NotAllowed, match=r"rebinding\.example is refused: 127\.0\.2\.1 is not a public address"):
+        with pytest.raises(
+            NotAllowed, match=r"rebinding\.example is refused: 127\.0\.2\.1 is not a public address"
+        ):
             await web.fetch(named(world, "private", "rebinding.example", "/secret"), seconds=5)
     assert len(asked) == 2
     assert not world.asked("private")
 
 
 @pytest.mark.parametrize(
-    "addresses", [["127.0.2.1"], ["1.1.1.1", "127.0.2.1"], ["127.0.2.1", "1.1.1.1"], ["::ffff:127.0.2.1"], ["fe80::1%lo"]]
+    "addresses",
+    [
+        ["127.0.2.1"],
+        ["1.1.1.1", "127.0.2.1"],
+        ["127.0.2.1", "1.1.1.1"],
+        ["::ffff:127.0.2.1"],
+        ["fe80::1%lo"],
+    ],
 )
 async def test_one_private_address_condemns_a_name(world: World, addresses):
     resolver, _ = answers(addresses)
@@ -130,10 +145,15 @@ async def test_the_systems_resolver_says_when_a_name_is_none(name):
         await resolve(name)
 
 
-async def test_tls_and_http2_keep_the_name_of_a_pinned_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_tls_and_http2_keep_the_name_of_a_pinned_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     resolver, _ = answers(["127.0.3.4"])
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    async with serve("127.0.3.4", "pinned.example", tmp_path) as server, Web(Settings(allow_hosts=("127.0.3.4",)), resolve=resolver) as web:
+    async with (
+        serve("127.0.3.4", "pinned.example", tmp_path) as server,
+        Web(Settings(allow_hosts=("127.0.3.4",)), resolve=resolver) as web,
+    ):
         page = await web.fetch(f"https://pinned.example:{server.port}/", seconds=5)
     assert page.body == PAGE
     assert set(server.greeted) == {"pinned.example"}
@@ -142,9 +162,13 @@ async def test_tls_and_http2_keep_the_name_of_a_pinned_address(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-async def test_a_certificate_must_be_trusted_and_name_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted):
+async def test_a_certificate_must_be_trusted_and_name_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted
+):
     resolver, _ = answers(["127.0.3.4"])
-    async with serve("127.0.3.4", "other.example" if trusted else "pinned.example", tmp_path) as server:
+    async with serve(
+        "127.0.3.4", "other.example" if trusted else "pinned.example", tmp_path
+    ) as server:
         if trusted:
             monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
         async with Web(Settings(allow_hosts=("127.0.3.4",), robots=False), resolve=resolver) as web:

@@ -12,7 +12,10 @@ from spadework.tools.fetch.faults import lasting, named, reason
 
 
 def test_a_refusal_that_names_no_server_gets_its_page():
-    error = named(TooLarge("The page is larger than 10 bytes", hint="Raise page_bytes."), "http://me:secret@example.com/a?key=1")
+    error = named(
+        TooLarge("The page is larger than 10 bytes", hint="Raise page_bytes."),
+        "http://me:secret@example.com/a?key=1",
+    )
     assert type(error) is TooLarge
     assert str(error) == "example.com/a: The page is larger than 10 bytes."
     assert error.hint == "Raise page_bytes."
@@ -38,7 +41,9 @@ def test_the_insides_of_libraries_are_not_shown(says, words):
 
 
 def test_a_bad_certificate_is_a_lasting_fault():
-    inner = ssl.SSLCertVerificationError(1, "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed (_ssl.c:1006)")
+    inner = ssl.SSLCertVerificationError(
+        1, "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed (_ssl.c:1006)"
+    )
     inner.verify_message = "certificate has expired"
     error = httpcore.ConnectError("long words")
     error.__cause__ = inner

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.guard import MAX_URL_CHARS, check_url, is_http_url, is_public, may_connect, shown
+from spadework.tools.fetch.guard import (
+    MAX_URL_CHARS,
+    check_url,
+    is_http_url,
+    is_public,
+    may_connect,
+    shown,
+)
 
 REFUSED_TEXT = """
     0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 127.0.1.1 127.255.255.254
@@ -21,17 +28,29 @@ REFUSED_TEXT = """
     2001::1 2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:2::1 2001:10::1 2001:20::1 2001:db8::1 2002:7f00:1::1 2002:a00:1::
     2002:c0a8:101::1 2002:a9fe:a9fe:: 2606:4700::5efe:8.8.8.8 2606:4700::200:5efe:10.0.0.1 3fff::1 3fff:fff::1 4000::1 5f00::1
     fc00::1 fd00::1 fd00:ec2::254 fe80::1 fe80::5efe:192.168.0.1 fec0::1 feff::1 ff02::1 ff05::2 fe80::1%eth0 2606:4700::1111%eth0
-"""
+"""  # noqa: E501
 
 ALLOWED_TEXT = """
     1.1.1.1 8.8.8.8 9.9.9.9 11.0.0.1 93.184.215.14 100.63.255.255 100.128.0.1 126.255.255.255 128.0.0.1 169.253.255.255
     172.15.255.255 172.32.0.1 192.0.1.1 192.167.1.1 192.169.0.1 198.17.1.1 198.20.0.1 223.255.255.255 168.63.129.17
     2606:4700::1111 2001:4860:4860::8888 2a00:1450:4001::200e 2620:fe::fe 2400:cb00::1 ::ffff:8.8.8.8 64:ff9b::8.8.8.8
     2002:808:808::1 2a01:4f8::5eff:1
-"""
+"""  # noqa: E501
 
 REFUSED, ALLOWED = REFUSED_TEXT.split(), ALLOWED_TEXT.split()
-NO_ADDRESS = ["", " ", "localhost", "example.com", "127.1", "0x7f000001", "2130706433", "017700000001", "8.8.8.8 ", "8.8.8.8:80", "[::1]"]
+NO_ADDRESS = [
+    "",
+    " ",
+    "localhost",
+    "example.com",
+    "127.1",
+    "0x7f000001",
+    "2130706433",
+    "017700000001",
+    "8.8.8.8 ",
+    "8.8.8.8:80",
+    "[::1]",
+]
 
 
 def test_the_table_is_long_enough():
@@ -57,7 +76,11 @@ def test_what_is_no_address_is_not_public(text):
 @given(st.ip_addresses(v=4))
 def test_an_ipv4_inside_ipv6_is_judged_like_itself(inner: IPv4Address):
     number = int(inner)
-    carried = [IPv6Address(0xFFFF << 32 | number), IPv6Address(0x64FF9B << 96 | number), IPv6Address(0x2002 << 112 | number << 80)]
+    carried = [
+        IPv6Address(0xFFFF << 32 | number),
+        IPv6Address(0x64FF9B << 96 | number),
+        IPv6Address(0x2002 << 112 | number << 80),
+    ]
     assert {is_public(str(outer)) for outer in carried} == {is_public(str(inner))}
 
 
@@ -84,7 +107,10 @@ def test_an_owned_name_opens_itself_and_an_owned_address_opens_itself():
         ("  https://example.com:443/a?b=c#d ", "https://example.com/a?b=c"),
         ("http://example.com:8080?q=1", "http://example.com:8080/?q=1"),
         ("http://example.com./x", "http://example.com/x"),
-        ("https://bücher.example/ä ö?q=ü", "https://xn--bcher-kva.example/%C3%A4%20%C3%B6?q=%C3%BC"),
+        (
+            "https://bücher.example/ä ö?q=ü",
+            "https://xn--bcher-kva.example/%C3%A4%20%C3%B6?q=%C3%BC",
+        ),
         ("http://example.com/%7Ea/100%", "http://example.com/%7Ea/100%"),
         ("http://foo_bar.example/", "http://foo_bar.example/"),
         ("http://2130706433/", "http://127.0.0.1/"),
@@ -117,11 +143,41 @@ def test_a_url_gets_one_notation(url, normal):
             "javascript:alert(1)",
             "data:text/html,x",
         ),
-        *("http://", "http:///path", "http:example.com", "http://:80/", "http://example.com:0/", "http://example.com:99999/"),
-        *("http://example.com:x/", "http://user@example.com/", "http://user:secret@example.com/", "http://exa mple.com/"),
-        *("http://a\\@b.example/", "http://[::1", "http://[fe80::1%25eth0]/", "http://[v1.x]:1/", "http://1.2.3.4.5/", "http://256.1.1.1/"),
-        *("http://1.2.3.400/", "http://a..b/", "http://%31.example/", "http://exa\x00mple.com/", "http://example.com:80:80/", "http://08/"),
-        *("http://" + "a" * 64 + ".example/", "http://example.com/" + "a" * MAX_URL_CHARS, "http://\u2100.example/"),
+        *(
+            "http://",
+            "http:///path",
+            "http:example.com",
+            "http://:80/",
+            "http://example.com:0/",
+            "http://example.com:99999/",
+        ),
+        *(
+            "http://example.com:x/",
+            "http://user@example.com/",
+            "http://user:secret@example.com/",
+            "http://exa mple.com/",
+        ),
+        *(
+            "http://a\\@b.example/",
+            "http://[::1",
+            "http://[fe80::1%25eth0]/",
+            "http://[v1.x]:1/",
+            "http://1.2.3.4.5/",
+            "http://256.1.1.1/",
+        ),
+        *(
+            "http://1.2.3.400/",
+            "http://a..b/",
+            "http://%31.example/",
+            "http://exa\x00mple.com/",
+            "http://example.com:80:80/",
+            "http://08/",
+        ),
+        *(
+            "http://" + "a" * 64 + ".example/",
+            "http://example.com/" + "a" * MAX_URL_CHARS,
+            "http://\u2100.example/",
+        ),
     ],
 )
 def test_what_is_no_fetchable_url_is_not_allowed(url):

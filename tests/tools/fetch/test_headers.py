@@ -33,7 +33,11 @@ def test_cookies_are_sent_where_they_belong():
 
 def cookies_from(value: bytes) -> httpx.Cookies:
     cookies = httpx.Cookies()
-    cookies.extract_cookies(httpx.Response(302, headers=httpx.Headers([(b"set-cookie", value)]), request=httpx.Request("GET", URL)))
+    cookies.extract_cookies(
+        httpx.Response(
+            302, headers=httpx.Headers([(b"set-cookie", value)]), request=httpx.Request("GET", URL)
+        )
+    )
     return cookies
 
 
@@ -43,7 +47,13 @@ def test_any_cookie_is_survived_and_only_ascii_goes_back(value):
 
 
 @pytest.mark.parametrize(
-    ("domain", "back"), [("", True), ("; Domain=example.com", True), ("; Domain=other.example", False), ("; Domain=com", False)]
+    ("domain", "back"),
+    [
+        ("", True),
+        ("; Domain=example.com", True),
+        ("; Domain=other.example", False),
+        ("; Domain=com", False),
+    ],
 )
 def test_a_site_sets_no_cookies_for_others(domain, back):
     cookies = cookies_from(b"a=1" + domain.encode())
@@ -51,20 +61,29 @@ def test_a_site_sets_no_cookies_for_others(domain, back):
     assert "Cookie" not in for_level(0, "https://other.example/", "x", cookies)
 
 
-@pytest.mark.parametrize(("value", "seconds"), [("0", 0), (" 120 ", 120), ("", None), ("soon", None), ("-1", None), ("1.5", None)])
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("0", 0), (" 120 ", 120), ("", None), ("soon", None), ("-1", None), ("1.5", None)],
+)
 def test_retry_after_in_seconds(value, seconds):
     assert retry_after(httpx.Headers({"retry-after": value})) == seconds
 
 
 def test_retry_after_as_a_date():
-    soon, past = (format_datetime(datetime.now(UTC) + timedelta(seconds=s), usegmt=True) for s in (60, -60))
+    soon, past = (
+        format_datetime(datetime.now(UTC) + timedelta(seconds=s), usegmt=True) for s in (60, -60)
+    )
     assert retry_after(httpx.Headers({"retry-after": soon})) == pytest.approx(60, abs=2)
     assert retry_after(httpx.Headers({"retry-after": past})) == 0
 
 
-HEADER = st.binary(max_size=60) | st.from_regex(rb"[a-z/]{0,9} ?;? ?charset\\*?[0-9]?=.{0,20}", fullmatch=True)
+HEADER = st.binary(max_size=60) | st.from_regex(
+    rb"[a-z/]{0,9} ?;? ?charset\\*?[0-9]?=.{0,20}", fullmatch=True
+)
 DATE = st.from_regex(
-    rb"[A-Z][a-z]{2}, [0-9]{1,5} [A-Z][a-z]{2} [0-9]{1,6} [0-9]{1,3}(:[0-9]{1,3}){0,3} ([+-][0-9]{1,7}|GMT)?", fullmatch=True
+    rb"[A-Z][a-z]{2}, [0-9]{1,5} [A-Z][a-z]{2} [0-9]{1,6} [0-9]{1,3}(:[0-9]{1,3}){0,3}"
+    rb" ([+-][0-9]{1,7}|GMT)?",
+    fullmatch=True,
 )
 
 

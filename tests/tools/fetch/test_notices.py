@@ -31,7 +31,8 @@ def test_a_notice_is_named(text, kind):
         "A page has four columns, and the index could not be kept on it.",
         "Bridges need maintenance, and the ferry is closed on Sundays.",
         "The farm is for sale. Its domain reaches down to the river.",
-        "Page not found. " + "What a server should say when it has no page for an address. " * (MAX_CHARS // 50),
+        "Page not found. "
+        + "What a server should say when it has no page for an address. " * (MAX_CHARS // 50),
     ],
 )
 def test_a_page_is_no_notice(text):

@@ -30,12 +30,21 @@ LONG = 60.0
 def limits(wanted: int, **changes: float) -> Limits:
     loop = asyncio.get_running_loop()
     seconds = changes.pop("seconds", LONG)
-    usual = Limits(wanted=wanted, parallel=5, per_group=5, page_seconds=LONG, slow_seconds=LONG, until=loop.time() + seconds)
+    usual = Limits(
+        wanted=wanted,
+        parallel=5,
+        per_group=5,
+        page_seconds=LONG,
+        slow_seconds=LONG,
+        until=loop.time() + seconds,
+    )
     return replace(usual, **changes)  # type: ignore[arg-type]
 
 
 class Pages:
-    """Candidates by name: `a` is read as soon as `open["a"]` is set; a name in `fail` fails. Says what ran and what runs."""
+    """Candidates by name: `a` is read as soon as `open["a"]` is set; a name in `fail` fails. Says
+    what ran and what runs.
+    """
 
     def __init__(self, *, fail: str = "", shut: str = "", pages: int = 1_000) -> None:
         self.open: dict[str, asyncio.Event] = {}
@@ -60,12 +69,16 @@ class Pages:
         finally:
             self.running.remove(name)
 
-    async def all(self, names: Sequence[str], limited: Limits, **how: object) -> list[Outcome[str, str]]:
+    async def all(
+        self, names: Sequence[str], limited: Limits, **how: object
+    ) -> list[Outcome[str, str]]:
         """Every outcome. Opens what is named in `opens` once another one came."""
         opens, stop = how.get("opens", {}), how.get("stop") or asyncio.Event()
         group: Callable[[str], str] = how.get("group") or (lambda name: "")  # type: ignore[assignment]
         outcomes: list[Outcome[str, str]] = []
-        async with aclosing(read_many(names, self.read, limited, group=group, key=lambda page: page, stop=stop)) as reading:  # type: ignore[arg-type]
+        async with aclosing(
+            read_many(names, self.read, limited, group=group, key=lambda page: page, stop=stop)
+        ) as reading:  # type: ignore[arg-type]
             async for outcome in reading:
                 outcomes.append(outcome)
                 if isinstance(outcome, Came) and outcome.candidate in opens:  # type: ignore[operator]
@@ -80,7 +93,11 @@ def came(outcomes: Sequence[Outcome[str, str]]) -> str:
 
 
 def left(outcomes: Sequence[Outcome[str, str]], why: str) -> str:
-    return "".join(outcome.candidate for outcome in outcomes if isinstance(outcome, Left) and outcome.why == why)
+    return "".join(
+        outcome.candidate
+        for outcome in outcomes
+        if isinstance(outcome, Left) and outcome.why == why
+    )
 
 
 async def test_as_many_as_wanted_are_read_the_best_first():
@@ -117,7 +134,10 @@ async def test_no_more_are_read_at_once_than_allowed():
 async def test_a_host_has_few_at_once_and_the_others_do_not_wait_for_it():
     pages = Pages(shut="AB")
     outcomes = await pages.all(
-        "ABCDxy", limits(6, per_group=2), group=lambda name: "host" if name.isupper() else "", opens={"x": "A", "y": "B"}
+        "ABCDxy",
+        limits(6, per_group=2),
+        group=lambda name: "host" if name.isupper() else "",
+        opens={"x": "A", "y": "B"},
     )
     assert pages.began[:4] == ["A", "B", "x", "y"]
     assert came(outcomes)[:2] == "xy"
@@ -126,16 +146,29 @@ async def test_a_host_has_few_at_once_and_the_others_do_not_wait_for_it():
 
 async def test_a_worse_page_does_not_take_the_place_of_one_that_waits_for_its_host():
     pages = Pages()
-    assert came(await pages.all("ABCDxy", limits(4, per_group=1), group=lambda name: "host" if name.isupper() else "")) == "ABCD"
+    assert (
+        came(
+            await pages.all(
+                "ABCDxy",
+                limits(4, per_group=1),
+                group=lambda name: "host" if name.isupper() else "",
+            )
+        )
+        == "ABCD"
+    )
     pages = Pages(fail="B")
-    outcomes = await pages.all("ABCDxy", limits(4, per_group=1), group=lambda name: "host" if name.isupper() else "")
+    outcomes = await pages.all(
+        "ABCDxy", limits(4, per_group=1), group=lambda name: "host" if name.isupper() else ""
+    )
     assert sorted(came(outcomes)) == list("ACDx")
 
 
 async def test_a_host_that_is_slow_is_not_waited_for():
     pages = Pages(shut="AB")
     limited = limits(4, per_group=2, slow_seconds=0.05)
-    outcomes = await pages.all("ABCDwxyz", limited, group=lambda name: "host" if name.isupper() else "", opens={"y": "A"})
+    outcomes = await pages.all(
+        "ABCDwxyz", limited, group=lambda name: "host" if name.isupper() else "", opens={"y": "A"}
+    )
     assert sorted(came(outcomes)) == list("Awxy")
 
 
@@ -153,7 +186,9 @@ async def test_a_slow_page_that_comes_after_all_counts_while_there_is_room():
     assert sorted(came(outcomes)) == ["c", "d"]
     pages = Pages(shut="a", fail="b")
     outcomes = await pages.all("ab", limits(1, slow_seconds=0.05, seconds=0.3))
-    assert (came(outcomes), left(outcomes, "deadline")) == ("", "a"), "what failed beside it costs it nothing"
+    assert (came(outcomes), left(outcomes, "deadline")) == ("", "a"), (
+        "what failed beside it costs it nothing"
+    )
 
 
 async def test_a_slow_page_gets_no_more_than_one_beside_it():
@@ -209,7 +244,16 @@ async def test_the_same_page_twice_fills_one_place():
     async def read(name: str, seconds: float) -> str:
         return name.lower()
 
-    async with aclosing(read_many("aAb", read, limits(2), group=lambda name: "", key=lambda page: page, stop=asyncio.Event())) as reading:
+    async with aclosing(
+        read_many(
+            "aAb",
+            read,
+            limits(2),
+            group=lambda name: "",
+            key=lambda page: page,
+            stop=asyncio.Event(),
+        )
+    ) as reading:
         outcomes = [outcome async for outcome in reading]
     assert {outcome.result for outcome in outcomes if isinstance(outcome, Came)} == {"a", "b"}
 
@@ -220,7 +264,14 @@ async def test_an_error_of_our_own_is_not_taken_for_a_page_that_failed():
 
     with pytest.raises(ZeroDivisionError):
         async with aclosing(
-            read_many("ab", read, limits(2), group=lambda name: "", key=lambda page: page, stop=asyncio.Event())
+            read_many(
+                "ab",
+                read,
+                limits(2),
+                group=lambda name: "",
+                key=lambda page: page,
+                stop=asyncio.Event(),
+            )
         ) as reading:
             async for _ in reading:
                 pass
@@ -238,8 +289,15 @@ async def test_who_is_cancelled_leaves_nothing_behind():
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-@given(st.lists(st.sampled_from(["ok", "fail", "spent"]), max_size=12), st.integers(0, 6), st.integers(1, 4), st.integers(1, 3))
-def test_every_candidate_that_began_ends_once_and_the_limits_hold(kinds, wanted, parallel, per_group):
+@given(
+    st.lists(st.sampled_from(["ok", "fail", "spent"]), max_size=12),
+    st.integers(0, 6),
+    st.integers(1, 4),
+    st.integers(1, 3),
+)
+def test_every_candidate_that_began_ends_once_and_the_limits_hold(
+    kinds, wanted, parallel, per_group
+):
     async def run() -> None:
         running, most = 0, 0
 
@@ -258,16 +316,27 @@ def test_every_candidate_that_began_ends_once_and_the_limits_hold(kinds, wanted,
                 running -= 1
 
         allowed = limits(wanted, parallel=parallel, per_group=per_group)
-        reading = read_many(range(len(kinds)), read, allowed, group=lambda n: str(n % 2), key=lambda n: n, stop=asyncio.Event())
+        reading = read_many(
+            range(len(kinds)),
+            read,
+            allowed,
+            group=lambda n: str(n % 2),
+            key=lambda n: n,
+            stop=asyncio.Event(),
+        )
         async with aclosing(reading):
             outcomes = [outcome async for outcome in reading]
         began = [outcome.candidate for outcome in outcomes if isinstance(outcome, Began)]
         ended = [outcome.candidate for outcome in outcomes if not isinstance(outcome, Began)]
         assert sorted(began) == sorted(ended) == sorted(set(ended))
         good = kinds.count("ok")
-        assert len([outcome for outcome in outcomes if isinstance(outcome, Came)]) <= min(wanted, good)
+        assert len([outcome for outcome in outcomes if isinstance(outcome, Came)]) <= min(
+            wanted, good
+        )
         if "spent" not in kinds:
-            assert len([outcome for outcome in outcomes if isinstance(outcome, Came)]) == min(wanted, good)
+            assert len([outcome for outcome in outcomes if isinstance(outcome, Came)]) == min(
+                wanted, good
+            )
         assert most <= parallel
 
     asyncio.run(run())
@@ -277,23 +346,33 @@ async def read_all(web: Web, urls: Sequence[str], limited: Limits) -> list[Outco
     async def read(url: str, seconds: float) -> Fetched:
         return await web.fetch(url, seconds=seconds)
 
-    reading = read_many(urls, read, limited, group=lambda url: "", key=lambda page: page.url, stop=asyncio.Event())
+    reading = read_many(
+        urls, read, limited, group=lambda url: "", key=lambda page: page.url, stop=asyncio.Event()
+    )
     async with aclosing(reading):
         return [outcome async for outcome in reading]
 
 
-async def test_a_slow_server_is_overtaken_and_its_connection_closed(world: World, settings: Settings, sockets: Callable[[], int]):
+async def test_a_slow_server_is_overtaken_and_its_connection_closed(
+    world: World, settings: Settings, sockets: Callable[[], int]
+):
     async with Web(settings.with_(robots=False)) as web:
         urls = [world.url("odd", "/hang"), world.url("odd", "/plain"), world.url("odd", "/untyped")]
         outcomes = await read_all(web, urls, limits(1, slow_seconds=0.2))
-        assert [outcome.result.url for outcome in outcomes if isinstance(outcome, Came)] == [urls[1]]
-        assert [record.path for record in world.asked("odd")] == ["/hang", "/plain"], "one page beside the slow one, and no more"
+        assert [outcome.result.url for outcome in outcomes if isinstance(outcome, Came)] == [
+            urls[1]
+        ]
+        assert [record.path for record in world.asked("odd")] == ["/hang", "/plain"], (
+            "one page beside the slow one, and no more"
+        )
         await until(lambda: all(record.ended for record in world.asked("odd", "/hang")))
         assert sockets() <= 1  # the one that was answered, kept for the next request
     assert sockets() == 0
 
 
-async def test_the_deadline_closes_every_connection(world: World, settings: Settings, sockets: Callable[[], int]):
+async def test_the_deadline_closes_every_connection(
+    world: World, settings: Settings, sockets: Callable[[], int]
+):
     async with Web(settings.with_(robots=False, parallel_per_host=10)) as web:
         urls = [world.url("odd", f"/{path}?{n}") for n in range(3) for path in ("hang", "drip")]
         outcomes = await read_all(web, urls, limits(6, seconds=0.5))
@@ -322,7 +401,14 @@ async def test_a_hundred_pages_never_block_the_event_loop(world: World, settings
 
         urls = [world.url("odd", f"/long?paragraphs={100 + n}") for n in range(100)]
         with blockbuster_ctx("spadework"):
-            reading = read_many(urls, read, limits(100, parallel=10), group=lambda url: "", key=lambda page: page.url, stop=asyncio.Event())
+            reading = read_many(
+                urls,
+                read,
+                limits(100, parallel=10),
+                group=lambda url: "",
+                key=lambda page: page.url,
+                stop=asyncio.Event(),
+            )
             async with aclosing(reading):
                 outcomes = [outcome async for outcome in reading]
     over.set()

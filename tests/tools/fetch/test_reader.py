@@ -49,24 +49,39 @@ async def test_a_page_is_read_whatever_it_says_it_is(world: World, reader: Reade
         ("text/plain", LONG * 2, LONG.strip()),
         ("text/markdown", f"# Tides\n\n{LONG}\n", "# Tides"),
         ("text/x-rst", f"Tides\n=====\n\n{LONG}\n", "# Tides"),
-        ("text/x-python", f"def tide():\n    return '{LONG}'\n", "```python\ndef tide():\n    return"),
+        (
+            "text/x-python",
+            f"def tide():\n    return '{LONG}'\n",
+            "```python\ndef tide():\n    return",
+        ),
         ("application/json", '{"tide": "' + LONG + '"}', '```json\n{"tide"'),
     ],
 )
-async def test_other_formats_have_readers_of_their_own(world: World, reader: Reader, media_type, text, markdown):
+async def test_other_formats_have_readers_of_their_own(
+    world: World, reader: Reader, media_type, text, markdown
+):
     fetched, found = await reader.read(world.put("archive", "/tides", text, media_type), seconds=10)
     assert fetched.media_type == media_type
     assert markdown in found.markdown
 
 
-@pytest.mark.parametrize("media_type", ["image/png", "application/zip", "application/msword", "video/mp4"])
+@pytest.mark.parametrize(
+    "media_type", ["image/png", "application/zip", "application/msword", "video/mp4"]
+)
 async def test_a_format_without_a_reader_is_named(world: World, reader: Reader, media_type):
     with pytest.raises(Unreadable, match=f"{media_type} is not read yet"):
         await reader.read(world.put("archive", "/file", "\x00 some bytes", media_type), seconds=10)
 
 
 @pytest.mark.parametrize(
-    "body", ["", "<html></html>", "<p>Too short to be a page.</p>", "<script>app()</script>", "<nav><a href=/>Home</a></nav>"]
+    "body",
+    [
+        "",
+        "<html></html>",
+        "<p>Too short to be a page.</p>",
+        "<script>app()</script>",
+        "<nav><a href=/>Home</a></nav>",
+    ],
 )
 async def test_a_page_without_text_is_unreadable(world: World, reader: Reader, body):
     with pytest.raises(Unreadable, match="no text"):
@@ -76,13 +91,31 @@ async def test_a_page_without_text_is_unreadable(world: World, reader: Reader, b
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("<title>Just a moment...</title><p>Checking your browser before you can see this site.</p>", "a check of the browser"),
         (
-            "<div id=app></div><noscript>You need to enable JavaScript to run this app.</noscript><script src=a.js></script>",
+            (
+                "<title>Just a moment...</title><p>Checking your browser before you can see this"
+                " site.</p>"
+            ),
+            "a check of the browser",
+        ),
+        (
+            (
+                "<div id=app></div><noscript>You need to enable JavaScript to run this"
+                " app.</noscript><script src=a.js></script>"
+            ),
             "a demand for JavaScript",
         ),
-        ("<h1>Sign in</h1><p>Please sign in to continue to the archive of the harbour office, or go away.</p>", "a login"),
-        ("<title>Robot check</title><form>Type the letters of the captcha <input></form>", "a captcha"),
+        (
+            (
+                "<h1>Sign in</h1><p>Please sign in to continue to the archive of the harbour"
+                " office, or go away.</p>"
+            ),
+            "a login",
+        ),
+        (
+            "<title>Robot check</title><form>Type the letters of the captcha <input></form>",
+            "a captcha",
+        ),
     ],
 )
 async def test_a_door_is_not_taken_for_the_page(world: World, reader: Reader, body, kind):
@@ -91,7 +124,11 @@ async def test_a_door_is_not_taken_for_the_page(world: World, reader: Reader, bo
 
 
 async def test_a_page_about_doors_is_read(world: World, reader: Reader):
-    text = "<article><h1>Captchas</h1><p>" + "A captcha asks you to verify you are human, and few people like it. " * 20 + "</p></article>"
+    text = (
+        "<article><h1>Captchas</h1><p>"
+        + "A captcha asks you to verify you are human, and few people like it. " * 20
+        + "</p></article>"
+    )
     _, found = await reader.read(world.put("archive", "/captcha", text), seconds=10)
     assert "verify you are human" in found.markdown
 
@@ -118,11 +155,16 @@ async def test_what_may_not_be_fetched_is_not_read(world: World, reader: Reader)
         await reader.read(world.url("private", "/secret"), seconds=5)
 
 
-async def test_pages_are_read_at_the_same_time_without_blocking_the_loop(world: World, settings: Settings):
+async def test_pages_are_read_at_the_same_time_without_blocking_the_loop(
+    world: World, settings: Settings
+):
     async with Web(settings) as web:
         reader = Reader(web)
         with blockbuster_ctx("spadework"):
             read = await asyncio.gather(
-                *(reader.read(world.url("odd", path), seconds=10) for path in ("/plain", "/octets", "/untyped") * 3)
+                *(
+                    reader.read(world.url("odd", path), seconds=10)
+                    for path in ("/plain", "/octets", "/untyped") * 3
+                )
             )
     assert len(read) == 9

@@ -13,7 +13,12 @@ HERE = "https://example.com/a/b?c=d"
 
 
 def answer(status: int = 200, body: str = "", **headers: str) -> Answer:
-    return Answer(HERE, status, httpx.Headers({name.replace("_", "-"): value for name, value in headers.items()}), body.encode())
+    return Answer(
+        HERE,
+        status,
+        httpx.Headers({name.replace("_", "-"): value for name, value in headers.items()}),
+        body.encode(),
+    )
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -36,7 +41,9 @@ def test_other_statuses_lead_nowhere(status):
     assert next_url(answer(301)) is None
 
 
-@pytest.mark.parametrize("location", ["ftp://example.com/", "javascript:1", "http://[", "http://me:pw@example.com/"])
+@pytest.mark.parametrize(
+    "location", ["ftp://example.com/", "javascript:1", "http://[", "http://me:pw@example.com/"]
+)
 def test_a_way_that_is_not_http_is_not_followed(location):
     with pytest.raises(NotAllowed):
         next_url(answer(302, location=location))
@@ -52,7 +59,11 @@ def test_a_way_that_is_not_http_is_not_followed(location):
 )
 def test_a_signpost_leads_on(meta):
     assert (
-        next_url(answer(body=f"<html><head>{meta}</head></html>", content_type="text/html; charset=utf-8"))
+        next_url(
+            answer(
+                body=f"<html><head>{meta}</head></html>", content_type="text/html; charset=utf-8"
+            )
+        )
         == "https://example.com/new?a=1&b=2"
     )
 

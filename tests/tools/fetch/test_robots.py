@@ -23,7 +23,10 @@ async def test_a_server_that_fails_is_asked_again_after_a_while(monkeypatch: pyt
     statuses = [503, 500, 404]
     rules, later = Robots("spadework/1", get), asyncio.get_running_loop().time() + 60
     for _ in range(2):
-        with pytest.raises(Blocked, match=r"fails at tides\.example/robots\.txt, so nothing of tides\.example may be read"):
+        with pytest.raises(
+            Blocked,
+            match=r"fails at tides\.example/robots\.txt, so nothing of tides\.example may be read",
+        ):
             await rules.ask_leave("https://tides.example/a", later)
     assert len(asked) == 1
     now = time.monotonic()

@@ -24,8 +24,18 @@ def raw_deflate(body: bytes) -> bytes:
     return packer.compress(body) + packer.flush()
 
 
-PACK = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress, "zstd": zstandard.compress}
-PACKERS = [*PACK.items(), ("GZIP ", gzip.compress), ("x-gzip", gzip.compress), ("deflate", raw_deflate)]
+PACK = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+}
+PACKERS = [
+    *PACK.items(),
+    ("GZIP ", gzip.compress),
+    ("x-gzip", gzip.compress),
+    ("deflate", raw_deflate),
+]
 BOMB = {name: pack(b" " * 50_000_000) for name, pack in PACK.items()}
 
 
@@ -40,7 +50,9 @@ def test_what_was_packed_comes_back(encoding, pack, body):
     layers=st.lists(st.sampled_from(list(PACK)), max_size=MAX_LAYERS),
     sizes=st.lists(st.integers(1, 50), min_size=1),
 )
-def test_what_was_packed_several_times_comes_back_in_whatever_pieces_it_arrives(body, layers, sizes):
+def test_what_was_packed_several_times_comes_back_in_whatever_pieces_it_arrives(
+    body, layers, sizes
+):
     packed, unpacker = body, Unpacker(", ".join(layers), LIMIT)
     for name in layers:
         packed = PACK[name](packed)
@@ -93,7 +105,10 @@ def test_other_encodings_are_not_read(encoding):
         unpack(b"x", encoding, LIMIT)
 
 
-@pytest.mark.parametrize(("encoding", "junk"), [("gzip", b"\x00"), ("zstd", b"\x00"), ("br", b"\xff\xff"), ("deflate", b"\xff")])
+@pytest.mark.parametrize(
+    ("encoding", "junk"),
+    [("gzip", b"\x00"), ("zstd", b"\x00"), ("br", b"\xff\xff"), ("deflate", b"\xff")],
+)
 @given(body=st.binary(min_size=4, max_size=200))
 def test_broken_data_are_said_to_be_broken(encoding, junk, body):
     with pytest.raises(Unreachable, match="broken"):
@@ -125,7 +140,9 @@ def test_a_bomb_is_seen_by_its_ratio_long_before_the_limit(name):
     assert len(unpack(PACK[name](b" " * RATIO_FREE), name, 10**9)) == RATIO_FREE
 
 
-@pytest.mark.parametrize("layers", [*([name] for name in PACK), ["gzip", "gzip"], ["zstd", "br"], ["br", "zstd", "gzip"]])
+@pytest.mark.parametrize(
+    "layers", [*([name] for name in PACK), ["gzip", "gzip"], ["zstd", "br"], ["br", "zstd", "gzip"]]
+)
 def test_a_bomb_never_makes_a_large_buffer(layers):
     packed = BOMB[layers[0]]
     for name in layers[1:]:

@@ -10,7 +10,10 @@ from spadework.tools.fetch.walls import MARKED_CHARS, MAX_CHARS, marked, passing
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("Just a moment...\nChecking your browser before accessing example.com.", "a check of the browser"),
+        (
+            "Just a moment...\nChecking your browser before accessing example.com.",
+            "a check of the browser",
+        ),
         ("Attention Required! | Cloudflare", "a check of the browser"),
         ("Please verify you are a human\nPress & Hold", "a captcha"),
         ("Our systems have detected unusual traffic from your computer network.", "a captcha"),
@@ -26,7 +29,10 @@ from spadework.tools.fetch.walls import MARKED_CHARS, MAX_CHARS, marked, passing
         ("You've been blocked by network security.", "a refusal"),
         ("You have sent too many requests in a short time.", "a limit of requests"),
         ("Please enable cookies in your browser.", "a demand for cookies"),
-        ("We value your privacy. We and our 842 partners store information.", "a banner of consent"),
+        (
+            "We value your privacy. We and our 842 partners store information.",
+            "a banner of consent",
+        ),
         ("You must be 18 years or older to enter this site.", "a check of age"),
         ("Access Denied\nYou don't have permission to access this server.", "a refusal"),
         ("Sorry, you have been blocked", "a refusal"),
@@ -43,12 +49,21 @@ def test_a_wall_is_named(text, kind):
         "The harbour of Port Aldermere is open from April to October.",
         "A moment later the lamp went out, and the keeper checked the site again.",
         "JavaScript is a language that was made in ten days.",
-        "A captcha tells people from programs. The first was made in 1997 at a search engine, to keep programs from adding addresses; it "
-        "showed bent letters, which the programs of that time could not read, and people could, if with trouble and a good light.",
-        "Press and hold the power button for ten seconds until the lamp goes out. Then wait for a minute, press it again, and let go "
-        "of it when the lamp is green. The settings are kept; only the clock must be set anew, in the menu, under the third heading.",
-        "MySQL says access denied for user when the password is wrong or the host is not in the table of users. Look at that table as "
-        "root, and give the user his rights for the host he comes from; then flush the privileges, and it will let him in.",
+        (
+            "A captcha tells people from programs. The first was made in 1997 at a search engine,"
+            " to keep programs from adding addresses; it showed bent letters, which the programs of"
+            " that time could not read, and people could, if with trouble and a good light."
+        ),
+        (
+            "Press and hold the power button for ten seconds until the lamp goes out. Then wait for"
+            " a minute, press it again, and let go of it when the lamp is green. The settings are"
+            " kept; only the clock must be set anew, in the menu, under the third heading."
+        ),
+        (
+            "MySQL says access denied for user when the password is wrong or the host is not in the"
+            " table of users. Look at that table as root, and give the user his rights for the host"
+            " he comes from; then flush the privileges, and it will let him in."
+        ),
         "You can log in with your library card at any branch.",
         "How captchas work. " + "They show pictures that people can read. " * (MAX_CHARS // 40),
     ],
@@ -58,25 +73,61 @@ def test_a_page_is_no_wall(text):
 
 
 def test_what_is_seen_is_text_alone():
-    scripts = "<script>let a = '<p>no</p>'</script><noscript>Enable &amp; run</noscript><style>p {}</style>"
+    scripts = (
+        "<script>let a = '<p>no</p>'</script><noscript>Enable &amp; run</noscript><style>p"
+        " {}</style>"
+    )
     assert seen(f"<title>App</title>{scripts}<p>yes<script>left open") == "App Enable & run yes"
 
 
 #: Pages as the products send them, cut to what is theirs.
 MARKED = {
-    "Cloudflare, a check": ("a check of the browser", "<title>Just a moment...</title><script>window._cf_chl_opt={cvId:'3'}</script>"),
-    "Cloudflare, a block": ("a refusal", "<title>Attention Required! | Cloudflare</title><div id='cf-error-details'>Sorry</div>"),
-    "Akamai, a check": ("a check of the browser", "<div id='sec-if-cpt-container'></div><script src='/_sec/cp_challenge/ak.js'></script>"),
-    "Akamai, a refusal": ("a refusal", "<title>Access Denied</title><p>Reference&#32;&#35;18&#46;2d</p>https://errors.edgesuite.net/18"),
-    "HUMAN": ("a captcha", "<div id='px-captcha'></div><script src='//captcha.px-cdn.net/PXabc/captcha.js'></script>"),
-    "DataDome": ("a captcha", "<script>var dd={'rt':'c','host':'geo.captcha-delivery.com'}</script>"),
+    "Cloudflare, a check": (
+        "a check of the browser",
+        "<title>Just a moment...</title><script>window._cf_chl_opt={cvId:'3'}</script>",
+    ),
+    "Cloudflare, a block": (
+        "a refusal",
+        "<title>Attention Required! | Cloudflare</title><div id='cf-error-details'>Sorry</div>",
+    ),
+    "Akamai, a check": (
+        "a check of the browser",
+        "<div id='sec-if-cpt-container'></div><script src='/_sec/cp_challenge/ak.js'></script>",
+    ),
+    "Akamai, a refusal": (
+        "a refusal",
+        (
+            "<title>Access"
+            " Denied</title><p>Reference&#32;&#35;18&#46;2d</p>https://errors.edgesuite.net/18"
+        ),
+    ),
+    "HUMAN": (
+        "a captcha",
+        "<div id='px-captcha'></div><script src='//captcha.px-cdn.net/PXabc/captcha.js'></script>",
+    ),
+    "DataDome": (
+        "a captcha",
+        "<script>var dd={'rt':'c','host':'geo.captcha-delivery.com'}</script>",
+    ),
     "Imperva": (
         "a check of the browser",
-        "<iframe id='main-iframe' src='/_Incapsula_Resource?CWUDNSAI=9'>Incapsula incident ID: 1</iframe>",
+        (
+            "<iframe id='main-iframe' src='/_Incapsula_Resource?CWUDNSAI=9'>Incapsula incident ID:"
+            " 1</iframe>"
+        ),
     ),
-    "AWS WAF, a check": ("a check of the browser", "<script>window.gokuProps = {key: 'a'}</script><div id='challenge-container'></div>"),
-    "AWS WAF, a captcha": ("a captcha", "<div id='captcha-container'></div><script>AwsWafCaptcha.renderCaptcha()</script>"),
-    "Anubis": ("a check of the browser", "<script id='anubis_challenge' type='application/json'>{}</script>"),
+    "AWS WAF, a check": (
+        "a check of the browser",
+        "<script>window.gokuProps = {key: 'a'}</script><div id='challenge-container'></div>",
+    ),
+    "AWS WAF, a captcha": (
+        "a captcha",
+        "<div id='captcha-container'></div><script>AwsWafCaptcha.renderCaptcha()</script>",
+    ),
+    "Anubis": (
+        "a check of the browser",
+        "<script id='anubis_challenge' type='application/json'>{}</script>",
+    ),
     "Vercel": ("a check of the browser", "<title>Vercel Security Checkpoint</title>"),
     "Kasada": ("a check of the browser", "<script>window.KPSDK={};</script>"),
 }
@@ -87,7 +138,10 @@ def test_a_product_is_known_by_its_marks(name):
     kind, html = MARKED[name]
     assert marked(html, 40) == (kind, name.partition(",")[0])
     assert passing(html) == (kind == "a check of the browser")
-    assert marked(html, MARKED_CHARS + 1) == ("", ""), "a page with text is a page, whatever is in its HTML"
+    assert marked(html, MARKED_CHARS + 1) == (
+        "",
+        "",
+    ), "a page with text is a page, whatever is in its HTML"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +158,9 @@ def test_a_product_is_known_by_its_marks(name):
 )
 def test_what_guards_ordinary_pages_is_no_mark(script):
     form = "<form><div class=g-recaptcha></div></form>"
-    html = f"<title>Contact</title><p>Write to the harbour office.</p>{form}<script src='{script}'></script>"
+    html = (
+        f"<title>Contact</title><p>Write to the harbour office.</p>{form}<script"
+        f" src='{script}'></script>"
+    )
     assert marked(html, 30) == ("", "")
     assert not passing(html)

@@ -1,4 +1,6 @@
-"""The fault zoo: every broken, slow, hostile or odd server and page is read right or named right, in time and without a storm."""
+"""The fault zoo: every broken, slow, hostile or odd server and page is read right or named right,
+in time and without a storm.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,11 @@ from tests.world.zoo.table import ZOO
 #: How much longer than its deadline a refusal may take, in seconds.
 SLACK = 2.0
 
-#: What no sentence for a user holds: insides of Python, of libraries and of this machine, a secret of a URL, a second line.
+#: What no sentence for a user holds: insides of Python, of libraries and of this machine, a secret
+#: of a URL, a second line.
 _INSIDES = re.compile(
-    r"Traceback|\.py\b|\.c:\d|site-packages|/home/|/tmp/|/usr/|<[\w.]+ |object at 0x|bytearray|[a-z]_[a-z]|Error\(|hunter2|\n|\\x"
+    r"Traceback|\.py\b|\.c:\d|site-packages|/home/|/tmp/|/usr/|<[\w.]+ |object at"
+    r" 0x|bytearray|[a-z]_[a-z]|Error\(|hunter2|\n|\\x"
 )
 
 
@@ -33,7 +37,9 @@ def maker(tmp_path_factory: pytest.TempPathFactory) -> Maker:
 
 
 @pytest.fixture
-async def cage(request: pytest.FixtureRequest, maker: Maker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cage]:
+async def cage(
+    request: pytest.FixtureRequest, maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Cage]:
     """An animal of the zoo behind bars; its maker of certificates is trusted."""
     monkeypatch.setenv("SSL_CERT_FILE", str(maker.trusted))
     animal: Animal = request.param
@@ -41,7 +47,11 @@ async def cage(request: pytest.FixtureRequest, maker: Maker, monkeypatch: pytest
         yield made
 
 
-@pytest.mark.parametrize("cage", [pytest.param(animal, id=animal.name.replace(" ", "-")) for animal in ZOO], indirect=True)
+@pytest.mark.parametrize(
+    "cage",
+    [pytest.param(animal, id=animal.name.replace(" ", "-")) for animal in ZOO],
+    indirect=True,
+)
 async def test_every_animal_is_read_right_or_named_right(cage: Cage):
     animal = cage.animal
     started = time.monotonic()

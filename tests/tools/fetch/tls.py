@@ -1,4 +1,6 @@
-"""A web server that speaks TLS and HTTP/2, with a certificate of its own making, and notes what it was asked."""
+"""A web server that speaks TLS and HTTP/2, with a certificate of its own making, and notes what it
+was asked.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Secure:
 
 @asynccontextmanager
 async def serve(host: str, name: str, folder: Path) -> AsyncIterator[Secure]:
-    """Serve PAGE at `host` with a certificate for `name`, which is in `folder`/cert.pem for those who trust it."""
+    """Serve PAGE at `host` with a certificate for `name`, which is in `folder`/cert.pem for those
+    who trust it.
+    """
     _certificate(name, folder)
     seen = Secure()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -53,17 +57,24 @@ async def serve(host: str, name: str, folder: Path) -> AsyncIterator[Secure]:
         yield seen
 
 
-async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Secure) -> None:
+async def _converse(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Secure
+) -> None:
     connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
     connection.initiate_connection()
     writer.write(connection.data_to_send())
     while data := await reader.read(65_536):
         for event in connection.receive_data(data):
             if isinstance(event, h2.events.RequestReceived):
-                headers = {bytes(key).decode(): bytes(value).decode() for key, value in event.headers}
+                headers = {
+                    bytes(key).decode(): bytes(value).decode() for key, value in event.headers
+                }
                 seen.authorities.append(headers[":authority"])
                 found = headers[":path"] != "/robots.txt"
-                connection.send_headers(event.stream_id, [(":status", "200" if found else "404"), ("content-type", "text/html")])
+                connection.send_headers(
+                    event.stream_id,
+                    [(":status", "200" if found else "404"), ("content-type", "text/html")],
+                )
                 connection.send_data(event.stream_id, PAGE if found else b"", end_stream=True)
         writer.write(connection.data_to_send())
         await writer.drain()
@@ -87,4 +98,6 @@ def _certificate(name: str, folder: Path) -> None:
     )
     plain = serialization.NoEncryption()
     (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+    )

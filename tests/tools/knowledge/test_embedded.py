@@ -1,4 +1,6 @@
-"""The embedded store on disk: its size, its words, its neighbours in other processes, and processes that are killed."""
+"""The embedded store on disk: its size, its words, its neighbours in other processes, and processes
+that are killed.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ def numbered(n: int, words: int = 400) -> str:
 
 def size(folder: Path) -> int:
     with closing(sqlite3.connect(folder / "pages.sqlite")) as db:
-        return int(db.execute("SELECT SUM(LENGTH(text) + LENGTH(CAST(record AS BLOB))) FROM pages").fetchone()[0])
+        return int(
+            db.execute(
+                "SELECT SUM(LENGTH(text) + LENGTH(CAST(record AS BLOB))) FROM pages"
+            ).fetchone()[0]
+        )
 
 
 async def urls(store: EmbeddedKnowledge) -> set[str]:
@@ -52,7 +58,9 @@ class Clock:
         return self.now
 
 
-async def test_the_store_stays_within_its_size_and_what_was_used_least_recently_goes_first(tmp_path: Path) -> None:
+async def test_the_store_stays_within_its_size_and_what_was_used_least_recently_goes_first(
+    tmp_path: Path,
+) -> None:
     store = EmbeddedKnowledge(tmp_path, 40_000, Clock())
     pages = [entry(f"https://a.example/{n}", numbered(n)) for n in range(40)]
     await store.add(pages[:5])
@@ -67,7 +75,9 @@ async def test_the_store_stays_within_its_size_and_what_was_used_least_recently_
     assert await store.search("number7", limit=5, since=LONG_AGO) == []
 
 
-async def test_a_page_that_is_larger_than_all_is_not_kept_and_displaces_nothing(tmp_path: Path) -> None:
+async def test_a_page_that_is_larger_than_all_is_not_kept_and_displaces_nothing(
+    tmp_path: Path,
+) -> None:
     store = EmbeddedKnowledge(tmp_path, 5_000)
     assert await store.add([CENSUS, entry("https://big.example/", numbered(1, 5_000))]) == 1
     assert await urls(store) == {CENSUS.page.url}
@@ -75,21 +85,34 @@ async def test_a_page_that_is_larger_than_all_is_not_kept_and_displaces_nothing(
 
 async def test_no_word_of_what_was_forgotten_is_left_on_disk(tmp_path: Path) -> None:
     store = EmbeddedKnowledge(tmp_path, 10_000_000)
-    await store.add([entry("https://secret.example/xylographer", "The xylographer lives in the old mill. " * 9, title="Xylographer"), *ALL])
+    await store.add(
+        [
+            entry(
+                "https://secret.example/xylographer",
+                "The xylographer lives in the old mill. " * 9,
+                title="Xylographer",
+            ),
+            *ALL,
+        ]
+    )
     assert await store.forget(Which(("secret.example",))) == 1
     files = contents(tmp_path)
     assert any(b"ferry" in data for data in files)
     assert not any(b"xylograph" in data for data in files)
 
 
-async def test_the_index_is_made_anew_when_most_of_it_is_of_pages_that_are_gone(tmp_path: Path) -> None:
+async def test_the_index_is_made_anew_when_most_of_it_is_of_pages_that_are_gone(
+    tmp_path: Path,
+) -> None:
     store = EmbeddedKnowledge(tmp_path, 60_000, Clock())
     for n in range(0, MOST_REMOVED + 200, 100):
         await store.add([entry(f"https://a.example/{k}", numbered(k)) for k in range(n, n + 100)])
     [index] = shelves(tmp_path)
     assert index != "index-0"
     last = f"number{MOST_REMOVED + 199}"
-    assert [one.entry.page.url for one in await store.search(last, limit=1, since=LONG_AGO)] == [f"https://a.example/{MOST_REMOVED + 199}"]
+    assert [one.entry.page.url for one in await store.search(last, limit=1, since=LONG_AGO)] == [
+        f"https://a.example/{MOST_REMOVED + 199}"
+    ]
 
 
 def _no_index(folder: Path) -> None:
@@ -109,7 +132,9 @@ async def test_an_index_that_is_lost_is_made_from_the_catalogue_by_the_next_who_
     break_it(tmp_path)
     store = EmbeddedKnowledge(tmp_path, 10_000_000)
     await store.add([FERRY])
-    assert {one.entry.page.url for one in await store.search("Port Aldermere", limit=5, since=LONG_AGO)} == {
+    assert {
+        one.entry.page.url for one in await store.search("Port Aldermere", limit=5, since=LONG_AGO)
+    } == {
         CENSUS.page.url,
         FERRY.page.url,
     }
@@ -126,15 +151,24 @@ async def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
 
 async def test_a_store_that_cannot_be_written_says_so_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "knowledge").write_text("a file where the folder would be")
-    with pytest.raises(KnowledgeError, match=r"^The knowledge store in .*knowledge cannot be used: File exists\.$"):
+    with pytest.raises(
+        KnowledgeError, match=r"^The knowledge store in .*knowledge cannot be used: File exists\.$"
+    ):
         await EmbeddedKnowledge(tmp_path / "knowledge", 10_000_000).add(ALL)
 
 
 async def test_many_at_once_in_one_process_lose_nothing(tmp_path: Path) -> None:
     stores = [EmbeddedKnowledge(tmp_path, 10_000_000) for _ in range(6)]
-    await asyncio.gather(*(store.add([entry(f"https://a.example/{n}", numbered(n))]) for n, store in enumerate(stores)))
+    await asyncio.gather(
+        *(
+            store.add([entry(f"https://a.example/{n}", numbered(n))])
+            for n, store in enumerate(stores)
+        )
+    )
     for n, store in enumerate(stores):
-        assert [one.entry.page.url for one in await store.search(f"number{n}", limit=1, since=LONG_AGO)] == [f"https://a.example/{n}"]
+        assert [
+            one.entry.page.url for one in await store.search(f"number{n}", limit=1, since=LONG_AGO)
+        ] == [f"https://a.example/{n}"]
 
 
 _WRITER = """
@@ -153,9 +187,16 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
-def test_processes_share_the_store_and_one_that_is_killed_loses_nothing_that_was_kept(tmp_path: Path) -> None:
+def test_processes_share_the_store_and_one_that_is_killed_loses_nothing_that_was_kept(
+    tmp_path: Path,
+) -> None:
     writers = [
-        subprocess.Popen([sys.executable, "-c", _WRITER, str(tmp_path), str(start)], stdout=subprocess.PIPE, text=True) for start in (0, 1)
+        subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(tmp_path), str(start)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for start in (0, 1)
     ]
     last = []
     for writer in writers:
@@ -169,8 +210,14 @@ def test_processes_share_the_store_and_one_that_is_killed_loses_nothing_that_was
         last.append(max([int(word) for word in out.split()], default=8))
     store = EmbeddedKnowledge(tmp_path, 100_000_000)
     kept = asyncio.run(urls(store))
-    assert {f"https://a.example/{n}" for start, end in zip((0, 1), last, strict=True) for n in range(start, end + 1, 2)} <= kept
+    assert {
+        f"https://a.example/{n}"
+        for start, end in zip((0, 1), last, strict=True)
+        for n in range(start, end + 1, 2)
+    } <= kept
     asyncio.run(store.add([CENSUS]))  # it goes on where the others were ended
     for url in kept:
-        [one] = asyncio.run(store.search(f"number{url.rpartition('/')[2]}", limit=1, since=LONG_AGO))
+        [one] = asyncio.run(
+            store.search(f"number{url.rpartition('/')[2]}", limit=1, since=LONG_AGO)
+        )
         assert one.entry.page.url == url

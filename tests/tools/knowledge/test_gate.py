@@ -15,9 +15,13 @@ from tests.tools.knowledge.pages import NOW, entry
 ORIGINAL, BROAD = Query(text="ferry passengers"), Query(text="ships", kind="broad")
 
 
-def known(domains: int = DOMAINS, *, share: float = 1.0, text: str = "The ferry.", pages: int = 1) -> list[Recalled]:
+def known(
+    domains: int = DOMAINS, *, share: float = 1.0, text: str = "The ferry.", pages: int = 1
+) -> list[Recalled]:
     return [
-        Recalled(entry(f"https://site{n}.example/{k}", text), text, share, ((0, len(text)),)) for n in range(domains) for k in range(pages)
+        Recalled(entry(f"https://site{n}.example/{k}", text), text, share, ((0, len(text)),))
+        for n in range(domains)
+        for k in range(pages)
     ]
 
 
@@ -63,7 +67,9 @@ def test_most_of_what_the_topic_must_cover_has_to_stand_there() -> None:
         ("any", "latest news of the ferry", None),
     ],
 )
-def test_how_old_a_page_may_be_hangs_on_what_is_asked(freshness: Freshness, text: str, allowed: timedelta | None) -> None:
+def test_how_old_a_page_may_be_hangs_on_what_is_asked(
+    freshness: Freshness, text: str, allowed: timedelta | None
+) -> None:
     since = fresh_since([Query(text=text, freshness=freshness)], Settings(), NOW)
     assert since == (None if allowed is None else NOW - allowed)
 

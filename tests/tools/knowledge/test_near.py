@@ -1,4 +1,6 @@
-"""The embedded store with a model for embeddings: pages found by their meaning too, their vectors forgotten with them, faults survived."""
+"""The embedded store with a model for embeddings: pages found by their meaning too, their vectors
+forgotten with them, faults survived.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,11 @@ async def test_pages_from_before_are_embedded_once_and_only_once(tmp_path, meani
     await store.add([CENSUS])
     await store.add([HARBOUR])
     assert (await found(store, "a vessel"))[0] == "The ferry"
-    assert sorted(text.partition("\n")[0] for text in embeddings.texts[:3]) == ["Census", "Harbour works", "The ferry"]
+    assert sorted(text.partition("\n")[0] for text in embeddings.texts[:3]) == [
+        "Census",
+        "Harbour works",
+        "The ferry",
+    ]
 
 
 async def test_what_is_forgotten_or_replaced_leaves_no_vector(tmp_path, meaning):
@@ -71,13 +77,17 @@ async def test_what_is_forgotten_or_replaced_leaves_no_vector(tmp_path, meaning)
     await store.add(ALL)
     await store.add([entry(FERRY.page.url, "# Ferry\n\nIt was sold.", title="The ferry")])
     assert vectors(tmp_path) == 3
-    assert await store_in(tmp_path).forget(Which(("ferry.example",))) == 1  # also where no model is named any more
+    assert (
+        await store_in(tmp_path).forget(Which(("ferry.example",))) == 1
+    )  # also where no model is named any more
     assert vectors(tmp_path) == 2
     await store.forget(Which())
     assert vectors(tmp_path) == 0
 
 
-async def test_a_page_that_is_forgotten_while_it_is_embedded_leaves_no_vector(tmp_path, meaning, embeddings):
+async def test_a_page_that_is_forgotten_while_it_is_embedded_leaves_no_vector(
+    tmp_path, meaning, embeddings
+):
     await store_in(tmp_path).add([CENSUS])
     embeddings.meanwhile = lambda: asyncio.run(store_in(tmp_path).forget(Which(("ferry.example",))))
     await store_in(tmp_path, meaning).add([FERRY])
@@ -86,14 +96,18 @@ async def test_a_page_that_is_forgotten_while_it_is_embedded_leaves_no_vector(tm
 
 
 @pytest.mark.parametrize("fault", ["error", "limited", "short"])
-async def test_pages_are_kept_where_the_endpoint_fails_and_get_their_vectors_the_next_time(tmp_path, meaning, embeddings, fault: Fault):
+async def test_pages_are_kept_where_the_endpoint_fails_and_get_their_vectors_the_next_time(
+    tmp_path, meaning, embeddings, fault: Fault
+):
     await store_in(tmp_path, meaning).add([HARBOUR])
     embeddings.fault = fault
     store = store_in(tmp_path, meaning)
     assert await store.add([CENSUS, FERRY]) == 2
     assert await found(store, "ferry") == ["The ferry"]
     [problem] = meaning.problems
-    assert problem.effect == "Pages were kept without vectors; the next run that keeps pages goes on."
+    assert (
+        problem.effect == "Pages were kept without vectors; the next run that keeps pages goes on."
+    )
     embeddings.fault = ""
     again = Meaning(EndpointEmbedder("m", embeddings.url), seconds=20)
     assert await store_in(tmp_path, again).add([FERRY]) == 0
@@ -102,7 +116,9 @@ async def test_pages_are_kept_where_the_endpoint_fails_and_get_their_vectors_the
 
 
 @pytest.mark.parametrize("fault", ["error", "hang", "short"])
-async def test_words_go_on_where_a_question_gets_no_vector(tmp_path, meaning, embeddings, fault: Fault):
+async def test_words_go_on_where_a_question_gets_no_vector(
+    tmp_path, meaning, embeddings, fault: Fault
+):
     await store_in(tmp_path, meaning).add(ALL)
     embeddings.fault = fault
     hurried = Meaning(EndpointEmbedder("m", embeddings.url), seconds=0.2 if fault == "hang" else 20)
@@ -112,7 +128,14 @@ async def test_words_go_on_where_a_question_gets_no_vector(tmp_path, meaning, em
 
 
 async def test_several_who_keep_pages_at_once_lose_no_vector(tmp_path, meaning):
-    pages = [entry(f"https://s{n}.example/", f"# Ship {n}\n\nFerry number{n} was launched.", title=f"Ship {n}") for n in range(5)]
+    pages = [
+        entry(
+            f"https://s{n}.example/",
+            f"# Ship {n}\n\nFerry number{n} was launched.",
+            title=f"Ship {n}",
+        )
+        for n in range(5)
+    ]
     await asyncio.gather(*(store_in(tmp_path, meaning).add([page]) for page in pages))
     assert vectors(tmp_path) == 5
     assert len(await found(store_in(tmp_path, meaning), "a vessel")) == 5

@@ -1,4 +1,6 @@
-"""The store on a Qdrant server: its faults in one sentence, its states, and runs that use it or go on without it."""
+"""The store on a Qdrant server: its faults in one sentence, its states, and runs that use it or go
+on without it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def store_at(url: str, key: str = KEY, seconds: float = 1) -> QdrantKnowledge:
         ("limited", r"refused the request \(status 429\)\.$"),
     ],
 )
-async def test_a_fault_of_the_server_is_one_sentence(qdrant: Qdrant, fault: Fault, said: str) -> None:
+async def test_a_fault_of_the_server_is_one_sentence(
+    qdrant: Qdrant, fault: Fault, said: str
+) -> None:
     store = store_at(qdrant.url)
     qdrant.fault = fault
     before = time.monotonic()
@@ -54,7 +58,9 @@ async def test_a_fault_of_the_server_is_one_sentence(qdrant: Qdrant, fault: Faul
     await store.close()
 
 
-async def test_a_server_that_is_down_and_a_wrong_key_are_named_without_the_key(qdrant: Qdrant) -> None:
+async def test_a_server_that_is_down_and_a_wrong_key_are_named_without_the_key(
+    qdrant: Qdrant,
+) -> None:
     for store, said in (
         (store_at("http://127.0.1.21:9"), r"cannot be reached\."),
         (store_at(qdrant.url, key="wrong-key"), r"refused the request \(status 403\)\."),
@@ -66,10 +72,17 @@ async def test_a_server_that_is_down_and_a_wrong_key_are_named_without_the_key(q
 
 
 @pytest.mark.filterwarnings("ignore:Api key is used")
-async def test_what_a_writer_left_half_done_is_not_found_and_mended_by_the_next(qdrant: Qdrant) -> None:
+async def test_what_a_writer_left_half_done_is_not_found_and_mended_by_the_next(
+    qdrant: Qdrant,
+) -> None:
     store = store_at(qdrant.url)
     await store.add(ALL)
-    newer = entry(CENSUS.page.url, "# Census\n\nThe census of Port Aldermere was burnt.", title="Census", days=-1)
+    newer = entry(
+        CENSUS.page.url,
+        "# Census\n\nThe census of Port Aldermere was burnt.",
+        title="Census",
+        days=-1,
+    )
     client = client_of(qdrant.url, KEY, 5)()
     passages, _ = points_of(newer)
     await client.upsert("spadework", passages)  # and here it is ended
@@ -85,7 +98,10 @@ async def test_what_a_writer_left_half_done_is_not_found_and_mended_by_the_next(
 
 async def test_all_pages_are_listed_however_many(qdrant: Qdrant) -> None:
     store = store_at(qdrant.url, seconds=20)
-    pages = [entry(f"https://a.example/{n}", f"# Page {n}\n\nThe tide number{n}.", days=n) for n in range(150)]
+    pages = [
+        entry(f"https://a.example/{n}", f"# Page {n}\n\nThe tide number{n}.", days=n)
+        for n in range(150)
+    ]
     assert await store.add(pages) == 150
     assert [page.url async for page in store.pages(Which())] == [one.page.url for one in pages]
     assert await store.count() == 150
@@ -106,10 +122,15 @@ def test_any_text_is_a_vector(title: str, heading: str, body: str) -> None:
 
 
 @pytest.fixture
-def settings(world: World, searx: Searx, model: Model, qdrant: Qdrant, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(
+    world: World, searx: Searx, model: Model, qdrant: Qdrant, monkeypatch: pytest.MonkeyPatch
+) -> Settings:
     for name, value in {**world.env, **searx.env, **model.env, **qdrant.env}.items():
         monkeypatch.setenv(name, value)
-    searx.script("ferry passengers", [world.put(site, f"/ferry-{n}", ferry(n)) for n, site in enumerate(SITES)])
+    searx.script(
+        "ferry passengers",
+        [world.put(site, f"/ferry-{n}", ferry(n)) for n, site in enumerate(SITES)],
+    )
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "passengers"})
     return Settings.load(max_level=0, cache_mb=0, search_cache_mb=0)
 
@@ -117,11 +138,17 @@ def settings(world: World, searx: Searx, model: Model, qdrant: Qdrant, monkeypat
 async def test_what_one_has_read_another_who_shares_the_server_knows(
     world: World, searx: Searx, qdrant: Qdrant, settings: Settings, tmp_path: Path
 ) -> None:
-    await research("How many passengers does the ferry carry?", settings.with_(home=tmp_path / "one"))
+    await research(
+        "How many passengers does the ferry carry?", settings.with_(home=tmp_path / "one")
+    )
     searched = len(searx.queries)
-    second = await research("How many passengers does the ferry carry?", settings.with_(home=tmp_path / "two"))
+    second = await research(
+        "How many passengers does the ferry carry?", settings.with_(home=tmp_path / "two")
+    )
     assert len(searx.queries) == searched
-    assert len([record for record in world.requests if record.path.startswith("/ferry")]) == len(SITES)
+    assert len([record for record in world.requests if record.path.startswith("/ferry")]) == len(
+        SITES
+    )
     assert second.topics[0].covered
     assert all(source.known for source in second.sources)
     assert not (tmp_path / "one" / "knowledge").exists()
@@ -129,7 +156,9 @@ async def test_what_one_has_read_another_who_shares_the_server_knows(
 
 
 @pytest.mark.parametrize("fault", ["hang", "error"])
-async def test_a_run_goes_on_with_the_web_when_the_server_fails(qdrant: Qdrant, settings: Settings, fault: Fault) -> None:
+async def test_a_run_goes_on_with_the_web_when_the_server_fails(
+    qdrant: Qdrant, settings: Settings, fault: Fault
+) -> None:
     qdrant.fault = fault
     result = await research("How many passengers does the ferry carry?", settings)
     assert result.topics[0].covered
@@ -139,9 +168,14 @@ async def test_a_run_goes_on_with_the_web_when_the_server_fails(qdrant: Qdrant, 
     assert len(qdrant.requests) <= 2 + len(SITES)
 
 
-async def test_with_an_embedder_pages_are_found_by_their_meaning_too(qdrant: Qdrant, model: Model) -> None:
+async def test_with_an_embedder_pages_are_found_by_their_meaning_too(
+    qdrant: Qdrant, model: Model
+) -> None:
     settings = Settings(
-        qdrant_url=qdrant.url, qdrant_api_key=SecretStr(KEY), embeddings="openai:world/embedding", openai_base_url=model.url
+        qdrant_url=qdrant.url,
+        qdrant_api_key=SecretStr(KEY),
+        embeddings="openai:world/embedding",
+        openai_base_url=model.url,
     )
     store, plain = store_of(settings), store_of(settings.with_(embeddings=""))
     await store.add(ALL)
@@ -156,7 +190,12 @@ async def test_with_an_embedder_pages_are_found_by_their_meaning_too(qdrant: Qdr
 
 
 async def test_an_embedder_that_fails_is_named(qdrant: Qdrant) -> None:
-    settings = Settings(qdrant_url=qdrant.url, qdrant_api_key=SecretStr(KEY), embeddings="x", embeddings_url="http://127.0.1.21:9/v1")
+    settings = Settings(
+        qdrant_url=qdrant.url,
+        qdrant_api_key=SecretStr(KEY),
+        embeddings="x",
+        embeddings_url="http://127.0.1.21:9/v1",
+    )
     store = store_of(settings)
     with pytest.raises(KnowledgeError, match=r"The endpoint of x cannot be reached"):
         await store.add(ALL)

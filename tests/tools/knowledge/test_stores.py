@@ -20,7 +20,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect i
 
 
 @pytest.fixture(params=["embedded", "qdrant in memory", "qdrant over http"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path, qdrant: Qdrant) -> AsyncIterator[Knowledge]:
+async def store(
+    request: pytest.FixtureRequest, tmp_path: Path, qdrant: Qdrant
+) -> AsyncIterator[Knowledge]:
     made: Knowledge
     if request.param == "embedded":
         made = EmbeddedKnowledge(tmp_path / "knowledge", 10_000_000)
@@ -33,7 +35,10 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path, qdrant: Qdrant) 
 
 
 async def found(store: Knowledge, text: str, *, limit: int = 10, days: float = 10_000) -> list[str]:
-    return [one.entry.page.url for one in await store.search(text, limit=limit, since=NOW - timedelta(days=days))]
+    return [
+        one.entry.page.url
+        for one in await store.search(text, limit=limit, since=NOW - timedelta(days=days))
+    ]
 
 
 async def test_a_store_in_which_nothing_was_kept_knows_nothing(store: Knowledge) -> None:
@@ -46,7 +51,9 @@ async def test_a_store_in_which_nothing_was_kept_knows_nothing(store: Knowledge)
 
 async def test_what_was_kept_is_found_again_as_it_was(store: Knowledge) -> None:
     assert await store.add(ALL) == 3
-    [first, *_] = await store.search("Which inhabitants did the census count?", limit=3, since=LONG_AGO)
+    [first, *_] = await store.search(
+        "Which inhabitants did the census count?", limit=3, since=LONG_AGO
+    )
     assert first.entry == CENSUS
     assert "48,210 inhabitants" in first.snippet
     assert first.share > 0.9
@@ -54,22 +61,31 @@ async def test_what_was_kept_is_found_again_as_it_was(store: Knowledge) -> None:
 
 
 async def test_a_page_stands_in_the_answer_once_with_all_its_passages(store: Knowledge) -> None:
-    sections = "\n\n".join(f"## Part {n}\n\n{'The ferry bell is rung at noon. ' * 30}" for n in range(6))
+    sections = "\n\n".join(
+        f"## Part {n}\n\n{'The ferry bell is rung at noon. ' * 30}" for n in range(6)
+    )
     await store.add([entry("https://bell.example/", f"# Bell\n\n{sections}", title="Bell"), *ALL])
     answer = await store.search("ferry bell", limit=10, since=LONG_AGO)
-    assert sorted(one.entry.page.url for one in answer) == sorted({one.entry.page.url for one in answer})
+    assert sorted(one.entry.page.url for one in answer) == sorted(
+        {one.entry.page.url for one in answer}
+    )
     [bell] = [one for one in answer if one.entry.page.title == "Bell"]
     assert "".join(bell.entry.text[start:end] for start, end in bell.passages).count("## Part") == 6
 
 
 async def test_only_pages_that_are_fresh_enough_are_found(store: Knowledge) -> None:
     await store.add(ALL)
-    assert set(await found(store, "harbour ferry census", days=4)) == {CENSUS.page.url, FERRY.page.url}
+    assert set(await found(store, "harbour ferry census", days=4)) == {
+        CENSUS.page.url,
+        FERRY.page.url,
+    }
     assert await store.known(HARBOUR.page.url, since=NOW - timedelta(days=29)) is None
     assert await store.known(HARBOUR.page.url, since=NOW - timedelta(days=31)) == HARBOUR
 
 
-async def test_a_page_is_known_by_all_spellings_of_its_address_and_by_no_other(store: Knowledge) -> None:
+async def test_a_page_is_known_by_all_spellings_of_its_address_and_by_no_other(
+    store: Knowledge,
+) -> None:
     await store.add(ALL)
     for url in ("http://ferry.example", "https://WWW.ferry.example/?utm_source=x#top"):
         assert await store.known(url) == FERRY
@@ -79,7 +95,12 @@ async def test_a_page_is_known_by_all_spellings_of_its_address_and_by_no_other(s
 
 
 async def test_a_newer_state_replaces_the_older_and_never_the_other_way(store: Knowledge) -> None:
-    older = entry(CENSUS.page.url, "# Census\n\nThe census of 2016 counted 41,000 inhabitants by hand.", title="Census", days=9)
+    older = entry(
+        CENSUS.page.url,
+        "# Census\n\nThe census of 2016 counted 41,000 inhabitants by hand.",
+        title="Census",
+        days=9,
+    )
     assert await store.add([older]) == 1
     assert await store.add([CENSUS]) == 1
     assert await store.add([older, CENSUS]) == 0
@@ -90,7 +111,10 @@ async def test_a_newer_state_replaces_the_older_and_never_the_other_way(store: K
 
 async def test_whose_page_it_is_is_kept(store: Knowledge) -> None:
     await store.add([replace(CENSUS, own=True), FERRY])
-    assert [one.entry.own for one in await store.search("Port Aldermere census", limit=2, since=LONG_AGO)] == [True, False]
+    assert [
+        one.entry.own
+        for one in await store.search("Port Aldermere census", limit=2, since=LONG_AGO)
+    ] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +129,9 @@ async def test_whose_page_it_is_is_kept(store: Knowledge) -> None:
         (Which(), []),
     ],
 )
-async def test_what_is_forgotten_is_gone_and_nothing_else(store: Knowledge, which: Which, left: list[Entry]) -> None:
+async def test_what_is_forgotten_is_gone_and_nothing_else(
+    store: Knowledge, which: Which, left: list[Entry]
+) -> None:
     await store.add(ALL)
     assert await store.forget(which) == len(ALL) - len(left)
     assert [page async for page in store.pages(Which())] == [one.page for one in left]
@@ -120,7 +146,10 @@ async def test_what_is_forgotten_is_gone_and_nothing_else(store: Knowledge, whic
 async def test_pages_are_listed_newest_first(store: Knowledge) -> None:
     await store.add(ALL[::-1])
     assert [page async for page in store.pages(Which())] == [one.page for one in ALL]
-    assert [page async for page in store.pages(Which(("example.org",)))] == [CENSUS.page, HARBOUR.page]
+    assert [page async for page in store.pages(Which(("example.org",)))] == [
+        CENSUS.page,
+        HARBOUR.page,
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "?!", '"(', "a AND OR +-", "\ud800", "x" * 5_000])
@@ -130,7 +159,9 @@ async def test_no_question_is_too_odd(store: Knowledge, text: str) -> None:
 
 
 async def test_odd_texts_are_kept_too(store: Knowledge) -> None:
-    odd = entry("https://odd.example/ü?q=a b", "Zwölf\x00 \U0001f600 港は1932年に浚渫された。", title="港")
+    odd = entry(
+        "https://odd.example/ü?q=a b", "Zwölf\x00 \U0001f600 港は1932年に浚渫された。", title="港"
+    )
     assert await store.add([odd]) == 1
     assert await store.known(odd.page.url) == odd
     assert await found(store, "港") == [odd.page.url]

@@ -1,4 +1,6 @@
-"""A build that is killed: the index is never damaged, at most the last commit is lost, and the next build goes on."""
+"""A build that is killed: the index is never damaged, at most the last commit is lost, and the next
+build goes on.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from spadework.tools.library.writer import StoreWriter
 
 EACH = 25  # documents in a commit
 
-#: Writes documents for ever, or as far as it is told and then nothing more, and says after each commit how many there are.
+#: Writes documents for ever, or as far as it is told and then nothing more, and says after each
+#: commit how many there are.
 _WRITES = f"""
 import signal, sys
 from pathlib import Path
@@ -46,12 +49,24 @@ for n in range(int(sys.argv[2]), 100_000):
 
 
 def document(n: int) -> Document:
-    return Document(f"library://notes/{n}.md", f"Note {n}", f"# Note {n}\n\nThe pot numbered{n} is warm. " + f"Soup{n % 7} " * 200)
+    return Document(
+        f"library://notes/{n}.md",
+        f"Note {n}",
+        f"# Note {n}\n\nThe pot numbered{n} is warm. " + f"Soup{n % 7} " * 200,
+    )
 
 
-def killed_while_writing(folder: Path, first: int, commits: int, seconds: float, *, last: int = 0) -> int:
-    """How many documents a process had committed when it was killed, some time after so many commits. It writes none after the `last`."""
-    process = subprocess.Popen([sys.executable, "-c", _WRITES, str(folder), str(first), str(last)], stdout=subprocess.PIPE, text=True)
+def killed_while_writing(
+    folder: Path, first: int, commits: int, seconds: float, *, last: int = 0
+) -> int:
+    """How many documents a process had committed when it was killed, some time after so many
+    commits. It writes none after the `last`.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", _WRITES, str(folder), str(first), str(last)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout
     said = [process.stdout.readline() for _ in range(1 + commits)]
     try:
@@ -67,14 +82,23 @@ def killed_while_writing(folder: Path, first: int, commits: int, seconds: float,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.full), pytest.param(3, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "seed", [1, pytest.param(2, marks=pytest.mark.full), pytest.param(3, marks=pytest.mark.full)]
+)
 def test_a_killed_writer_loses_at_most_what_it_had_not_committed(tmp_path, seed):
-    """Killed several times at random moments, it goes on each time; then everything is there, once, and what was removed is not."""
+    """Killed several times at random moments, it goes on each time; then everything is there, once,
+    and what was removed is not.
+    """
     chance, folder, first = random.Random(seed), tmp_path / "built", 0
     for _ in range(3):
-        committed = killed_while_writing(folder, first, chance.randint(0, 3), chance.uniform(0, 0.2))
+        committed = killed_while_writing(
+            folder, first, chance.randint(0, 3), chance.uniform(0, 0.2)
+        )
         with sqlite3.connect(folder / "documents.db") as db:
-            kept = [int(url.rpartition("/")[2][:-3]) for (url,) in db.execute("select url from documents order by id")]
+            kept = [
+                int(url.rpartition("/")[2][:-3])
+                for (url,) in db.execute("select url from documents order by id")
+            ]
         db.close()
         stored = max(kept, default=-1) + 1
         assert committed <= stored <= committed + EACH
@@ -86,7 +110,15 @@ def test_a_killed_writer_loses_at_most_what_it_had_not_committed(tmp_path, seed)
     searcher = Searcher(folder)
     expected = {n for n in range(first + 5) if n % 3 != 1 or n + 1 >= first}
     assert searcher.store.count() == len(expected)
-    for n in {0, 1, 2, first - 1, first, first + 4, *chance.sample(sorted(expected), min(10, len(expected)))}:
+    for n in {
+        0,
+        1,
+        2,
+        first - 1,
+        first,
+        first + 4,
+        *chance.sample(sorted(expected), min(10, len(expected))),
+    }:
         found = [each.document.url for each in searcher.search(f"numbered{n}", 3)]
         assert found == ([f"library://notes/{n}.md"] if n in expected else [])
     assert searcher.passages == len(expected)
@@ -97,7 +129,9 @@ def test_what_the_tables_hold_and_the_index_lost_is_indexed_again_without_readin
     with StoreWriter(tmp_path) as store:
         for n in range(4):
             store.add(cut_document(document(n)))
-    with sqlite3.connect(tmp_path / "documents.db") as db:  # as a kill leaves it between the two commits
+    with sqlite3.connect(
+        tmp_path / "documents.db"
+    ) as db:  # as a kill leaves it between the two commits
         db.execute("update state set indexed = 0")
         db.execute("insert into removed select id, 1 from documents where title = 'Note 3'")
         db.execute("delete from documents where title = 'Note 3'")
@@ -105,14 +139,20 @@ def test_what_the_tables_hold_and_the_index_lost_is_indexed_again_without_readin
     StoreWriter(tmp_path).__exit__(None, None, None)
     searcher = Searcher(tmp_path)
     assert (searcher.store.count(), searcher.passages) == (3, 3)
-    assert [each.document.url for each in searcher.search("numbered2", 5)] == ["library://notes/2.md"]
+    assert [each.document.url for each in searcher.search("numbered2", 5)] == [
+        "library://notes/2.md"
+    ]
     assert searcher.search("numbered3", 5) == []
 
 
 def test_what_is_removed_first_stays_removed_where_a_merge_was_cut_off(tmp_path):
-    """The eighth commit starts a merge, and the kill ends it; the next writer begins with a removal, and merges before it commits."""
+    """The eighth commit starts a merge, and the kill ends it; the next writer begins with a
+    removal, and merges before it commits.
+    """
     assert killed_while_writing(tmp_path, 0, 8, 0, last=8 * EACH) == 8 * EACH
-    with sqlite3.connect(tmp_path / "documents.db") as db:  # as a later kill leaves it between the two commits
+    with sqlite3.connect(
+        tmp_path / "documents.db"
+    ) as db:  # as a later kill leaves it between the two commits
         db.execute("insert into removed select id, 9 from documents where title = 'Note 199'")
         db.execute("delete from documents where title = 'Note 199'")
         db.execute("update documents set batch = 9 where title = 'Note 0'")
@@ -130,10 +170,26 @@ async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp
         (notes / f"{n}.md").write_text(document(n).markdown)
     wanted = plan([notes], home)
     wanted.shelf.mkdir(parents=True)
-    given = json.dumps({"paths": [str(notes)], "shelf": str(wanted.shelf), "family": wanted.family, "state": wanted.state, "words": ""})
-    command = "import sys; from spadework.tools.library import writer, build; writer.COMMIT_PASSAGES = 5; sys.exit(build.main())"
+    given = json.dumps(
+        {
+            "paths": [str(notes)],
+            "shelf": str(wanted.shelf),
+            "family": wanted.family,
+            "state": wanted.state,
+            "words": "",
+        }
+    )
+    command = (
+        "import sys; from spadework.tools.library import writer, build; writer.COMMIT_PASSAGES = 5;"
+        " sys.exit(build.main())"
+    )
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        sys.executable,
+        "-c",
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
     )
     assert process.stdin and process.stdout
     process.stdin.write(given.encode())
@@ -150,7 +206,9 @@ async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp
     assert library.documents == 30
     left = int(said[-1].split(" of ")[-1].split()[0])
     assert 0 < left <= 30 - 10
-    assert [hit.url for hit in await library.search("numbered0", limit=3)] == ["library://notes/0.md"]
+    assert [hit.url for hit in await library.search("numbered0", limit=3)] == [
+        "library://notes/0.md"
+    ]
     library.close()
 
 
@@ -160,7 +218,11 @@ async def test_one_builds_and_the_other_waits_and_says_so(tmp_path):
     (notes / "tea.md").write_text("# Tea\n\nTea is hot.\n")
     wanted = plan([notes], home)
     wanted.shelf.mkdir(parents=True)
-    lock, said, heard = FileLock(wanted.shelf / f".{wanted.family}.lock", thread_local=False), list[str](), asyncio.Event()
+    lock, said, heard = (
+        FileLock(wanted.shelf / f".{wanted.family}.lock", thread_local=False),
+        list[str](),
+        asyncio.Event(),
+    )
 
     def hear(text: str) -> None:
         said.append(text)
@@ -180,5 +242,8 @@ def test_who_waits_too_long_gets_one_sentence(tmp_path, monkeypatch):
     wanted = plan([tmp_path / "notes"], tmp_path / "home")
     wanted.shelf.mkdir(parents=True)
     monkeypatch.setattr(build, "WAIT_SECONDS", 0.1)
-    with FileLock(wanted.shelf / f".{wanted.family}.lock"), pytest.raises(SettingsError, match=r"has been building this library.* 0\.1 s"):
+    with (
+        FileLock(wanted.shelf / f".{wanted.family}.lock"),
+        pytest.raises(SettingsError, match=r"has been building this library.* 0\.1 s"),
+    ):
         build.build(wanted)

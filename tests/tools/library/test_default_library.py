@@ -39,7 +39,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 async def test_the_best_document_comes_first(library, question, first):
     path, package = first.split()
     hits = await library.search(question, limit=5)
-    assert hits[0].url.startswith(f"library://{package}") and hits[0].url.endswith(path), [hit.url for hit in hits]
+    assert hits[0].url.startswith(f"library://{package}") and hits[0].url.endswith(path), [
+        hit.url for hit in hits
+    ]
 
 
 async def test_both_sides_of_a_comparison_are_found(library):

@@ -41,7 +41,10 @@ def test_what_others_use_is_counted_and_own_use_is_not():
 
 
 def test_a_package_goes_by_the_names_it_is_installed_and_imported_under():
-    assert packages_of("library://python-dateutil-4.0.0/dateutil/tz/tz.py") == {"python-dateutil", "dateutil"}
+    assert packages_of("library://python-dateutil-4.0.0/dateutil/tz/tz.py") == {
+        "python-dateutil",
+        "dateutil",
+    }
     assert packages_of("library://python-3.11.7/compiled/itertools") == {"python", "itertools"}
     assert packages_of("library://notes/dateutil/tz.md") == set()
 
@@ -57,7 +60,17 @@ def test_a_piece_knows_the_headings_above_it_and_code_is_never_cut():
 
 @given(
     st.lists(
-        st.sampled_from(["# A", "## B", "words of a paragraph. " * 10, "```\ncode\n```", "| a |\n| --- |\n| b |", "- item"]), max_size=20
+        st.sampled_from(
+            [
+                "# A",
+                "## B",
+                "words of a paragraph. " * 10,
+                "```\ncode\n```",
+                "| a |\n| --- |\n| b |",
+                "- item",
+            ]
+        ),
+        max_size=20,
     )
 )
 def test_pieces_cover_every_block_in_order(blocks):

@@ -21,7 +21,14 @@ def test_documents_are_found_and_everything_else_is_left_out(tmp_path):
     notes = tmp_path / "My Notes"
     for name in ("a.md", "deep/b c#1.HTML", "README", "x.rst", "y.txt", "z.pdf"):
         write(notes / name)
-    for name in (".hidden.md", ".git/a.md", "node_modules/a.md", "code.py", "picture.png", "Makefile"):
+    for name in (
+        ".hidden.md",
+        ".git/a.md",
+        "node_modules/a.md",
+        "code.py",
+        "picture.png",
+        "Makefile",
+    ):
         write(notes / name)
     assert {file.url: file.media_type for file in files([notes])} == {
         "library://my-notes/a.md": "text/markdown",
@@ -42,7 +49,10 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
     (notes / "loop").symlink_to(notes)
     (notes / "inside.md").symlink_to(notes / "real.md")
     (notes / "broken.md").symlink_to(notes / "nothing.md")
-    assert [file.url for file in files([notes])] == ["library://notes/inside.md", "library://notes/real.md"]
+    assert [file.url for file in files([notes])] == [
+        "library://notes/inside.md",
+        "library://notes/real.md",
+    ]
 
 
 def test_folders_of_one_name_get_names_of_their_own(tmp_path):
@@ -65,5 +75,7 @@ def test_a_folder_that_must_not_be_read_is_named(tmp_path, monkeypatch):
     folder = write(tmp_path / "closed/x.md").parent
     # Root may read everything, so the system's answer is given here.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
-    with pytest.raises(SettingsError, match=r"^The library path .*/closed cannot be read: permission denied\.$"):
+    with pytest.raises(
+        SettingsError, match=r"^The library path .*/closed cannot be read: permission denied\.$"
+    ):
         files([folder])

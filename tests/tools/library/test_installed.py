@@ -21,22 +21,47 @@ Description-Content-Type: {kind}
 {text}"""
 
 SOURCES = {
-    "spoon/__init__.py": "from ._pot import *\nfrom ._stir import stir as stir_it\nfrom . import pan\n"
-    '__all__ = ["Pot", "stir_it", "pan"]\n',
-    "spoon/_pot.py": '__all__ = ["Pot", "Ladle"]\nclass Pot:\n'
-    '    """A pot holds soup, and there is always a spoon in it, which is made of wood or of steel."""\n'
-    'class Ladle:\n    """A ladle that the package does not offer to anyone else."""\n',
-    "spoon/_stir.py": 'def stir(soup):\n    """Stirs a soup until it is warm, and then some more, until everybody has come to eat."""\n',
-    "spoon/_unused.py": 'def hidden():\n    """Nobody outside of this package may call this function."""\n',
-    "spoon/pan.py": '"""Pans are flat pots; they fry what a pot would boil, and quickly."""\n'
-    'def fry():\n    """Fries whatever is in the pan until it is brown all over."""\n',
-    "spoon/broken.py": 'def fry(:\n    """Not Python at all, though it has a docstring like others."""\n',
-    "spoon/fast.pyi": 'def whisk(soup: str) -> str:\n    """Whisks a soup in compiled code, which only a stub describes."""\n',
-    "spoon/tests/test_pot.py": 'def test_pot():\n    """A test with a long docstring that nobody wants to read here."""\n',
-    "spoon/_vendor/six.py": 'def six():\n    """A vendored module with a docstring that is long enough to show."""\n',
-    "spoon/docs/guide.md": "# Guide\n\nHow to stir a soup with a spoon, step by step, in every detail that there is.\n\n"
-    "## Changelog\n\n- 1.2\n",
-    "spoon/LICENSE.txt": "Permission is hereby granted to everyone who asks politely for a spoon of soup, free of charge.\n" * 3,
+    "spoon/__init__.py": (
+        "from ._pot import *\nfrom ._stir import stir as stir_it\nfrom . import pan\n"
+        '__all__ = ["Pot", "stir_it", "pan"]\n'
+    ),
+    "spoon/_pot.py": (
+        '__all__ = ["Pot", "Ladle"]\nclass Pot:\n    """A pot holds soup, and there is always a'
+        ' spoon in it, which is made of wood or of steel."""\nclass Ladle:\n    """A ladle that the'
+        ' package does not offer to anyone else."""\n'
+    ),
+    "spoon/_stir.py": (
+        'def stir(soup):\n    """Stirs a soup until it is warm, and then some more, until everybody'
+        ' has come to eat."""\n'
+    ),
+    "spoon/_unused.py": (
+        'def hidden():\n    """Nobody outside of this package may call this function."""\n'
+    ),
+    "spoon/pan.py": (
+        '"""Pans are flat pots; they fry what a pot would boil, and quickly."""\n'
+        'def fry():\n    """Fries whatever is in the pan until it is brown all over."""\n'
+    ),
+    "spoon/broken.py": (
+        'def fry(:\n    """Not Python at all, though it has a docstring like others."""\n'
+    ),
+    "spoon/fast.pyi": (
+        'def whisk(soup: str) -> str:\n    """Whisks a soup in compiled code, which only a stub'
+        ' describes."""\n'
+    ),
+    "spoon/tests/test_pot.py": (
+        'def test_pot():\n    """A test with a long docstring that nobody wants to read here."""\n'
+    ),
+    "spoon/_vendor/six.py": (
+        'def six():\n    """A vendored module with a docstring that is long enough to show."""\n'
+    ),
+    "spoon/docs/guide.md": (
+        "# Guide\n\nHow to stir a soup with a spoon, step by step, in every detail that there"
+        " is.\n\n## Changelog\n\n- 1.2\n"
+    ),
+    "spoon/LICENSE.txt": (
+        "Permission is hereby granted to everyone who asks politely for a spoon of soup, free of"
+        " charge.\n" * 3
+    ),
     "spoon/words.txt": "a\nb\n" * 100,
 }
 
@@ -47,13 +72,20 @@ def site(tmp_path: Path) -> Path:
     info = tmp_path / "spoon-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
-        METADATA.format(kind="text/markdown; charset=UTF-8", text="# Spoon\n\nA spoon for [soup](soup.md).\n" * 3)
+        METADATA.format(
+            kind="text/markdown; charset=UTF-8",
+            text="# Spoon\n\nA spoon for [soup](soup.md).\n" * 3,
+        )
     )
     for name, text in SOURCES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (info / "RECORD").write_text("".join(f"{name},,\n" for name in [*SOURCES, "../../bin/spoon", "spoon-1.2.dist-info/METADATA"]))
+    (info / "RECORD").write_text(
+        "".join(
+            f"{name},,\n" for name in [*SOURCES, "../../bin/spoon", "spoon-1.2.dist-info/METADATA"]
+        )
+    )
     return info
 
 
@@ -67,7 +99,9 @@ def test_every_public_document_is_found_and_nothing_else(site):
         "library://spoon-1.2/spoon/docs/guide.md": "spoon: Guide",
         "library://spoon-1.2/spoon/_pot.py": "spoon.Pot",
         "library://spoon-1.2/spoon/_stir.py": "spoon.stir_it",
-        "library://spoon-1.2/spoon/pan.py": "spoon.pan: Pans are flat pots; they fry what a pot would boil, and quickly",
+        "library://spoon-1.2/spoon/pan.py": (
+            "spoon.pan: Pans are flat pots; they fry what a pot would boil, and quickly"
+        ),
         "library://spoon-1.2/spoon/fast.pyi": "spoon.fast: whisk",
     }
 
@@ -84,9 +118,16 @@ def test_the_history_is_left_out(site):
     assert "1.2" not in found(site)["library://spoon-1.2/spoon/docs/guide.md"].markdown
 
 
-@pytest.mark.parametrize(("kind", "name"), [("text/x-rst", "README.rst"), ("text/plain", "README.txt"), ("", "README.rst")])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("text/x-rst", "README.rst"), ("text/plain", "README.txt"), ("", "README.rst")],
+)
 def test_descriptions_of_other_formats_are_read(site, kind, name):
-    (site / "METADATA").write_text(METADATA.format(kind=kind, text="Spoon\n=====\n\nA ``spoon`` for soup, and for more than that.\n" * 2))
+    (site / "METADATA").write_text(
+        METADATA.format(
+            kind=kind, text="Spoon\n=====\n\nA ``spoon`` for soup, and for more than that.\n" * 2
+        )
+    )
     assert found(site)[f"library://spoon-1.2/{name}"].markdown.startswith("# Spoon\n")
 
 
@@ -96,18 +137,27 @@ def test_a_package_without_description_is_known_by_its_summary(site):
 
 
 def test_sections_named_after_versions_go_with_the_history():
-    text = "# A\n\nText.\n\n### Changelog\n\n# v1.2\n\nFixed.\n\n## Bugs\n\nMany.\n\n# Licence\n\nFree.\n"
+    text = (
+        "# A\n\nText.\n\n### Changelog\n\n# v1.2\n\nFixed.\n\n## Bugs\n\nMany.\n\n#"
+        " Licence\n\nFree.\n"
+    )
     assert without_history(text) == "# A\n\nText.\n\n# Licence\n\nFree.\n"
 
 
 @pytest.mark.full
 @pytest.mark.slow
 def test_the_standard_library_has_its_reference_its_compiled_modules_and_its_sources():
-    documents = {document.url.partition("/")[2].partition("/")[2]: document for document in read_package(package_at(None))}
+    documents = {
+        document.url.partition("/")[2].partition("/")[2]: document
+        for document in read_package(package_at(None))
+    }
     assert all(url.startswith("python-3.") for url in documents)
     by_path = {url.partition("/")[2]: document for url, document in documents.items()}
     assert by_path["pydoc_data/topics/with"].title == "The with statement"
     assert "groupby" in by_path["compiled/itertools"].markdown
     assert "## class collections.deque" in by_path["compiled/collections"].markdown
-    assert "## asyncio.gather(*coros_or_futures, return_exceptions=False)" in by_path["asyncio/tasks.py"].markdown
+    assert (
+        "## asyncio.gather(*coros_or_futures, return_exceptions=False)"
+        in by_path["asyncio/tasks.py"].markdown
+    )
     assert not any("test" in path.split("/") for path in by_path)

@@ -16,12 +16,22 @@ from spadework.tools.search.library import LibrarySearch
 from spadework.values import Query
 
 NOTES = {
-    "spoons.md": "# Spoons\n\n![x](y.png)\n\nA spoon stirs soup. Wooden spoons are quiet.\n\n```sh\nstir --slow   # 2 spaces\n```\n",
-    "soup/onion.md": "---\ntitle: Onion soup\ndate: 2024-05-06\n---\n\nOnions are fried before the broth is poured.\n",
-    "soup/pots.html": "<html><head><title>Pots</title></head><body><main><h1>Pots</h1><p>"
-    + "A pot of iron keeps the broth warm. " * 9
-    + "</p></main></body></html>",
-    "garden.txt": "THE GARDEN\n\nOnions grow in the garden, beside the leek and far from the pot.\n",
+    "spoons.md": (
+        "# Spoons\n\n![x](y.png)\n\nA spoon stirs soup. Wooden spoons are quiet.\n\n```sh\nstir"
+        " --slow   # 2 spaces\n```\n"
+    ),
+    "soup/onion.md": (
+        "---\ntitle: Onion soup\ndate: 2024-05-06\n---\n\nOnions are fried before the broth is"
+        " poured.\n"
+    ),
+    "soup/pots.html": (
+        "<html><head><title>Pots</title></head><body><main><h1>Pots</h1><p>"
+        + "A pot of iron keeps the broth warm. " * 9
+        + "</p></main></body></html>"
+    ),
+    "garden.txt": (
+        "THE GARDEN\n\nOnions grow in the garden, beside the leek and far from the pot.\n"
+    ),
     "guide.rst": "Guide\n=====\n\nHow to fry onions::\n\n    fry(onions)\n",
     "picture.txt": "\0\1\2",
     "empty.md": "<!-- nothing -->\n",
@@ -71,7 +81,11 @@ async def test_a_document_is_given_whole_with_its_code_exact(notes, tmp_path):
     library = await opened(notes, home=tmp_path / "home")
     document = await library.document("library://notes/spoons.md")
     assert document.title == "Spoons"
-    assert document.markdown == "# Spoons\n\nA spoon stirs soup. Wooden spoons are quiet.\n\n```sh\nstir --slow   # 2 spaces\n```\n"
+    assert (
+        document.markdown
+        == "# Spoons\n\nA spoon stirs soup. Wooden spoons are quiet.\n\n```sh\nstir --slow   # 2"
+        " spaces\n```\n"
+    )
     with pytest.raises(Unreadable, match="no document"):
         await library.document("library://notes/../../etc/passwd")
     with pytest.raises(NotAllowed):
@@ -82,7 +96,9 @@ async def test_a_document_is_given_whole_with_its_code_exact(notes, tmp_path):
 async def test_documents_with_all_words_come_before_those_with_some(tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "both.md").write_text("Far below, the leek is beside the pot. " + "Other words stand here. " * 40)
+    (notes / "both.md").write_text(
+        "Far below, the leek is beside the pot. " + "Other words stand here. " * 40
+    )
     (notes / "pot.md").write_text("# Pot\n\n" + "The pot, the pot, the pot. " * 20)
     (notes / "leek.md").write_text("# Leek\n\n" + "A leek is a leek. " * 20)
     library = await opened(notes, home=tmp_path / "home")
@@ -121,7 +137,9 @@ async def test_an_open_library_stays_as_it_is_while_others_change_it(notes, tmp_
 
 
 async def test_two_processes_may_build_at_once(notes, tmp_path):
-    first, second = await asyncio.gather(opened(notes, home=tmp_path / "home"), opened(notes, home=tmp_path / "home"))
+    first, second = await asyncio.gather(
+        opened(notes, home=tmp_path / "home"), opened(notes, home=tmp_path / "home")
+    )
     assert first.documents == second.documents == 5
     assert len(list((tmp_path / "home" / "library").glob("folders-*"))) == 1
     first.close()
@@ -133,7 +151,10 @@ async def test_folders_of_one_name_stay_apart(notes, tmp_path):
     shutil.copytree(notes, other)
     library = await opened(notes, other, home=tmp_path / "home")
     assert library.describe == "the libraries notes and notes-2 (10 documents)"
-    assert set(await urls(library, "wooden spoons")) == {"library://notes/spoons.md", "library://notes-2/spoons.md"}
+    assert set(await urls(library, "wooden spoons")) == {
+        "library://notes/spoons.md",
+        "library://notes-2/spoons.md",
+    }
     library.close()
 
 
@@ -161,7 +182,11 @@ async def test_a_cancelled_build_leaves_no_process_and_no_library(notes, tmp_pat
     with pytest.raises(asyncio.CancelledError):
         await building
     assert not list(home.glob("library/folders-*"))
-    assert not [child for child in set(psutil.Process().children(recursive=True)) - before if child.is_running()]
+    assert not [
+        child
+        for child in set(psutil.Process().children(recursive=True)) - before
+        if child.is_running()
+    ]
 
 
 async def test_the_provider_speaks_for_the_library(notes, tmp_path):
@@ -169,7 +194,9 @@ async def test_the_provider_speaks_for_the_library(notes, tmp_path):
     provider = LibrarySearch(library)
     assert (provider.name, provider.describes) == ("library", "the library notes (5 documents)")
     hits = await provider.search(Query(text="iron pot"), limit=1, seconds=10)
-    assert [(hit.url, hit.query, hit.provider) for hit in hits] == [("library://notes/soup/pots.html", "iron pot", "library")]
+    assert [(hit.url, hit.query, hit.provider) for hit in hits] == [
+        ("library://notes/soup/pots.html", "iron pot", "library")
+    ]
     with pytest.raises(SearchError, match="did not answer"):
         await provider.search(Query(text="iron pot"), limit=1, seconds=0)
     library.close()

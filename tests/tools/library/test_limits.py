@@ -15,7 +15,10 @@ from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.search import Searcher
 from spadework.tools.library.writer import StoreWriter
 
-PAPER = "Heat is measured in the pot, at noon. Steam rises from it; the lid is heavy. Soup is done when the spoon stands. Salt comes last."
+PAPER = (
+    "Heat is measured in the pot, at noon. Steam rises from it; the lid is heavy. Soup is done when"
+    " the spoon stands. Salt comes last."
+)
 
 
 def dated(year: int) -> datetime:
@@ -23,9 +26,23 @@ def dated(year: int) -> datetime:
 
 
 DOCUMENTS = [
-    Document("library://notes/soup/onion.md", "Onion", "The onion soup is hot.\n", dated(2023), kind="md"),
-    Document("library://notes/Soup%20Old/leek.pdf", "Leek", "The leek soup is hot.\n", kind="pdf", changed_at=dated(2021)),
-    Document("library://docs.kitchen.org/soup/onion.html", "Kitchen", "The hot soup of a kitchen.\n", dated(2025), kind="html"),
+    Document(
+        "library://notes/soup/onion.md", "Onion", "The onion soup is hot.\n", dated(2023), kind="md"
+    ),
+    Document(
+        "library://notes/Soup%20Old/leek.pdf",
+        "Leek",
+        "The leek soup is hot.\n",
+        kind="pdf",
+        changed_at=dated(2021),
+    ),
+    Document(
+        "library://docs.kitchen.org/soup/onion.html",
+        "Kitchen",
+        "The hot soup of a kitchen.\n",
+        dated(2025),
+        kind="html",
+    ),
     Document("library://ladle-1.2.0/README.md", "ladle", "A ladle for hot soup.\n"),
 ]
 
@@ -38,7 +55,15 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         for document in DOCUMENTS:
             store.add(cut_document(document))
         for n in range(3):
-            store.add(cut_document(Document(f"library://papers/{n}.html", f"Version {n}", f"{PAPER} Version {n}, printed on page {n}.")))
+            store.add(
+                cut_document(
+                    Document(
+                        f"library://papers/{n}.html",
+                        f"Version {n}",
+                        f"{PAPER} Version {n}, printed on page {n}.",
+                    )
+                )
+            )
     made = Searcher(folder)
     yield made
     made.store.close()
@@ -73,12 +98,16 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 )
 def test_a_search_is_kept_to_what_its_operators_say(searcher, operators, titles):
     assert {
-        found.document.title for found in searcher.search(f"hot soup {operators}", 10) if found.document.url[10:16] != "papers"
+        found.document.title
+        for found in searcher.search(f"hot soup {operators}", 10)
+        if found.document.url[10:16] != "papers"
     } == titles
 
 
 def test_an_unknown_kind_is_named(searcher):
-    with pytest.raises(SearchError, match=r"^kind:movie is no kind of file that a library reads\.$"):
+    with pytest.raises(
+        SearchError, match=r"^kind:movie is no kind of file that a library reads\.$"
+    ):
         searcher.search("soup kind:movie", 5)
 
 
@@ -88,11 +117,18 @@ def test_of_copies_the_best_is_shown_and_others_take_their_places(searcher):
     assert len(found) == 3
 
 
-@given(st.lists(st.text("abcdefghij ", min_size=15, max_size=40), min_size=12, max_size=40, unique=True), st.integers(0, 11))
+@given(
+    st.lists(
+        st.text("abcdefghij ", min_size=15, max_size=40), min_size=12, max_size=40, unique=True
+    ),
+    st.integers(0, 11),
+)
 def test_one_changed_clause_leaves_a_copy_and_half_of_them_does_not(clauses, changed):
     text = ". ".join(clauses)
     if resemblance(sketch(text), sketch(text)) < 1:
         return  # too few clauses that say anything
-    other = [clause if n % 2 else f"entirely other words {n * 'x'}" for n, clause in enumerate(clauses)]
+    other = [
+        clause if n % 2 else f"entirely other words {n * 'x'}" for n, clause in enumerate(clauses)
+    ]
     assert resemblance(sketch(text), sketch(". ".join(other))) < COPY
     assert resemblance(sketch(text), sketch(text.replace(" ", "  ").upper() + " 2024")) == 1

@@ -1,4 +1,6 @@
-"""A library whose passages have vectors: found by words and by meaning, each text paid for once, and no fault loses what words find."""
+"""A library whose passages have vectors: found by words and by meaning, each text paid for once,
+and no fault loses what words find.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,11 @@ async def test_both_rankings_count(notes, meaning):
     await library.embed()
     words = await names(await opened(notes), "the old pier or an automobile")
     assert words == ["ferry.md", "doctor.md"]
-    assert await names(library, "the old pier or an automobile") == ["ferry.md", "doctor.md", "car.md"]
+    assert await names(library, "the old pier or an automobile") == [
+        "ferry.md",
+        "doctor.md",
+        "car.md",
+    ]
 
 
 async def test_operators_keep_the_nearest_too(notes, meaning):
@@ -70,7 +76,9 @@ async def test_operators_keep_the_nearest_too(notes, meaning):
     assert await names(library, "automobile -path:car.md", 1) == ["doctor.md"]
 
 
-async def test_nothing_is_embedded_twice_and_changed_files_are_found_again(notes, meaning, embeddings):
+async def test_nothing_is_embedded_twice_and_changed_files_are_found_again(
+    notes, meaning, embeddings
+):
     library = await opened(notes, meaning)
     told: list[int] = []
     assert await library.embed(told.append) == 3
@@ -88,7 +96,9 @@ async def test_nothing_is_embedded_twice_and_changed_files_are_found_again(notes
     assert len([text for text in embeddings.texts if text.startswith("The ")]) == 4
 
 
-async def test_a_library_without_vectors_says_so_and_is_searched_by_words(notes, meaning, embeddings):
+async def test_a_library_without_vectors_says_so_and_is_searched_by_words(
+    notes, meaning, embeddings
+):
     library = await opened(notes, meaning)
     assert await names(library, "old pier") == ["ferry.md", "doctor.md"]
     [problem] = meaning.problems
@@ -117,7 +127,9 @@ async def test_what_another_model_made_is_not_compared(notes, meaning, embedding
     await other.close()
 
 
-async def test_an_endpoint_that_fails_while_a_library_is_embedded_leaves_it_as_it_was(notes, meaning, embeddings):
+async def test_an_endpoint_that_fails_while_a_library_is_embedded_leaves_it_as_it_was(
+    notes, meaning, embeddings
+):
     embeddings.fault = "error"
     library = await opened(notes, meaning)
     with pytest.raises(ModelError, match="status 500"):
@@ -133,7 +145,9 @@ async def test_a_damaged_file_of_vectors_loses_nothing_else(notes, meaning):
     assert "made anew" in meaning.problems[0].reason
 
 
-async def test_words_go_on_where_the_vectors_cannot_be_compared_in_time(notes, meaning, monkeypatch):
+async def test_words_go_on_where_the_vectors_cannot_be_compared_in_time(
+    notes, meaning, monkeypatch
+):
     library = await opened(notes, meaning)
     await library.embed()
     monkeypatch.setattr(vectors, "SCAN_SECONDS", -1.0)
@@ -141,7 +155,9 @@ async def test_words_go_on_where_the_vectors_cannot_be_compared_in_time(notes, m
     assert "could not be compared" in meaning.problems[0].reason
 
 
-async def test_of_too_many_passages_only_those_are_near_that_words_have_found(notes, meaning, monkeypatch):
+async def test_of_too_many_passages_only_those_are_near_that_words_have_found(
+    notes, meaning, monkeypatch
+):
     library = await opened(notes, meaning)
     await library.embed()
     monkeypatch.setattr(near, "MOST_PLACES", 2)

@@ -21,7 +21,10 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     """A library of three short documents."""
     folder: Path = tmp_path_factory.mktemp("library") / "built"
     texts = {
-        "languages.md": ("Languages", "C++ is compiled. C is older. Java runs on a machine. .NET runs C# code.\n"),
+        "languages.md": (
+            "Languages",
+            "C++ is compiled. C is older. Java runs on a machine. .NET runs C# code.\n",
+        ),
         "letters.md": ("Letters", "C comes after B. The net is dry.\n"),
         "日本.md": ("日本語", "東京は日本の首都です。大阪は大きい。\n"),
     }
@@ -36,7 +39,12 @@ def paths(searcher: Searcher, text: str) -> list[str]:
     return [found.document.url.rpartition("/")[2] for found in searcher.search(text, 10)]
 
 
-@given(text=st.one_of(st.text(max_size=300), st.text(alphabet=st.sampled_from("ab +-\"\\:()[]{}~*?^!&|/<>'AND OR NOT TO"), max_size=100)))
+@given(
+    text=st.one_of(
+        st.text(max_size=300),
+        st.text(alphabet=st.sampled_from("ab +-\"\\:()[]{}~*?^!&|/<>'AND OR NOT TO"), max_size=100),
+    )
+)
 def test_any_text_can_be_searched_for(searcher, text):
     for found in searcher.search(text, 5):
         assert 0 <= found.score <= 1
@@ -69,8 +77,14 @@ def test_when_nothing_else_is_left_every_word_is_needed():
 
 
 def test_a_snippet_begins_where_the_words_are():
-    passage = "# Pots\n\n" + "Pots are round. " * 30 + "A spoon stirs the soup. It is long.\n\n```\nspoon()\n```\n"
-    assert snippet(passage, {"spoon", "soup"}).startswith(("A spoon stirs the soup.", "Pots are round. A spoon", "Pots are round. Pots"))
+    passage = (
+        "# Pots\n\n"
+        + "Pots are round. " * 30
+        + "A spoon stirs the soup. It is long.\n\n```\nspoon()\n```\n"
+    )
+    assert snippet(passage, {"spoon", "soup"}).startswith(
+        ("A spoon stirs the soup.", "Pots are round. A spoon", "Pots are round. Pots")
+    )
     assert "A spoon stirs the soup." in snippet(passage, {"spoon", "soup"})
     assert snippet("```\nspoon(x)\n```", {"spoon"}) == "spoon(x)"
 
@@ -81,11 +95,28 @@ def test_words_taken_one_by_one_are_those_of_the_index(text):
 
 
 _WORDS = st.sampled_from(
-    ("hoping", "hope", "happy", "dying", "die", "skies", "sky", "ties", "tie", "AsyncClient", "x9", "Zürich", "café–bar", "日本")
+    (
+        "hoping",
+        "hope",
+        "happy",
+        "dying",
+        "die",
+        "skies",
+        "sky",
+        "ties",
+        "tie",
+        "AsyncClient",
+        "x9",
+        "Zürich",
+        "café–bar",
+        "日本",
+    )
 )
 
 
-@given(st.lists(_WORDS | st.text("abihopy s", max_size=8), max_size=12), st.lists(_WORDS, max_size=5))
+@given(
+    st.lists(_WORDS | st.text("abihopy s", max_size=8), max_size=12), st.lists(_WORDS, max_size=5)
+)
 def test_a_few_stems_are_found_as_if_all_words_were_taken(words, wanted):
     text, looked_for = " ".join(words), stems(" ".join(wanted))
     assert StemFinder(looked_for).found(text) == stems(text) & looked_for

@@ -14,7 +14,13 @@ from tests.world.background import Background
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key for searching of the person who runs the tests."""
-    for name in ("SERPER_API_KEY", "SERP_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "OPENALEX_API_KEY"):
+    for name in (
+        "SERPER_API_KEY",
+        "SERP_API_KEY",
+        "TAVILY_API_KEY",
+        "BRAVE_API_KEY",
+        "OPENALEX_API_KEY",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -1,4 +1,6 @@
-"""MCP servers with search tools, as a process on standard input and output (this file as a script) and over HTTP on loopback."""
+"""MCP servers with search tools, as a process on standard input and output (this file as a script)
+and over HTTP on loopback.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ RESULTS = [
         "content": "48,210 inhabitants",
         "published_date": "2026-03-04",
     },
-    {"title": "History", "link": "https://history.example/harbour", "description": "Opened in 1932."},
+    {
+        "title": "History",
+        "link": "https://history.example/harbour",
+        "description": "Opened in 1932.",
+    },
 ]
 MARKDOWN = """Found 2 results:
 
@@ -65,11 +71,18 @@ def labelled(query: str) -> str:
 
 
 def links(phrase: str) -> CallToolResult:
-    return CallToolResult(content=[ResourceLink(type="resource_link", uri=r.get("url") or r["link"], name=r["title"]) for r in RESULTS])
+    return CallToolResult(
+        content=[
+            ResourceLink(type="resource_link", uri=r.get("url") or r["link"], name=r["title"])
+            for r in RESULTS
+        ]
+    )
 
 
 def echo(query: str, limit: int = 1) -> str:
-    return f"[{query}](https://echo.example/{limit}/{os.getpid()}/{os.environ.get('HARBOUR_KEY', '')})"
+    return (
+        f"[{query}](https://echo.example/{limit}/{os.getpid()}/{os.environ.get('HARBOUR_KEY', '')})"
+    )
 
 
 def nothing(query: str) -> str:
@@ -77,7 +90,9 @@ def nothing(query: str) -> str:
 
 
 def refuses(query: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text="Error 429: rate limit exceeded.")], is_error=True)
+    return CallToolResult(
+        content=[TextContent(type="text", text="Error 429: rate limit exceeded.")], is_error=True
+    )
 
 
 def breaks(query: str) -> str:
@@ -111,7 +126,14 @@ def server() -> MCPServer:
 async def over_http() -> AsyncIterator[str]:
     """The address of the server over streamable HTTP, which runs meanwhile."""
     sock = listen("127.0.0.1")
-    running = uvicorn.Server(uvicorn.Config(server().streamable_http_app(), log_config=None, access_log=False, timeout_graceful_shutdown=1))
+    running = uvicorn.Server(
+        uvicorn.Config(
+            server().streamable_http_app(),
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=1,
+        )
+    )
     serving = asyncio.create_task(running.serve(sockets=[sock]))
     await eventually(lambda: running.started)
     try:
@@ -122,7 +144,9 @@ async def over_http() -> AsyncIterator[str]:
 
 
 def command(*ways: str) -> str:
-    """The command line of the server as a process. It may be `stubborn` (not end when told to) or `mute` (never say a word)."""
+    """The command line of the server as a process. It may be `stubborn` (not end when told to) or
+    `mute` (never say a word).
+    """
     return f"{sys.executable} -m tests.tools.search.mcp_servers {' '.join(ways)}"
 
 

@@ -12,7 +12,8 @@ import pytest
 
 
 def run(code: str, files: dict[str, str], folder: Path, *, timeout: float = 60) -> str:
-    """What Python code prints in a mount namespace in which these files stand over the system's own.
+    """What Python code prints in a mount namespace in which these files stand over the system's
+    own.
 
     Skips the test where that is not allowed.
     """
@@ -24,7 +25,10 @@ def run(code: str, files: dict[str, str], folder: Path, *, timeout: float = 60) 
         (folder / str(number)).write_text(text)
         script += f"mount --bind {folder / str(number)} {path}\n"
     done = subprocess.run(
-        [unshare, "-m", "sh", "-c", f'{script}exec "$@"', "sh", sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout
+        [unshare, "-m", "sh", "-c", f'{script}exec "$@"', "sh", sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
     )
     if "mount" in done.stderr or "unshare" in done.stderr:
         pytest.skip(f"no mount namespace: {done.stderr.strip()[:100]}")

@@ -1,6 +1,8 @@
-"""A server in which every search service answers as its documentation says, each under its own path, and fails on demand.
+"""A server in which every search service answers as its documentation says, each under its own
+path, and fails on demand.
 
-Each service has two results on Port Aldermere, the first of 4 March 2026. A service with a key refuses another key as the real one does.
+Each service has two results on Port Aldermere, the first of 4 March 2026. A service with a key
+refuses another key as the real one does.
 """
 
 from __future__ import annotations
@@ -39,16 +41,29 @@ Fault = Literal[
 ]
 
 _ONE, _TWO = "Census of Port Aldermere", "History of the harbour"
-_SAID_ONE, _SAID_TWO = "Port Aldermere had 48,210 inhabitants & 3 piers.", "The harbour of Port Aldermere opened in 1932."
+_SAID_ONE, _SAID_TWO = (
+    "Port Aldermere had 48,210 inhabitants & 3 piers.",
+    "The harbour of Port Aldermere opened in 1932.",
+)
 _U1, _U2 = "https://news.example/census", "https://history.example/harbour"
 
 
 def _serper(listed: str, date: str) -> dict[str, Any]:
     results = [
         {"title": _ONE, "link": _U1, "snippet": _SAID_ONE, "date": date, "position": 1},
-        {"title": _TWO, "link": _U2, "snippet": _SAID_TWO, "position": 2, "sitelinks": [{"title": "Piers", "link": f"{_U2}/piers"}]},
+        {
+            "title": _TWO,
+            "link": _U2,
+            "snippet": _SAID_TWO,
+            "position": 2,
+            "sitelinks": [{"title": "Piers", "link": f"{_U2}/piers"}],
+        },
     ]
-    return {"searchParameters": {"q": "port aldermere", "type": "search", "engine": "google"}, listed: results, "credits": 1}
+    return {
+        "searchParameters": {"q": "port aldermere", "type": "search", "engine": "google"},
+        listed: results,
+        "credits": 1,
+    }
 
 
 _TAVILY = {
@@ -83,7 +98,14 @@ _BRAVE_WEB = {
             "type": "search_result",
             "subtype": "generic",
         },
-        {"title": _TWO, "url": _U2, "description": _SAID_TWO, "language": "en", "type": "search_result", "subtype": "generic"},
+        {
+            "title": _TWO,
+            "url": _U2,
+            "description": _SAID_TWO,
+            "language": "en",
+            "type": "search_result",
+            "subtype": "generic",
+        },
     ],
     "family_friendly": True,
 }
@@ -94,8 +116,20 @@ _BRAVE = {
 }
 _WIKI_ONE = 'Port <span class="searchmatch">Aldermere</span> had 48,210 inhabitants &amp; 3 piers.'
 _WIKIPEDIA = [
-    {"ns": 0, "title": _ONE, "pageid": 71, "snippet": _WIKI_ONE, "timestamp": "2026-03-04T05:06:07Z"},
-    {"ns": 0, "title": _TWO, "pageid": 72, "snippet": _SAID_TWO, "timestamp": "2025-01-02T00:00:00Z"},
+    {
+        "ns": 0,
+        "title": _ONE,
+        "pageid": 71,
+        "snippet": _WIKI_ONE,
+        "timestamp": "2026-03-04T05:06:07Z",
+    },
+    {
+        "ns": 0,
+        "title": _TWO,
+        "pageid": 72,
+        "snippet": _SAID_TWO,
+        "timestamp": "2025-01-02T00:00:00Z",
+    },
 ]
 _OPENALEX = [
     {
@@ -115,7 +149,13 @@ _OPENALEX = [
             "piers.": [7],
         },
     },
-    {"id": "https://openalex.org/W2", "doi": _U2, "display_name": _TWO, "publication_date": None, "primary_location": None}
+    {
+        "id": "https://openalex.org/W2",
+        "doi": _U2,
+        "display_name": _TWO,
+        "publication_date": None,
+        "primary_location": None,
+    }
     | {"abstract_inverted_index": None},
 ]
 _ARTICLES = {
@@ -126,24 +166,38 @@ _ARTICLES = {
         "sortpubdate": "2026/03/04 00:00",
         "title": "Census of &lt;i&gt;Port Aldermere&lt;/i&gt;.",
         "fulljournalname": "Annals of Port Aldermere",
-        "authors": [{"name": f"{name} A", "authtype": "Author", "clusterid": ""} for name in ("Fisher", "Miller", "Potter", "Smith")],
+        "authors": [
+            {"name": f"{name} A", "authtype": "Author", "clusterid": ""}
+            for name in ("Fisher", "Miller", "Potter", "Smith")
+        ],
     },
-    "40000002": {"uid": "40000002", "pubdate": "2025", "sortpubdate": "2025/01/01 00:00", "title": _TWO, "source": "Ann", "authors": []},
+    "40000002": {
+        "uid": "40000002",
+        "pubdate": "2025",
+        "sortpubdate": "2025/01/01 00:00",
+        "title": _TWO,
+        "source": "Ann",
+        "authors": [],
+    },
 }
 _ENTRY = """<entry><id>http://arxiv.org/abs/{id}</id><updated>2026-03-05T00:00:00Z</updated><published>{date}</published>
 <title>{title}</title><summary>  Port Aldermere had
   48,210 inhabitants &amp; 3 piers.
-</summary><author><name>A. Fisher</name></author><link href="http://arxiv.org/abs/{id}" rel="alternate" type="text/html"/></entry>"""
+</summary><author><name>A. Fisher</name></author><link href="http://arxiv.org/abs/{id}" rel="alternate" type="text/html"/></entry>"""  # noqa: E501
 _FEED = """<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom"><link href="http://arxiv.org/api/query?search_query%3Dx" rel="self"/>
 <title type="html">ArXiv Query: search_query=x</title><id>http://arxiv.org/api/x</id><updated>2026-03-05T00:00:00-05:00</updated>
-<opensearch:totalResults xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">2</opensearch:totalResults>{}</feed>"""
-_ARXIV = _ENTRY.format(id="2603.00001v2", date="2026-03-04T05:06:07Z", title=_ONE) + _ENTRY.format(id="2501.00002v1", date="", title=_TWO)
+<opensearch:totalResults xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">2</opensearch:totalResults>{}</feed>"""  # noqa: E501
+_ARXIV = _ENTRY.format(id="2603.00001v2", date="2026-03-04T05:06:07Z", title=_ONE) + _ENTRY.format(
+    id="2501.00002v1", date="", title=_TWO
+)
 
 
 @dataclass(frozen=True)
 class Asking:
-    """One request as it came: the service, the rest of the path, and the parameters of its address or body."""
+    """One request as it came: the service, the rest of the path, and the parameters of its address
+    or body.
+    """
 
     service: str
     path: str
@@ -153,9 +207,11 @@ class Asking:
 
 
 class Services:
-    """The server. `requests` is the log; `fault` meets every request but for `spare` more; `empty` lets all find nothing.
+    """The server. `requests` is the log; `fault` meets every request but for `spare` more; `empty`
+    lets all find nothing.
 
-    `retry_after` goes with the fault "limited". A `leaf` stands in the place of every value that is no list or object.
+    `retry_after` goes with the fault "limited". A `leaf` stands in the place of every value that is
+    no list or object.
     """
 
     def __init__(self, background: Background) -> None:
@@ -200,7 +256,11 @@ class Services:
             return JSONResponse(_with_leaves(found, self.leaf))
         if found is None:
             return JSONResponse({"message": "Not found"}, 404)
-        return Response(found, media_type="application/atom+xml") if isinstance(found, str) else JSONResponse(found)
+        return (
+            Response(found, media_type="application/atom+xml")
+            if isinstance(found, str)
+            else JSONResponse(found)
+        )
 
 
 def _answers(service: str, path: str, empty: bool) -> dict[str, Any] | str | None:
@@ -209,7 +269,9 @@ def _answers(service: str, path: str, empty: bool) -> dict[str, Any] | str | Non
 
     match service, path:
         case "serper", "/search" | "/news":
-            listed, date = ("news", "Mar 4, 2026") if path == "/news" else ("organic", "Mar 4, 2026")
+            listed, date = (
+                ("news", "Mar 4, 2026") if path == "/news" else ("organic", "Mar 4, 2026")
+            )
             answer = _serper(listed, date)
             return answer | {listed: some(answer[listed])}
         case "tavily", "/search":
@@ -217,11 +279,24 @@ def _answers(service: str, path: str, empty: bool) -> dict[str, Any] | str | Non
         case "brave", "/web/search":
             return _BRAVE if empty else _BRAVE | {"web": _BRAVE_WEB}
         case "wikipedia", "/w/api.php":
-            return {"batchcomplete": True, "query": {"searchinfo": {"totalhits": 2}, "search": some(_WIKIPEDIA)}}
+            return {
+                "batchcomplete": True,
+                "query": {"searchinfo": {"totalhits": 2}, "search": some(_WIKIPEDIA)},
+            }
         case "openalex", "/works":
-            return {"meta": {"count": 2, "page": 1, "per_page": 15}, "results": some(_OPENALEX), "group_by": []}
+            return {
+                "meta": {"count": 2, "page": 1, "per_page": 15},
+                "results": some(_OPENALEX),
+                "group_by": [],
+            }
         case "pubmed", "/esearch.fcgi":
-            found = {"count": "2", "retmax": "2", "retstart": "0", "idlist": some(_ARTICLES["uids"]), "querytranslation": "x"}
+            found = {
+                "count": "2",
+                "retmax": "2",
+                "retstart": "0",
+                "idlist": some(_ARTICLES["uids"]),
+                "querytranslation": "x",
+            }
             return {"header": {"type": "esearch", "version": "0.3"}, "esearchresult": found}
         case "pubmed", "/esummary.fcgi":
             return {"header": {"type": "esummary", "version": "0.3"}, "result": _ARTICLES}
@@ -236,7 +311,9 @@ def _refusal(asked: Asking) -> Response | None:
         case "serper" if asked.headers.get("x-api-key") != KEY:
             return JSONResponse({"message": "Unauthorized.", "statusCode": 403}, 403)
         case "tavily" if asked.headers.get("authorization") != f"Bearer {KEY}":
-            return JSONResponse({"detail": {"error": "Unauthorized: missing or invalid API key."}}, 401)
+            return JSONResponse(
+                {"detail": {"error": "Unauthorized: missing or invalid API key."}}, 401
+            )
         case "brave" if asked.headers.get("x-subscription-token") != KEY:
             error = {
                 "id": "x",
@@ -246,21 +323,30 @@ def _refusal(asked: Asking) -> Response | None:
             }
             return JSONResponse({"type": "ErrorResponse", "error": error}, 422)
         case "openalex" if asked.args.get("api_key", KEY) != KEY:
-            return JSONResponse({"error": "Unauthorized", "message": f"API key {asked.args['api_key']} not found"}, 401)
+            return JSONResponse(
+                {"error": "Unauthorized", "message": f"API key {asked.args['api_key']} not found"},
+                401,
+            )
     return None
 
 
 def _failed(fault: Fault, good: Response, retry_after: str) -> Response:
     made: dict[Fault, Callable[[], Response]] = {
-        "limited": lambda: JSONResponse({"message": f"Too many requests for {KEY}"}, 429, {"Retry-After": retry_after}),
+        "limited": lambda: JSONResponse(
+            {"message": f"Too many requests for {KEY}"}, 429, {"Retry-After": retry_after}
+        ),
         "credits": lambda: JSONResponse({"message": "Not enough credits", "statusCode": 400}, 400),
-        "spent": lambda: JSONResponse({"detail": {"error": "This request exceeds your plan's set usage limit."}}, 432),
+        "spent": lambda: JSONResponse(
+            {"detail": {"error": "This request exceeds your plan's set usage limit."}}, 432
+        ),
         "forbidden": lambda: JSONResponse({"message": f"{KEY} is not allowed"}, 403),
         "error": lambda: JSONResponse({"error": f"Failed\nfor {KEY}."}, 500),
         "html": lambda: HTMLResponse(f"<!doctype html><title>Just a moment...</title><p>{KEY}"),
         "truncated": lambda: Response(bytes(good.body)[:-20], media_type=good.media_type),
         "broken": lambda: Broken(bytes(good.body)[:20]),
-        "redirect": lambda: Response(status_code=302, headers={"Location": "ftp://elsewhere.example/"}),
+        "redirect": lambda: Response(
+            status_code=302, headers={"Location": "ftp://elsewhere.example/"}
+        ),
         "other": lambda: JSONResponse({"status": "fine"}),
         "hang": Silence,
         "unauthorised": lambda: JSONResponse({"message": f"{KEY} is not known"}, 401),

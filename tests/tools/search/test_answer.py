@@ -1,4 +1,6 @@
-"""What a service says about a failure becomes the right error, and dates and markup become values."""
+"""What a service says about a failure becomes the right error, and dates and markup become
+values.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,25 @@ NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("answer", "quota", "text"),
     [
-        ({"error": {"code": "ratelimited", "info": "You've exceeded your rate limit."}}, True, "results: You've exceeded your rate limit."),
-        ({"error": "API rate limit exceeded", "count": "11"}, True, "results: API rate limit exceeded."),
+        (
+            {"error": {"code": "ratelimited", "info": "You've exceeded your rate limit."}},
+            True,
+            "results: You've exceeded your rate limit.",
+        ),
+        (
+            {"error": "API rate limit exceeded", "count": "11"},
+            True,
+            "results: API rate limit exceeded.",
+        ),
         ({"error": {"code": "badvalue"}}, False, "results: badvalue."),
         ({"query": []}, False, "Wiki answered without results."),
         ({"query": {"search": {}}}, False, "Wiki answered without results."),
         ([], False, "Wiki answered without results."),
     ],
 )
-def test_an_answer_without_results_is_an_error_in_the_words_of_the_service(answer: object, quota: bool, text: str):
+def test_an_answer_without_results_is_an_error_in_the_words_of_the_service(
+    answer: object, quota: bool, text: str
+):
     with pytest.raises(SearchError) as caught:
         SERVICE.results(answer, "query", "search")
     assert isinstance(caught.value, QuotaSpent) is quota
@@ -60,7 +72,11 @@ def test_dates_are_moments(text: object, date: datetime | None):
     assert moment(text, now=NOON) == date
 
 
-@given(st.text() | st.from_regex(r"\d{1,5} (day|year)s? ago") | st.from_regex(r"[A-Z][a-z]{2}, \d+ [A-Z][a-z]{2} \d+ \d+:\d+:\d+ [+-]?\d*"))
+@given(
+    st.text()
+    | st.from_regex(r"\d{1,5} (day|year)s? ago")
+    | st.from_regex(r"[A-Z][a-z]{2}, \d+ [A-Z][a-z]{2} \d+ \d+:\d+:\d+ [+-]?\d*")
+)
 @example("Mon, 01 Jan 99999999999999999999 00:00:00 +0000")
 def test_any_text_is_a_moment_with_a_time_zone_or_none(text: str):
     date = moment(text)
@@ -79,7 +95,15 @@ def test_markup_becomes_plain_text():
 
 
 def test_some_queries_are_about_now():
-    assert [about_now(text) for text in ("Latest news on httpx", "what happened this week", "renewsable", "history of news")] == [
+    assert [
+        about_now(text)
+        for text in (
+            "Latest news on httpx",
+            "what happened this week",
+            "renewsable",
+            "history of news",
+        )
+    ] == [
         True,
         True,
         False,

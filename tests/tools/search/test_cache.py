@@ -1,4 +1,6 @@
-"""Results are kept for other sessions for as long as their freshness allows, and whatever becomes of the file, searching goes on."""
+"""Results are kept for other sessions for as long as their freshness allows, and whatever becomes
+of the file, searching goes on.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,13 @@ class Clock:
 
 
 def cache(folder: Path, clock: Clock, *, most: int = 1_000_000, scope: str = "") -> SearchCache:
-    return SearchCache(folder / "cache" / "searches.sqlite", most, {"any": 7 * DAY, "recent": DAY / 2, "now": 900}, scope, clock)
+    return SearchCache(
+        folder / "cache" / "searches.sqlite",
+        most,
+        {"any": 7 * DAY, "recent": DAY / 2, "now": 900},
+        scope,
+        clock,
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +54,9 @@ def cache(folder: Path, clock: Clock, *, most: int = 1_000_000, scope: str = "")
         (Query(text="latest news of Port Aldermere"), 900),
     ],
 )
-async def test_results_are_kept_for_as_long_as_they_are_fresh(tmp_path: Path, query: Query, seconds: float):
+async def test_results_are_kept_for_as_long_as_they_are_fresh(
+    tmp_path: Path, query: Query, seconds: float
+):
     clock = Clock()
     kept = cache(tmp_path, clock)
     await kept.put("brave", query, 15, HITS)
@@ -68,8 +78,15 @@ async def test_an_empty_answer_is_kept_shortly(tmp_path: Path):
 async def test_another_question_is_another_entry(tmp_path: Path):
     kept = cache(tmp_path, Clock())
     await kept.put("brave", ASKED, 15, HITS)
-    assert await kept.get("brave", ASKED.model_copy(update={"kind": "gap", "results": 3}), 15) == HITS
-    for other in ({"text": "x"}, {"freshness": "recent"}, {"include_domains": ("a.example",)}, {"exclude_domains": ("a.example",)}):
+    assert (
+        await kept.get("brave", ASKED.model_copy(update={"kind": "gap", "results": 3}), 15) == HITS
+    )
+    for other in (
+        {"text": "x"},
+        {"freshness": "recent"},
+        {"include_domains": ("a.example",)},
+        {"exclude_domains": ("a.example",)},
+    ):
         assert await kept.get("brave", ASKED.model_copy(update=other), 15) is None
     assert await kept.get("serper", ASKED, 15) is None
     assert await kept.get("brave", ASKED, 5) is None
@@ -132,13 +149,18 @@ async def main():
         print(n, flush=True)
         n += 1
 asyncio.run(main())
-"""
+"""  # noqa: E501
 
 
-def test_processes_share_the_file_and_one_that_is_killed_loses_nothing_that_was_kept(tmp_path: Path):
+def test_processes_share_the_file_and_one_that_is_killed_loses_nothing_that_was_kept(
+    tmp_path: Path,
+):
     path = tmp_path / "cache" / "searches.sqlite"
     writers = [
-        subprocess.Popen([sys.executable, "-c", _WRITER, str(path), name], stdout=subprocess.PIPE, text=True) for name in ("one", "two")
+        subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(path), name], stdout=subprocess.PIPE, text=True
+        )
+        for name in ("one", "two")
     ]
     last = []
     for writer in writers:
@@ -178,7 +200,9 @@ async def test_another_session_takes_what_the_first_one_found(searx: Searx):
     assert len(searx.queries) == 2
 
 
-@pytest.mark.parametrize("fault", ["unresponsive", "error", "limited", "html", "truncated", "forbidden"])
+@pytest.mark.parametrize(
+    "fault", ["unresponsive", "error", "limited", "html", "truncated", "forbidden"]
+)
 async def test_a_failure_is_never_kept(searx: Searx, fault: str):
     settings = Settings.load(search="searxng", searxng_url=searx.url)
     searx.fail(fault, times=1)  # type: ignore[arg-type]
@@ -188,7 +212,9 @@ async def test_a_failure_is_never_kept(searx: Searx, fault: str):
 
 async def test_no_key_is_in_the_file(searx: Searx, tmp_path: Path):
     mcp = SecretStr(f"web_search @ https://search.example/mcp?key={KEY}")
-    settings = Settings.load(search="searxng", searxng_url=searx.url, brave_api_key=KEY, mcp_search=mcp)
+    settings = Settings.load(
+        search="searxng", searxng_url=searx.url, brave_api_key=KEY, mcp_search=mcp
+    )
     await asked(await opened(settings))
     files = [path.read_bytes() for path in (settings.home / "cache").iterdir()]
     assert files

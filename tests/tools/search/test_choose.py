@@ -19,7 +19,9 @@ SERVER = "http://127.0.0.1:9"
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "harbour.md").write_text("# Harbour\n\nThe harbour of Port Aldermere opened in 1932.\n")
+    (tmp_path / "notes" / "harbour.md").write_text(
+        "# Harbour\n\nThe harbour of Port Aldermere opened in 1932.\n"
+    )
     return tmp_path / "notes"
 
 
@@ -52,7 +54,10 @@ async def test_named_providers_are_taken_in_their_order(search: str, names: list
 
 async def test_auto_takes_all_that_is_configured(notes: Path):
     choice = await chosen(notes, searxng_url=SERVER, library=(notes,))
-    assert ([provider.name for provider in choice.providers], choice.notices) == (["searxng", "library"], ())
+    assert ([provider.name for provider in choice.providers], choice.notices) == (
+        ["searxng", "library"],
+        (),
+    )
     choice = await chosen(notes, library=(notes,))
     assert ([provider.name for provider in choice.providers], choice.notices) == (["library"], ())
 
@@ -93,7 +98,13 @@ async def test_without_the_web_the_library_is_searched_and_that_is_said(notes: P
 @pytest.mark.parametrize(
     ("search", "words"),
     [
-        ("gopher", "'gopher': the providers are auto, searxng, serper, tavily, brave, duckduckgo, wikipedia, .* library"),
+        (
+            "gopher",
+            (
+                "'gopher': the providers are auto, searxng, serper, tavily, brave, duckduckgo,"
+                " wikipedia, .* library"
+            ),
+        ),
         ("auto,alta vista,x", "'alta vista, x'"),
         ("searxng", "without its address: set SEARXNG_URL"),
         ("auto,brave", "'brave' without its key: set BRAVE_API_KEY"),
@@ -113,11 +124,17 @@ async def test_an_address_that_is_none_is_a_settings_error():
 
 
 def test_where_the_web_can_be_reached_duckduckgo_is_asked(tmp_path: Path):
-    code = "import asyncio; from spadework.settings import Settings; from spadework.tools.search.choose import choose\n"
+    code = (
+        "import asyncio; from spadework.settings import Settings; from"
+        " spadework.tools.search.choose import choose\n"
+    )
     code += "print([p.name for p in asyncio.run(choose(Settings.load(), None)).providers])"
     try:
         web = socket.create_server(("127.0.7.44", 443))
     except PermissionError:
         pytest.skip("needs to be root, to listen where DuckDuckGo would")
     with web:
-        assert run(code, {"/etc/hosts": "127.0.7.44 html.duckduckgo.com\n"}, tmp_path) == "['duckduckgo']"
+        assert (
+            run(code, {"/etc/hosts": "127.0.7.44 html.duckduckgo.com\n"}, tmp_path)
+            == "['duckduckgo']"
+        )

@@ -22,7 +22,11 @@ from spadework.values import Hit, Query
 ASKED = Query(text="census Port Aldermere")
 RESULTS = [
     {"link": "https://a.example/1", "title": "One", "snippet": "First", "date": "2026-03-04"},
-    {"url": "https://a.example/2", "content": "Second", "published_date": datetime(2026, 3, 4, tzinfo=UTC)},
+    {
+        "url": "https://a.example/2",
+        "content": "Second",
+        "published_date": datetime(2026, 3, 4, tzinfo=UTC),
+    },
     {"title": "no address"},
     "text",
 ]
@@ -31,10 +35,17 @@ RESULTS = [
 class Retriever(BaseRetriever):
     """A retriever that blocks, as most do."""
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
         return [
             Document(
-                page_content=f"All about {query}", metadata={"source": "https://a.example/1", "Title": "One", "Published": "2026-03-04"}
+                page_content=f"All about {query}",
+                metadata={
+                    "source": "https://a.example/1",
+                    "Title": "One",
+                    "Published": "2026-03-04",
+                },
             ),
             Document(page_content="A file", metadata={"source": "/shelf/notes.md"}),
         ]
@@ -56,14 +67,28 @@ async def ask(source: Any, limit: int = 5, seconds: float = 5.0) -> list[Hit]:
 
 async def test_documents_of_a_retriever_are_hits():
     (hit,) = await ask(Retriever())
-    assert (hit.url, hit.title, hit.snippet) == ("https://a.example/1", "One", "All about census Port Aldermere")
-    assert (hit.position, hit.provider, hit.query, hit.published_at) == (1, "chain", ASKED.text, datetime(2026, 3, 4, tzinfo=UTC))
+    assert (hit.url, hit.title, hit.snippet) == (
+        "https://a.example/1",
+        "One",
+        "All about census Port Aldermere",
+    )
+    assert (hit.position, hit.provider, hit.query, hit.published_at) == (
+        1,
+        "chain",
+        ASKED.text,
+        datetime(2026, 3, 4, tzinfo=UTC),
+    )
 
 
-@pytest.mark.parametrize("answer", [RESULTS, {"results": RESULTS}, json.dumps(RESULTS, default=str)])
+@pytest.mark.parametrize(
+    "answer", [RESULTS, {"results": RESULTS}, json.dumps(RESULTS, default=str)]
+)
 async def test_results_of_a_tool_are_hits(answer: Any):
     one, two = await ask(tool(answer))
-    assert [(hit.position, hit.title, hit.snippet) for hit in (one, two)] == [(1, "One", "First"), (2, "", "Second")]
+    assert [(hit.position, hit.title, hit.snippet) for hit in (one, two)] == [
+        (1, "One", "First"),
+        (2, "", "Second"),
+    ]
     assert one.published_at == two.published_at == datetime(2026, 3, 4, tzinfo=UTC)
     assert len(await ask(tool(answer), limit=1)) == 1
 
@@ -78,7 +103,10 @@ async def test_nothing_found_is_no_failure():
         ("Error: HTTPError 403", "chain answered without a list of results"),
         ({"error": "x"}, "without a list of results"),
         (None, "without a list of results"),
-        (ValueError("https://api.example/?api_key=k3y"), r"^chain could not be searched: ValueError\.$"),
+        (
+            ValueError("https://api.example/?api_key=k3y"),
+            r"^chain could not be searched: ValueError\.$",
+        ),
     ],
 )
 async def test_what_is_no_list_is_an_error(answer: Any, words: str):
@@ -97,5 +125,13 @@ async def test_a_tool_that_hangs_is_left_at_its_deadline():
 
 
 def test_langchain_is_not_imported():
-    code = "import sys, spadework.tools.search.community; print([m for m in sys.modules if m.startswith('langchain')])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout == "[]\n"
+    code = (
+        "import sys, spadework.tools.search.community; print([m for m in sys.modules if"
+        " m.startswith('langchain')])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+        == "[]\n"
+    )

@@ -27,7 +27,10 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE):
         exec(compile(block, "docs/searching.md", "exec"), names)
     assert "('the shelf of the harbour office', 'what archive searches')" in capsys.readouterr().out
-    assert {found.provider for source in names["result"].sources for found in source.found_by} <= {"shelf", "archive"}
+    assert {found.provider for source in names["result"].sources for found in source.found_by} <= {
+        "shelf",
+        "archive",
+    }
     told = {problem.subject for problem in names["result"].problems if problem.stage == "read"}
     assert told <= {"https://harbour.example/census", "https://archive.example/harbour"}
     assert told

@@ -23,7 +23,9 @@ ASKED = Query(text="harbour of Port Aldermere")
 
 
 class Proxy:
-    """A proxy through which all of DuckDuckGo goes: it takes connections, and drops or holds them."""
+    """A proxy through which all of DuckDuckGo goes: it takes connections, and drops or holds
+    them.
+    """
 
     def __init__(self) -> None:
         self.hold = True
@@ -84,7 +86,10 @@ async def test_a_cancelled_search_leaves_no_process(proxy: Proxy):
 
 
 async def test_a_process_whose_parent_was_killed_ends_by_itself(proxy: Proxy):
-    code = "import asyncio; from spadework.tools.search.duckduckgo import DuckDuckGo; from spadework.values import Query\n"
+    code = (
+        "import asyncio; from spadework.tools.search.duckduckgo import DuckDuckGo; from"
+        " spadework.values import Query\n"
+    )
     code += "asyncio.run(DuckDuckGo().search(Query(text='x'), limit=5, seconds=8))"
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
     await eventually(lambda: proxy.taken)
@@ -95,7 +100,13 @@ async def test_a_process_whose_parent_was_killed_ends_by_itself(proxy: Proxy):
 
 
 def test_news_have_dates():
-    news = {"date": "2026-03-04T05:06:07+00:00", "title": "One", "body": "First", "url": "https://example.org/1", "source": "Herald"}
+    news = {
+        "date": "2026-03-04T05:06:07+00:00",
+        "title": "One",
+        "body": "First",
+        "url": "https://example.org/1",
+        "source": "Herald",
+    }
     (hit,) = hits({"results": [news]}, ASKED, 9)
     assert (hit.url, hit.published_at and hit.published_at.day) == ("https://example.org/1", 4)
 

@@ -1,4 +1,6 @@
-"""A provider that fails takes no other with it, and is left alone for a while when it goes on failing."""
+"""A provider that fails takes no other with it, and is left alone for a while when it goes on
+failing.
+"""
 
 from __future__ import annotations
 
@@ -42,20 +44,28 @@ class Clock:
 
 async def outcome(search: Search) -> list[tuple[str, str]]:
     answers = await search.search(ASKED, limit=3, seconds=5)
-    return [(name, str(answer) if isinstance(answer, SearchError) else "hits") for name, answer in answers]
+    return [
+        (name, str(answer) if isinstance(answer, SearchError) else "hits")
+        for name, answer in answers
+    ]
 
 
 @pytest.mark.timed
 async def test_all_providers_are_asked_at_once(searx: Searx):
     searx.delay = 0.5
     before = time.monotonic()
-    assert await outcome(Search([SearXNG(searx.url), Second(searx.url)])) == [("searxng", "hits"), ("second", "hits")]
+    assert await outcome(Search([SearXNG(searx.url), Second(searx.url)])) == [
+        ("searxng", "hits"),
+        ("second", "hits"),
+    ]
     assert time.monotonic() - before < 0.9
 
 
 async def test_one_that_fails_is_an_error_beside_the_hits_of_the_others(searx: Searx):
     searx.fail("limited", times=1)
-    answers = await Search([SearXNG(searx.url), Second(searx.url)]).search(ASKED, limit=3, seconds=5)
+    answers = await Search([SearXNG(searx.url), Second(searx.url)]).search(
+        ASKED, limit=3, seconds=5
+    )
     assert [name for name, _ in answers] == ["searxng", "second"]
     assert {type(answer) for _, answer in answers} == {QuotaSpent, list}
 
@@ -66,7 +76,9 @@ async def test_after_failures_in_a_row_a_provider_is_left_out_and_that_is_said_o
     searx.fail("error")
     for _ in range(FAILURES):
         assert await outcome(search) == [("searxng", "SearXNG answered with status 500.")]
-    assert await outcome(search) == [("searxng", "searxng is left out for 60 s after 3 failures in a row.")]
+    assert await outcome(search) == [
+        ("searxng", "searxng is left out for 60 s after 3 failures in a row.")
+    ]
     assert await outcome(search) == []
     assert len(searx.queries) == FAILURES
 
@@ -104,7 +116,9 @@ async def test_asking_one_provider_raises_what_went_wrong(searx: Searx):
 @pytest.mark.timed
 async def test_a_provider_that_does_not_end_is_cut_off(searx: Searx):
     before = time.monotonic()
-    answers = dict(await Search([Endless(), SearXNG(searx.url)]).search(ASKED, limit=3, seconds=0.2))
+    answers = dict(
+        await Search([Endless(), SearXNG(searx.url)]).search(ASKED, limit=3, seconds=0.2)
+    )
     assert str(answers["endless"]) == "endless did not answer within 0.2 s."
     assert isinstance(answers["searxng"], list)
     assert time.monotonic() - before < 2

@@ -1,4 +1,6 @@
-"""Search tools of MCP servers are providers, over standard input and output and over HTTP, and no server outlives its session."""
+"""Search tools of MCP servers are providers, over standard input and output and over HTTP, and no
+server outlives its session.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,15 @@ async def searching(tool: str, where: str) -> AsyncIterator[McpSearch]:
         assert servers() == []
 
 
-async def ask(provider: McpSearch, query: Query = ASKED, limit: int = 5, seconds: float = 20) -> list[Hit]:
+async def ask(
+    provider: McpSearch, query: Query = ASKED, limit: int = 5, seconds: float = 20
+) -> list[Hit]:
     return await provider.search(query, limit=limit, seconds=seconds)
 
 
-@pytest.mark.parametrize("tool", ["structured", "listed", "as_json", "markdown", "labelled", "links"])
+@pytest.mark.parametrize(
+    "tool", ["structured", "listed", "as_json", "markdown", "labelled", "links"]
+)
 async def test_results_of_every_usual_shape_are_hits(tool: str):
     async with over_http() as url, searching(tool, url) as provider:
         one, two = await ask(provider)
@@ -52,14 +58,20 @@ async def test_results_of_every_usual_shape_are_hits(tool: str):
     ]
     assert (one.title, two.title) == ("Census of Port Aldermere", "History")
     if tool != "links":
-        assert ("48,210" in one.snippet or tool == "labelled", two.snippet) == (True, "Opened in 1932.")
-    assert one.published_at == (datetime(2026, 3, 4, tzinfo=UTC) if tool in ("structured", "listed", "as_json") else None)
+        assert ("48,210" in one.snippet or tool == "labelled", two.snippet) == (
+            True,
+            "Opened in 1932.",
+        )
+    assert one.published_at == (
+        datetime(2026, 3, 4, tzinfo=UTC) if tool in ("structured", "listed", "as_json") else None
+    )
 
 
 async def test_over_standard_input_and_output_one_process_serves_all_searches():
     async with searching("echo", f"HARBOUR_KEY=k3y {command()}") as provider:
         first, second = await asyncio.gather(
-            ask(provider, limit=7), ask(provider, Query(text="x", exclude_domains=("b.example",)), limit=7)
+            ask(provider, limit=7),
+            ask(provider, Query(text="x", exclude_domains=("b.example",)), limit=7),
         )
         assert len(servers()) == 1
     assert first[0].url == second[0].url
@@ -90,18 +102,34 @@ async def test_a_failure_says_what_failed(tool: str, words: str):
 
 
 @pytest.mark.parametrize(
-    "where", ["http://127.0.0.1:9/mcp", "no-such-command --flag", *(pytest.param(end, marks=pytest.mark.full) for end in ("true", "false"))]
+    "where",
+    [
+        "http://127.0.0.1:9/mcp",
+        "no-such-command --flag",
+        *(pytest.param(end, marks=pytest.mark.full) for end in ("true", "false")),
+    ],
 )
 async def test_a_server_that_is_not_there_is_an_error(where: str):
     async with searching("structured", where) as provider:
         for _ in range(2):
-            with pytest.raises(SearchError, match=r"^mcp (could not be connected to: \w+|did not answer within \d+ s)\.$"):
+            with pytest.raises(
+                SearchError,
+                match=r"^mcp (could not be connected to: \w+|did not answer within \d+ s)\.$",
+            ):
                 await ask(provider, seconds=5)
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("where", [command(), *(pytest.param(command(how), marks=pytest.mark.full) for how in ("stubborn", "mute"))])
-async def test_a_server_that_hangs_is_cut_at_the_deadline_and_its_process_ends_with_the_session(where: str):
+@pytest.mark.parametrize(
+    "where",
+    [
+        command(),
+        *(pytest.param(command(how), marks=pytest.mark.full) for how in ("stubborn", "mute")),
+    ],
+)
+async def test_a_server_that_hangs_is_cut_at_the_deadline_and_its_process_ends_with_the_session(
+    where: str,
+):
     async with searching("hangs", where) as provider:
         before = time.monotonic()
         with pytest.raises(SearchError, match="mcp did not answer within 1 s"):
@@ -141,7 +169,10 @@ async def test_the_settings_name_the_tools(no_keys: None):
     assert servers() == []
 
 
-@pytest.mark.parametrize("setting", ["https://x.example/mcp?key=k3y", "tool @ ", "to ol @ k3y", "tool @ KEY=k3y", 'tool @ "k3y'])
+@pytest.mark.parametrize(
+    "setting",
+    ["https://x.example/mcp?key=k3y", "tool @ ", "to ol @ k3y", "tool @ KEY=k3y", 'tool @ "k3y'],
+)
 def test_what_cannot_be_read_is_a_settings_error_without_its_secrets(setting: str):
     with pytest.raises(SettingsError, match="mcp_search cannot be read") as caught:
         mcp_searches(setting)
@@ -154,6 +185,11 @@ async def test_a_tool_that_is_not_named_cannot_be_searched():
 
 
 def test_links_of_a_text_come_with_their_words():
-    assert [(row.url, row.title) for row in linked(MARKDOWN)] == [(row.url, row.title) for row in linked(LABELLED)]
-    assert linked("See https://a.example/x. And https://a.example/x again.")[0].url == "https://a.example/x"
+    assert [(row.url, row.title) for row in linked(MARKDOWN)] == [
+        (row.url, row.title) for row in linked(LABELLED)
+    ]
+    assert (
+        linked("See https://a.example/x. And https://a.example/x again.")[0].url
+        == "https://a.example/x"
+    )
     assert linked("no address") == []

@@ -40,7 +40,10 @@ async def ask(source: Any, query: Query = ASKED, limit: int = 5) -> list[Hit]:
 
 async def test_hits_of_ones_own_are_numbered_and_named():
     found = await ask(Shelf())
-    assert [(hit.position, hit.provider, hit.query) for hit in found] == [(1, "my-shelf", ASKED.text), (2, "my-shelf", ASKED.text)]
+    assert [(hit.position, hit.provider, hit.query) for hit in found] == [
+        (1, "my-shelf", ASKED.text),
+        (2, "my-shelf", ASKED.text),
+    ]
     assert len(await ask(Shelf(), limit=1)) == 1
 
 
@@ -71,7 +74,12 @@ async def test_one_that_hangs_is_left_at_the_deadline():
 
 async def test_tools_and_retrievers_stand_beside_each_other_under_names_of_their_own():
     choice = await choose(Settings.load(), None, [Shelf(), Shelf(), Retriever(), tool(RESULTS)])  # type: ignore[arg-type]
-    assert [provider.name for provider in choice.providers] == ["my-shelf", "my-shelf-2", "retriever", "search"]
+    assert [provider.name for provider in choice.providers] == [
+        "my-shelf",
+        "my-shelf-2",
+        "retriever",
+        "search",
+    ]
     assert choice.kept == frozenset()
 
 

@@ -1,4 +1,6 @@
-"""Providers are asked at their own pace, in the order of asking, by all sessions of the process together."""
+"""Providers are asked at their own pace, in the order of asking, by all sessions of the process
+together.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from spadework.errors import QuotaSpent, Throttled
 from spadework.settings import Settings
 from spadework.tools.search.failover import Manners, Search
 from spadework.tools.search.failure import seconds_to_wait
-from spadework.tools.search.pace import DEFAULT, LIMITS, MOST_PAUSE_SECONDS, Lane, Lanes, Limit, limit_of
+from spadework.tools.search.pace import (
+    DEFAULT,
+    LIMITS,
+    MOST_PAUSE_SECONDS,
+    Lane,
+    Lanes,
+    Limit,
+    limit_of,
+)
 from spadework.values import Hit, Query
 from tests.world.timing import eventually
 
@@ -22,11 +32,19 @@ ASKED = Query(text="census Port Aldermere")
 
 
 class Asked:
-    """A provider that counts how many ask it at once, and when; the first `limited` are told to come back."""
+    """A provider that counts how many ask it at once, and when; the first `limited` are told to
+    come back.
+    """
 
     describes = "the test"
 
-    def __init__(self, name: str = "asked", seconds: float = 0.0, limited: int = 0, retry_after: float | None = 0.3) -> None:
+    def __init__(
+        self,
+        name: str = "asked",
+        seconds: float = 0.0,
+        limited: int = 0,
+        retry_after: float | None = 0.3,
+    ) -> None:
         self.name = name
         self.seconds, self.limited, self.retry_after = seconds, limited, retry_after
         self.began: list[float] = []
@@ -62,7 +80,9 @@ async def ask(search: Search, text: str = "q", seconds: float = 5.0) -> list[Hit
 async def test_searches_of_two_sessions_share_one_pace():
     lanes, provider = Lanes(), Asked()
     one, two = search(provider, lanes, 20, 5), search(provider, lanes, 20, 5)
-    await asyncio.gather(*(ask(session, str(n)) for n, session in enumerate([one, one, two, two, one])))
+    await asyncio.gather(
+        *(ask(session, str(n)) for n, session in enumerate([one, one, two, two, one]))
+    )
     assert min(provider.gaps) >= 0.045
     assert provider.queries == list("01234")
 
@@ -93,11 +113,17 @@ async def test_a_turn_that_would_come_too_late_is_refused_at_once():
     await ask(session)
     before = time.monotonic()
     with pytest.raises(
-        Throttled, match=r"^asked was not asked: it is asked at most once in 10 s, and this query's turn would have come too"
+        Throttled,
+        match=(
+            r"^asked was not asked: it is asked at most once in 10 s, and this query's turn would"
+            r" have come too"
+        ),
     ):
         await ask(session, seconds=2)
     assert time.monotonic() - before < 0.5
-    assert session.waits.sentences() == ("asked had no turn for 1 query, since it may not be asked more often.",)
+    assert session.waits.sentences() == (
+        "asked had no turn for 1 query, since it may not be asked more often.",
+    )
 
 
 async def test_waiting_for_others_to_end_is_bounded_by_the_deadline():
@@ -148,7 +174,11 @@ async def test_a_time_to_come_back_after_the_deadline_refuses_the_others_without
         await ask(session)
     for _ in range(4):
         with pytest.raises(
-            Throttled, match=r"asked was not asked: it answered .* too many requests, and wants to be left alone until \d\d:\d\d:\d\d UTC\."
+            Throttled,
+            match=(
+                r"asked was not asked: it answered .* too many requests, and wants to be left alone"
+                r" until \d\d:\d\d:\d\d UTC\."
+            ),
         ):
             await ask(search(provider, lanes, 1000, 5))
     assert len(provider.began) == 1
@@ -164,7 +194,9 @@ async def test_a_provider_that_keeps_refusing_is_asked_twice_for_a_query():
 async def test_waits_are_counted_and_worded():
     session = search(Asked(), Lanes(), 1.6, 5)
     await asyncio.gather(*(ask(session) for _ in range(3)))
-    assert session.waits.sentences() == ("asked let 2 queries wait, up to 1 s, since it may not be asked more often.",)
+    assert session.waits.sentences() == (
+        "asked let 2 queries wait, up to 1 s, since it may not be asked more often.",
+    )
     assert session.waits.news() == session.waits.sentences()
     assert session.waits.news() == ()
 

@@ -50,7 +50,11 @@ async def test_where_packets_vanish_the_deadline_is_kept_and_the_loop_goes_on():
             await asyncio.sleep(0.01)
             ticks += 1
 
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, socket.socket() as first, socket.socket() as second:
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=0) as server,
+        socket.socket() as first,
+        socket.socket() as second,
+    ):
         for filler in (first, second):  # a full queue of connections answers no more
             filler.setblocking(False)
             filler.connect_ex(server.getsockname())
@@ -60,7 +64,9 @@ async def test_where_packets_vanish_the_deadline_is_kept_and_the_loop_goes_on():
     assert not reached
     assert seconds < 1
     assert ticks > 10
-    await eventually(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("probe")])
+    await eventually(
+        lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("probe")]
+    )
 
 
 @pytest.mark.timed
@@ -71,6 +77,10 @@ def test_silent_name_servers_hold_up_neither_the_answer_nor_the_end_of_the_proce
         code = "import asyncio; from spadework.tools.search.probe import reachable\n"
         code += "print(asyncio.run(reachable('example.org', 443, seconds=0.3)))"
         before = time.monotonic()
-        said = run(code, {"/etc/resolv.conf": "nameserver 127.0.7.53\noptions timeout:20 attempts:3\n"}, tmp_path)
+        said = run(
+            code,
+            {"/etc/resolv.conf": "nameserver 127.0.7.53\noptions timeout:20 attempts:3\n"},
+            tmp_path,
+        )
     assert said == "False"
     assert time.monotonic() - before < 10

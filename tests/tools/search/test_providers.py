@@ -1,4 +1,6 @@
-"""Every provider of the web gives hits from what its service documents, and one sentence for each way in which it fails."""
+"""Every provider of the web gives hits from what its service documents, and one sentence for each
+way in which it fails.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ every = pytest.mark.parametrize("name", MAKE)
 keyed = pytest.mark.parametrize("name", WITH_KEY)
 
 
-async def ask(services: Services, name: str, query: Query = ASKED, limit: int = 15, seconds: float = 5.0) -> list[Hit]:
+async def ask(
+    services: Services, name: str, query: Query = ASKED, limit: int = 15, seconds: float = 5.0
+) -> list[Hit]:
     return await MAKE[name](services.url(name)).search(query, limit=limit, seconds=seconds)
 
 
@@ -59,8 +63,14 @@ async def failure(services: Services, name: str, seconds: float = 5.0) -> Search
 @every
 async def test_results_are_hits_in_their_order(services: Services, name: str):
     found = await ask(services, name)
-    assert [(hit.position, hit.provider, hit.query) for hit in found] == [(1, name, ASKED.text), (2, name, ASKED.text)]
-    assert [hit.title.rstrip(".") for hit in found] == ["Census of Port Aldermere", "History of the harbour"]
+    assert [(hit.position, hit.provider, hit.query) for hit in found] == [
+        (1, name, ASKED.text),
+        (2, name, ASKED.text),
+    ]
+    assert [hit.title.rstrip(".") for hit in found] == [
+        "Census of Port Aldermere",
+        "History of the harbour",
+    ]
     assert all(hit.url.startswith("http") for hit in found)
     assert found[0].published_at
     assert found[0].published_at.date() == datetime(2026, 3, 4, tzinfo=UTC).date()
@@ -83,7 +93,9 @@ async def test_nothing_found_is_no_failure(services: Services, name: str):
 
 
 @every
-async def test_too_many_requests_are_a_spent_quota_with_the_time_to_wait(services: Services, name: str):
+async def test_too_many_requests_are_a_spent_quota_with_the_time_to_wait(
+    services: Services, name: str
+):
     services.fault = "limited"
     error = await failure(services, name)
     assert isinstance(error, QuotaSpent)
@@ -93,16 +105,26 @@ async def test_too_many_requests_are_a_spent_quota_with_the_time_to_wait(service
 
 @pytest.mark.parametrize(
     ("header", "words"),
-    [("Wed, 04 Mar 2026 12:00:00 GMT", "requests; it asks to wait until 2026-03-04 12:00:00 UTC."), ("soon", "requests.")],
+    [
+        (
+            "Wed, 04 Mar 2026 12:00:00 GMT",
+            "requests; it asks to wait until 2026-03-04 12:00:00 UTC.",
+        ),
+        ("soon", "requests."),
+    ],
 )
-async def test_the_time_to_wait_may_be_a_date_or_missing(services: Services, header: str, words: str):
+async def test_the_time_to_wait_may_be_a_date_or_missing(
+    services: Services, header: str, words: str
+):
     services.fault, services.retry_after = "limited", header
     assert str(await failure(services, "serper")).endswith(words)
 
 
 @every
 @pytest.mark.parametrize("fault", ["credits", "spent"])
-async def test_a_quota_that_is_used_up_is_a_spent_quota(services: Services, name: str, fault: Fault):
+async def test_a_quota_that_is_used_up_is_a_spent_quota(
+    services: Services, name: str, fault: Fault
+):
     services.fault = fault
     error = await failure(services, name)
     assert isinstance(error, QuotaSpent)
@@ -143,15 +165,22 @@ async def test_values_of_any_kind_are_hits_or_an_error(services: Services, name:
 @pytest.mark.timed
 @every
 @pytest.mark.parametrize("fault", ["hang", "drip"])
-async def test_a_silent_or_slow_service_is_left_at_the_deadline(services: Services, name: str, fault: Fault):
+async def test_a_silent_or_slow_service_is_left_at_the_deadline(
+    services: Services, name: str, fault: Fault
+):
     services.fault = fault
     before = time.monotonic()
     assert str(await failure(services, name, seconds=0.3)).endswith("did not answer within 0.3 s.")
     assert time.monotonic() - before < 1
 
 
-@pytest.mark.parametrize(("fault", "words"), [("hang", "within 0.5 s"), ("html", "whole JSON"), ("other", "behind the numbers")])
-async def test_the_second_request_of_pubmed_may_fail_too(services: Services, fault: Fault, words: str):
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("hang", "within 0.5 s"), ("html", "whole JSON"), ("other", "behind the numbers")],
+)
+async def test_the_second_request_of_pubmed_may_fail_too(
+    services: Services, fault: Fault, words: str
+):
     services.fault, services.spare = fault, 1
     assert words in str(await failure(services, "pubmed", seconds=0.5))
     assert [request.path for request in services.requests] == ["/esearch.fcgi", "/esummary.fcgi"]
@@ -164,9 +193,13 @@ async def test_a_service_that_is_not_there_is_an_error(name: str):
 
 
 @keyed
-async def test_a_wrong_key_names_the_variable_to_check_and_not_the_key(services: Services, name: str):
+async def test_a_wrong_key_names_the_variable_to_check_and_not_the_key(
+    services: Services, name: str
+):
     provider = MAKE[name](services.url(name), SecretStr("wr0ng-key"))
-    with pytest.raises(SearchError, match=rf"refused the request \(status \d+\): check {name.upper()}_API_KEY") as caught:
+    with pytest.raises(
+        SearchError, match=rf"refused the request \(status \d+\): check {name.upper()}_API_KEY"
+    ) as caught:
         await provider.search(ASKED, limit=5, seconds=5)
     assert "wr0ng-key" not in str(caught.value)
 
@@ -194,9 +227,15 @@ async def test_a_key_is_not_carried_elsewhere(services: Services, name: str):
 
 FRESH = {
     "serper": ({"tbs": "qdr:m"}, {"tbs": "qdr:y"}),
-    "tavily": ({"topic": "news", "time_range": "month"}, {"topic": "general", "time_range": "year"}),
+    "tavily": (
+        {"topic": "news", "time_range": "month"},
+        {"topic": "general", "time_range": "year"},
+    ),
     "brave": ({"freshness": "pm"}, {"freshness": "py"}),
-    "openalex": ({"filter": "from_publication_date:{:%Y-%m-%d}"}, {"filter": "from_publication_date:{:%Y-%m-%d}"}),
+    "openalex": (
+        {"filter": "from_publication_date:{:%Y-%m-%d}"},
+        {"filter": "from_publication_date:{:%Y-%m-%d}"},
+    ),
     "pubmed": ({"datetype": "pdat", "reldate": "30"}, {"datetype": "pdat", "reldate": "365"}),
     "arxiv": (
         {"search_query": '(all:"census") AND submittedDate:[{:%Y%m%d}0000 TO 299912312359]'},
@@ -208,7 +247,11 @@ FRESH = {
 @pytest.mark.parametrize("name", FRESH)
 async def test_what_a_plan_says_of_freshness_reaches_the_service(services: Services, name: str):
     now, recent = (Query(text="census", freshness=freshness) for freshness in ("now", "recent"))
-    for query, expected, days in ((now, FRESH[name][0], 30), (recent, FRESH[name][1], 365), (Query(text="census"), {}, 0)):
+    for query, expected, days in (
+        (now, FRESH[name][0], 30),
+        (recent, FRESH[name][1], 365),
+        (Query(text="census"), {}, 0),
+    ):
         services.reset()
         await ask(services, name, query)
         args = services.requests[0].args
@@ -221,11 +264,17 @@ async def test_what_a_plan_says_of_freshness_reaches_the_service(services: Servi
 
 @pytest.mark.parametrize("name", ["serper", "brave", "tavily"])
 async def test_domains_reach_the_service(services: Services, name: str):
-    wishes = {"include_domains": ("https://www.Example.org/x", "b.example"), "exclude_domains": ("c.example", "no domain")}
+    wishes = {
+        "include_domains": ("https://www.Example.org/x", "b.example"),
+        "exclude_domains": ("c.example", "no domain"),
+    }
     await ask(services, name, Query(text="census", **wishes))
     args = services.requests[0].args
     if name == "tavily":
-        assert (args["include_domains"], args["exclude_domains"]) == (["example.org", "b.example"], ["c.example"])
+        assert (args["include_domains"], args["exclude_domains"]) == (
+            ["example.org", "b.example"],
+            ["c.example"],
+        )
     else:
         assert args["q"] == "census (site:example.org OR site:b.example) -site:c.example"
 
@@ -257,7 +306,11 @@ async def test_literature_is_asked_for_terms(services: Services):
     await ask(services, "pubmed")
     arxiv, pubmed, summary = (request.args for request in services.requests)
     assert arxiv["search_query"] == 'all:"census" OR all:"port" OR all:"aldermere"'
-    assert (pubmed["term"], pubmed["sort"], summary["id"]) == ("census port aldermere", "relevance", "40000001,40000002")
+    assert (pubmed["term"], pubmed["sort"], summary["id"]) == (
+        "census port aldermere",
+        "relevance",
+        "40000001,40000002",
+    )
 
 
 async def test_wikipedia_is_that_of_the_language(services: Services):
@@ -268,7 +321,9 @@ async def test_wikipedia_is_that_of_the_language(services: Services):
 
 async def test_pubmed_says_who_wrote_what_where(services: Services):
     first, second = await ask(services, "pubmed")
-    assert first.snippet == "Fisher A, Miller A, Potter A et al. Annals of Port Aldermere. 2026 Mar 4"
+    assert (
+        first.snippet == "Fisher A, Miller A, Potter A et al. Annals of Port Aldermere. 2026 Mar 4"
+    )
     assert (first.url, second.snippet) == ("https://pubmed.ncbi.nlm.nih.gov/40000001/", "2025")
 
 
@@ -280,11 +335,17 @@ async def test_a_query_that_cannot_be_sent_is_an_error(services: Services):
 def test_entities_of_a_feed_are_not_resolved():
     bomb = b'<!DOCTYPE f [<!ENTITY a "x"><!ENTITY b SYSTEM "file:///etc/passwd">]>'
     with pytest.raises(SearchError, match="Atom feed"):
-        rows(bomb + b'<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>http://x.org/&b;</id><title>&a;</title></entry></feed>')
+        rows(
+            bomb + b"<feed"
+            b' xmlns="http://www.w3.org/2005/Atom"><entry><id>http://x.org/&b;</id><title>&a;</title></entry></feed>'
+        )
 
 
 def test_errors_of_arxiv_are_no_hits():
-    entry = b"<entry><id>http://arxiv.org/api/errors#max</id><title>Error</title><summary>max_results must be an integer</summary></entry>"
+    entry = (
+        b"<entry><id>http://arxiv.org/api/errors#max</id><title>Error</title><summary>max_results"
+        b" must be an integer</summary></entry>"
+    )
     with pytest.raises(SearchError, match="arXiv could not answer: max_results must be an integer"):
         rows(b'<feed xmlns="http://www.w3.org/2005/Atom">' + entry + b"</feed>")
     with pytest.raises(QuotaSpent):

@@ -57,10 +57,20 @@ async def test_results_are_hits_in_their_order(searx: Searx, world: World):
 
 @pytest.mark.parametrize(
     ("freshness", "asked"),
-    [("now", {"time_range": "month", "categories": "general,news"}), ("recent", {"time_range": "year"}), ("any", {})],
+    [
+        ("now", {"time_range": "month", "categories": "general,news"}),
+        ("recent", {"time_range": "year"}),
+        ("any", {}),
+    ],
 )
-async def test_how_recent_pages_should_be_and_from_where_is_asked(searx: Searx, freshness: Freshness, asked: dict[str, str]):
-    await SearXNG(searx.url).search(Query(text="census", freshness=freshness, exclude_domains=("b.example",)), limit=5, seconds=5)
+async def test_how_recent_pages_should_be_and_from_where_is_asked(
+    searx: Searx, freshness: Freshness, asked: dict[str, str]
+):
+    await SearXNG(searx.url).search(
+        Query(text="census", freshness=freshness, exclude_domains=("b.example",)),
+        limit=5,
+        seconds=5,
+    )
     assert searx.requests[0].args == {"q": "census -site:b.example", "format": "json", **asked}
 
 
@@ -73,7 +83,9 @@ async def test_nothing_found_is_no_failure(searx: Searx):
     assert await ask(searx.url) == []
 
 
-@pytest.mark.parametrize("url", [str.upper, "{}/".format, "{}/search".format, " {}/search/ ".format])
+@pytest.mark.parametrize(
+    "url", [str.upper, "{}/".format, "{}/search".format, " {}/search/ ".format]
+)
 async def test_the_address_may_be_written_in_many_ways(searx: Searx, url: Callable[[str], str]):
     assert await ask(url(searx.url) if url is not str.upper else searx.url.replace("http", "HTTP"))
 
@@ -91,7 +103,13 @@ def test_an_address_that_is_none_is_a_settings_error(url: str):
         ("error", "answered with status 500"),
         ("html", r"did not answer with whole JSON \(text/html\)"),
         ("truncated", r"did not answer with whole JSON \(application/json\)"),
-        ("unresponsive", r"No engine of SearXNG answered: brave \(timeout\), duckduckgo \(CAPTCHA\), google \(Suspended"),
+        (
+            "unresponsive",
+            (
+                r"No engine of SearXNG answered: brave \(timeout\), duckduckgo \(CAPTCHA\), google"
+                r" \(Suspended"
+            ),
+        ),
     ],
 )
 async def test_a_failure_says_what_failed(searx: Searx, fault: Fault, words: str):
@@ -146,22 +164,47 @@ async def test_a_broken_answer_is_an_error(answer: bytes):
 
 def test_dates_come_with_a_time_zone():
     dates = ["2026-02-03T04:05:06", "2026-02-03T04:05:06Z", "2026-02-03", None, "yesterday", 5]
-    answer = {"number_of_results": 0, "results": [{"url": "http://x.org/", "publishedDate": date} for date in dates]}
+    answer = {
+        "number_of_results": 0,
+        "results": [{"url": "http://x.org/", "publishedDate": date} for date in dates],
+    }
     day = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-    assert [hit.published_at for hit in hits(answer, ASKED, 9)] == [day, day, datetime(2026, 2, 3, tzinfo=UTC), None, None, None]
+    assert [hit.published_at for hit in hits(answer, ASKED, 9)] == [
+        day,
+        day,
+        datetime(2026, 2, 3, tzinfo=UTC),
+        None,
+        None,
+        None,
+    ]
 
 
 def test_results_that_are_no_pages_are_left_out():
-    answer = {"results": [{"url": "magnet:?x"}, {"title": "no url"}, None, "text", {"url": None}, {"url": "https://x.org/", "title": None}]}
-    assert [(hit.url, hit.position, hit.title) for hit in hits(answer, ASKED, 9)] == [("https://x.org/", 1, "")]
+    answer = {
+        "results": [
+            {"url": "magnet:?x"},
+            {"title": "no url"},
+            None,
+            "text",
+            {"url": None},
+            {"url": "https://x.org/", "title": None},
+        ]
+    }
+    assert [(hit.url, hit.position, hit.title) for hit in hits(answer, ASKED, 9)] == [
+        ("https://x.org/", 1, "")
+    ]
 
 
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
 )
 
 
-@given(st.fixed_dictionaries({"results": st.just([]) | _JSON, "unresponsive_engines": _JSON}) | _JSON)
+@given(
+    st.fixed_dictionaries({"results": st.just([]) | _JSON, "unresponsive_engines": _JSON}) | _JSON
+)
 def test_any_json_gives_hits_or_a_search_error(answer: object):
     with suppress(SearchError):
         assert all(isinstance(hit, Hit) for hit in hits(answer, ASKED, 5))

@@ -11,7 +11,8 @@ from tests.world.zoo.visit import Visit
 
 Serve = Callable[[Visit], Awaitable[None]]
 
-#: A certificate that is good, of an unknown maker, out of date, or for another name; "mute" accepts and never shakes hands.
+#: A certificate that is good, of an unknown maker, out of date, or for another name; "mute" accepts
+#: and never shakes hands.
 Tls = Literal["", "good", "self-signed", "expired", "wrong name", "mute"]
 
 
@@ -35,8 +36,8 @@ class Refused:
 class Animal:
     """One kind of server. `/` is what is read; `robots` answers /robots.txt (None: there is none).
 
-    `seconds` is the deadline, `settings` what else is set. At most `visits` requests may reach the server besides the one for
-    robots.txt, and it can get rid of at most `sent` bytes.
+    `seconds` is the deadline, `settings` what else is set. At most `visits` requests may reach the
+    server besides the one for robots.txt, and it can get rid of at most `sent` bytes.
     """
 
     name: str

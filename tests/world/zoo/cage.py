@@ -1,4 +1,6 @@
-"""Where an animal lives while it is looked at: a server on loopback that counts what it was asked and what it got rid of."""
+"""Where an animal lives while it is looked at: a server on loopback that counts what it was asked
+and what it got rid of.
+"""
 
 from __future__ import annotations
 

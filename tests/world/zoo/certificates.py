@@ -27,7 +27,11 @@ class Maker:
         self._name = _name("Harbour Office")
         self.trusted = folder / "maker.pem"
         basic = x509.BasicConstraints(ca=True, path_length=None)
-        own = _draft(self._name, self._name, self._key, 2 * _DAY).add_extension(basic, critical=True).sign(self._key, hashes.SHA256())
+        own = (
+            _draft(self._name, self._name, self._key, 2 * _DAY)
+            .add_extension(basic, critical=True)
+            .sign(self._key, hashes.SHA256())
+        )
         self.trusted.write_bytes(own.public_bytes(serialization.Encoding.PEM))
 
     def context(self, kind: Tls, protocols: tuple[str, ...]) -> ssl.SSLContext | None:
@@ -45,10 +49,23 @@ class Maker:
             key = ec.generate_private_key(ec.SECP256R1())
             subject = _name(ADDRESS)
             own = kind == "self-signed"
-            draft = _draft(subject, subject if own else self._name, key, -_DAY if kind == "expired" else 2 * _DAY)
-            names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.9" if kind == "wrong name" else ADDRESS))])
-            made = draft.add_extension(names, critical=False).sign(key if own else self._key, hashes.SHA256())
-            private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+            draft = _draft(
+                subject,
+                subject if own else self._name,
+                key,
+                -_DAY if kind == "expired" else 2 * _DAY,
+            )
+            names = x509.SubjectAlternativeName(
+                [x509.IPAddress(ip_address("127.0.0.9" if kind == "wrong name" else ADDRESS))]
+            )
+            made = draft.add_extension(names, critical=False).sign(
+                key if own else self._key, hashes.SHA256()
+            )
+            private = key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
             path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
         return path
 
@@ -57,7 +74,9 @@ def _name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _draft(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, ends: timedelta) -> x509.CertificateBuilder:
+def _draft(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, ends: timedelta
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()

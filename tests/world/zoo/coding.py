@@ -19,8 +19,16 @@ _RAW = zlib.compress(_PLAIN)[2:-4]
 _BROKEN = Refused(Unreachable, "broken")
 
 
-def _coded(name: str, coding: str, body: bytes, expect: Read | Refused = WHOLE, visits: int = 1) -> Animal:
-    return Animal(name, says(http(body, f"Content-Encoding: {coding}")), expect, visits=visits, settings={"page_bytes": 1_000_000})
+def _coded(
+    name: str, coding: str, body: bytes, expect: Read | Refused = WHOLE, visits: int = 1
+) -> Animal:
+    return Animal(
+        name,
+        says(http(body, f"Content-Encoding: {coding}")),
+        expect,
+        visits=visits,
+        settings={"page_bytes": 1_000_000},
+    )
 
 
 _HALF = len(_PLAIN) // 2
@@ -28,7 +36,9 @@ _HALF = len(_PLAIN) // 2
 CODINGS = (
     _coded("gzip", "gzip", _GZIP),
     _coded("gzip by its old name", "x-GZIP", _GZIP),
-    _coded("gzip in two members", "gzip", gzip.compress(_PLAIN[:_HALF]) + gzip.compress(_PLAIN[_HALF:])),
+    _coded(
+        "gzip in two members", "gzip", gzip.compress(_PLAIN[:_HALF]) + gzip.compress(_PLAIN[_HALF:])
+    ),
     _coded("gzip with something behind it", "gzip", _GZIP + b"\x00" * 20 + b"garbage"),
     _coded("gzip that is plain", "gzip", _PLAIN, _BROKEN, visits=2),
     _coded("gzip that ends early", "gzip", _GZIP[:-60], _BROKEN, visits=2),
@@ -37,9 +47,17 @@ CODINGS = (
     _coded("gzip twice", "gzip, gzip", gzip.compress(_GZIP)),
     _coded("gzip twice, said once", "gzip", gzip.compress(_GZIP)),
     Animal("gzip that is not named", says(http(_GZIP)), WHOLE),
-    _coded("a gzip bomb", "gzip", gzip.compress(b"<p>" + b" " * 50_000_000), Refused(TooLarge, "1,000,000 bytes")),
     _coded(
-        "a gzip bomb in a gzip bomb", "gzip, gzip", gzip.compress(gzip.compress(b" " * 50_000_000)), Refused(TooLarge, "1,000,000 bytes")
+        "a gzip bomb",
+        "gzip",
+        gzip.compress(b"<p>" + b" " * 50_000_000),
+        Refused(TooLarge, "1,000,000 bytes"),
+    ),
+    _coded(
+        "a gzip bomb in a gzip bomb",
+        "gzip, gzip",
+        gzip.compress(gzip.compress(b" " * 50_000_000)),
+        Refused(TooLarge, "1,000,000 bytes"),
     ),
     _coded("gzip twenty times", ", ".join(["gzip"] * 20), _GZIP, Refused(Unreadable, "gzip")),
     _coded("deflate as zlib", "deflate", zlib.compress(_PLAIN)),
@@ -49,13 +67,36 @@ CODINGS = (
     _coded("Brotli", "br", brotli.compress(_PLAIN)),
     _coded("Brotli that is plain", "br", _PLAIN, _BROKEN, visits=2),
     _coded("Brotli that ends early", "br", brotli.compress(_PLAIN)[:-40], _BROKEN, visits=2),
-    _coded("a Brotli bomb", "br", brotli.compress(b" " * 50_000_000, quality=1), Refused(TooLarge, "1,000,000 bytes")),
+    _coded(
+        "a Brotli bomb",
+        "br",
+        brotli.compress(b" " * 50_000_000, quality=1),
+        Refused(TooLarge, "1,000,000 bytes"),
+    ),
     _coded("Zstandard", "zstd", zstandard.compress(_PLAIN)),
     _coded("Zstandard that is plain", "zstd", _PLAIN, _BROKEN, visits=2),
-    _coded("Zstandard that ends early", "zstd", zstandard.compress(_PLAIN)[:-40], _BROKEN, visits=2),
-    _coded("a Zstandard bomb", "zstd", zstandard.compress(b" " * 50_000_000), Refused(TooLarge, "1,000,000 bytes")),
-    _coded("a Zstandard window beyond reason", "zstd", b"\x28\xb5\x2f\xfd\x00\xff" + _PLAIN, _BROKEN, visits=2),
+    _coded(
+        "Zstandard that ends early", "zstd", zstandard.compress(_PLAIN)[:-40], _BROKEN, visits=2
+    ),
+    _coded(
+        "a Zstandard bomb",
+        "zstd",
+        zstandard.compress(b" " * 50_000_000),
+        Refused(TooLarge, "1,000,000 bytes"),
+    ),
+    _coded(
+        "a Zstandard window beyond reason",
+        "zstd",
+        b"\x28\xb5\x2f\xfd\x00\xff" + _PLAIN,
+        _BROKEN,
+        visits=2,
+    ),
     _coded("gzip in Brotli", "gzip, br", brotli.compress(_GZIP)),
-    _coded("a coding nobody knows", "x-lighthouse", _PLAIN, Refused(Unreadable, "'x-lighthouse' is not read")),
+    _coded(
+        "a coding nobody knows",
+        "x-lighthouse",
+        _PLAIN,
+        Refused(Unreadable, "'x-lighthouse' is not read"),
+    ),
     _coded("a charset as a coding", "UTF-8", _PLAIN, Refused(Unreadable, "is not read")),
 )

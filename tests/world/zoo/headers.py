@@ -10,11 +10,15 @@ from tests.world.zoo.visit import Visit
 
 _BROKEN = Refused(Unreachable, "sent a broken answer")
 _START = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-_EVIL = http("<p>This answer was smuggled in behind another one, and belongs to no page at all.</p>")
+_EVIL = http(
+    "<p>This answer was smuggled in behind another one, and belongs to no page at all.</p>"
+)
 
 
 async def _smuggles(visit: Visit) -> None:
-    """The first answer brings a second one with it, for whatever is asked next on this connection."""
+    """The first answer brings a second one with it, for whatever is asked next on this
+    connection.
+    """
     visit.keep = True
     moved = http("", "Location: /there", status="302 Found")
     await visit.send(moved + _EVIL if visit.path == "/" else http(PAGE))
@@ -43,11 +47,39 @@ async def _hangs_up(visit: Visit) -> None:
 _STORM = [f"Set-Cookie: c{n}={'x' * 100}" for n in range(500)]
 
 HEADERS = (
-    Animal("headers without end", endless(_START, b"X-More: of it\r\n" * 100), _BROKEN, visits=2, sent=2_000_000),
-    Animal("a header without end", endless(_START + b"X-Long: ", b"a" * 1_000), _BROKEN, visits=2, sent=2_000_000),
-    Animal("a status line without end", endless(b"HTTP/1.1 200 ", b"very " * 200), _BROKEN, visits=2, sent=2_000_000),
-    Animal("a header of one megabyte", says(_START + b"X-Long: " + b"a" * 1_000_000 + b"\r\n\r\n" + PAGE.encode()), _BROKEN, visits=2),
-    Animal("ten thousand headers", says(http(PAGE, *[f"X-{n}: {n}" for n in range(10_000)])), _BROKEN, visits=2),
+    Animal(
+        "headers without end",
+        endless(_START, b"X-More: of it\r\n" * 100),
+        _BROKEN,
+        visits=2,
+        sent=2_000_000,
+    ),
+    Animal(
+        "a header without end",
+        endless(_START + b"X-Long: ", b"a" * 1_000),
+        _BROKEN,
+        visits=2,
+        sent=2_000_000,
+    ),
+    Animal(
+        "a status line without end",
+        endless(b"HTTP/1.1 200 ", b"very " * 200),
+        _BROKEN,
+        visits=2,
+        sent=2_000_000,
+    ),
+    Animal(
+        "a header of one megabyte",
+        says(_START + b"X-Long: " + b"a" * 1_000_000 + b"\r\n\r\n" + PAGE.encode()),
+        _BROKEN,
+        visits=2,
+    ),
+    Animal(
+        "ten thousand headers",
+        says(http(PAGE, *[f"X-{n}: {n}" for n in range(10_000)])),
+        _BROKEN,
+        visits=2,
+    ),
     Animal("a thousand headers", says(http(PAGE, *[f"X-{n}: {n}" for n in range(1_000)])), WHOLE),
     Animal("a header with a null", says(http(PAGE, b"X-Null: a\x00b")), _BROKEN, visits=2),
     Animal("a header that is not UTF-8", says(http(PAGE, b"X-Latin: f\xfcnf \xff\xfe")), WHOLE),
@@ -61,25 +93,89 @@ HEADERS = (
     Animal("cookies by the hundred", says(http(PAGE, *_STORM)), WHOLE),
     Animal(
         "cookies by the hundred on the way",
-        paths({"/": http("", "Location: /there", *_STORM, status="302 Found"), "/there": http(PAGE)}),
+        paths(
+            {"/": http("", "Location: /there", *_STORM, status="302 Found"), "/there": http(PAGE)}
+        ),
         WHOLE,
         visits=2,
     ),
-    Animal("a cookie of garbage", says(http(PAGE, b"Set-Cookie: \xff\xfe=;;; expires=never; domain=.com")), WHOLE),
-    Animal("HSTS", says(http(PAGE, "Strict-Transport-Security: max-age=63072000; includeSubDomains; preload")), WHOLE),
-    Animal("another service is named", says(http(PAGE, 'Alt-Svc: h3="10.0.0.1:443"; ma=86400')), WHOLE),
-    Animal("links to load early", says(http(PAGE, "Link: </style.css>; rel=preload, <http://10.0.0.1/next>; rel=next")), WHOLE),
-    Animal("a file to keep", says(http(PAGE, 'Content-Disposition: attachment; filename="../../etc/passwd.html"')), WHOLE),
-    Animal("a part nobody asked for is named", says(http(PAGE, "Content-Range: bytes 0-9/10", "Accept-Ranges: none")), WHOLE),
-    Animal("a date of garbage", says(http(PAGE, "Date: Fri, 31 Feb 9999 99:99:99 +999999999999", "Age: -1", "Expires: 0")), WHOLE),
-    Animal("a date in no words", says(http(PAGE, b"Date: \xff\xfe", b"Last-Modified: yesterday", b"ETag: \xfc")), WHOLE),
-    Animal("a date far away", says(http(PAGE, "Date: Fri, 31 Dec 9999 23:59:59 GMT", "Expires: Fri, 31 Dec 99999 23:59:59 GMT")), WHOLE),
-    Animal("freshness of garbage", says(http(PAGE, 'Cache-Control: max-age=soon, =, ,,, no-store="', "Vary: *, \xe9")), WHOLE),
-    Animal("freshness without end", says(http(PAGE, f"Cache-Control: max-age={'9' * 400}", f"Age: {'9' * 400}")), WHOLE),
-    Animal("a tag without end", says(http(PAGE, f'ETag: "{"a" * 50_000}"', "Cache-Control: no-cache")), WHOLE),
+    Animal(
+        "a cookie of garbage",
+        says(http(PAGE, b"Set-Cookie: \xff\xfe=;;; expires=never; domain=.com")),
+        WHOLE,
+    ),
+    Animal(
+        "HSTS",
+        says(http(PAGE, "Strict-Transport-Security: max-age=63072000; includeSubDomains; preload")),
+        WHOLE,
+    ),
+    Animal(
+        "another service is named", says(http(PAGE, 'Alt-Svc: h3="10.0.0.1:443"; ma=86400')), WHOLE
+    ),
+    Animal(
+        "links to load early",
+        says(http(PAGE, "Link: </style.css>; rel=preload, <http://10.0.0.1/next>; rel=next")),
+        WHOLE,
+    ),
+    Animal(
+        "a file to keep",
+        says(http(PAGE, 'Content-Disposition: attachment; filename="../../etc/passwd.html"')),
+        WHOLE,
+    ),
+    Animal(
+        "a part nobody asked for is named",
+        says(http(PAGE, "Content-Range: bytes 0-9/10", "Accept-Ranges: none")),
+        WHOLE,
+    ),
+    Animal(
+        "a date of garbage",
+        says(http(PAGE, "Date: Fri, 31 Feb 9999 99:99:99 +999999999999", "Age: -1", "Expires: 0")),
+        WHOLE,
+    ),
+    Animal(
+        "a date in no words",
+        says(http(PAGE, b"Date: \xff\xfe", b"Last-Modified: yesterday", b"ETag: \xfc")),
+        WHOLE,
+    ),
+    Animal(
+        "a date far away",
+        says(
+            http(
+                PAGE,
+                "Date: Fri, 31 Dec 9999 23:59:59 GMT",
+                "Expires: Fri, 31 Dec 99999 23:59:59 GMT",
+            )
+        ),
+        WHOLE,
+    ),
+    Animal(
+        "freshness of garbage",
+        says(http(PAGE, 'Cache-Control: max-age=soon, =, ,,, no-store="', "Vary: *, \xe9")),
+        WHOLE,
+    ),
+    Animal(
+        "freshness without end",
+        says(http(PAGE, f"Cache-Control: max-age={'9' * 400}", f"Age: {'9' * 400}")),
+        WHOLE,
+    ),
+    Animal(
+        "a tag without end",
+        says(http(PAGE, f'ETag: "{"a" * 50_000}"', "Cache-Control: no-cache")),
+        WHOLE,
+    ),
     Animal("an upgrade is offered", says(http(PAGE, "Upgrade: h2c", "Connection: Upgrade")), WHOLE),
-    Animal("a second answer for the next request", _smuggles, read(LAST, without=("smuggled",)), visits=3),
-    Animal("a second answer behind a page that leads on", _smuggles_behind_a_page, read(LAST, without=("smuggled",)), visits=3),
+    Animal(
+        "a second answer for the next request",
+        _smuggles,
+        read(LAST, without=("smuggled",)),
+        visits=3,
+    ),
+    Animal(
+        "a second answer behind a page that leads on",
+        _smuggles_behind_a_page,
+        read(LAST, without=("smuggled",)),
+        visits=3,
+    ),
     Animal("garbage before the next answer", _trails, WHOLE, visits=4),
     Animal("a connection that is not kept", _hangs_up, WHOLE, visits=2),
 )

@@ -31,7 +31,11 @@ def _h2(answer: str) -> Serve:
             for event in _events(connection, data):
                 if isinstance(event, h2.events.RequestReceived):
                     path = dict(event.headers)[b":path"]
-                    raw = _robots(connection, event.stream_id) if path == b"/robots.txt" else _ANSWERS[answer](connection, event.stream_id)
+                    raw = (
+                        _robots(connection, event.stream_id)
+                        if path == b"/robots.txt"
+                        else _ANSWERS[answer](connection, event.stream_id)
+                    )
                     await visit.send(connection.data_to_send() + raw)
             await visit.send(connection.data_to_send())
 
@@ -84,7 +88,9 @@ def _frame(connection: h2.connection.H2Connection, stream: int) -> bytes:
 
 def _short(connection: h2.connection.H2Connection, stream: int) -> bytes:
     connection.send_headers(
-        stream, [(":status", "200"), ("content-type", "text/html"), ("content-length", "99999999999")], end_stream=False
+        stream,
+        [(":status", "200"), ("content-type", "text/html"), ("content-length", "99999999999")],
+        end_stream=False,
     )
     return b""
 
@@ -112,16 +118,53 @@ _ANSWERS = {
 
 SECURE = (
     Animal("TLS", _OPEN, WHOLE, tls="good"),
-    Animal("a certificate of its own making", _OPEN, Refused(Unreachable, _UNTRUSTED), tls="self-signed", visits=0),
-    Animal("a certificate out of date", _OPEN, Refused(Unreachable, "expired"), tls="expired", visits=0),
-    Animal("a certificate of another", _OPEN, Refused(Unreachable, "127.0.0.1"), tls="wrong name", visits=0),
-    Animal("TLS that stalls", mute(), Refused(TooSlow, "0.4 s"), tls="mute", settings={"first_byte_seconds": 0.4}, visits=4),
-    Animal("plain HTTP where TLS belongs", _OPEN, Refused(Unreachable, _UNTRUSTED), tls="mute", visits=6),
-    Animal("TLS that is garbage", says(b"\x16\x03\x01\xff\xff" * 100), Refused(Unreachable, _UNTRUSTED), tls="mute", visits=6),
+    Animal(
+        "a certificate of its own making",
+        _OPEN,
+        Refused(Unreachable, _UNTRUSTED),
+        tls="self-signed",
+        visits=0,
+    ),
+    Animal(
+        "a certificate out of date", _OPEN, Refused(Unreachable, "expired"), tls="expired", visits=0
+    ),
+    Animal(
+        "a certificate of another",
+        _OPEN,
+        Refused(Unreachable, "127.0.0.1"),
+        tls="wrong name",
+        visits=0,
+    ),
+    Animal(
+        "TLS that stalls",
+        mute(),
+        Refused(TooSlow, "0.4 s"),
+        tls="mute",
+        settings={"first_byte_seconds": 0.4},
+        visits=4,
+    ),
+    Animal(
+        "plain HTTP where TLS belongs",
+        _OPEN,
+        Refused(Unreachable, _UNTRUSTED),
+        tls="mute",
+        visits=6,
+    ),
+    Animal(
+        "TLS that is garbage",
+        says(b"\x16\x03\x01\xff\xff" * 100),
+        Refused(Unreachable, _UNTRUSTED),
+        tls="mute",
+        visits=6,
+    ),
     Animal("TLS that hangs up", says(), Refused(Unreachable, ""), tls="mute", visits=6),
     Animal("HTTP/2", _h2("page"), WHOLE, tls="good", protocols=_H2, visits=1),
-    Animal("HTTP/2 that resets the page", _h2("reset"), _BROKEN, tls="good", protocols=_H2, visits=2),
-    Animal("HTTP/2 that resets half a page", _h2("half"), _BROKEN, tls="good", protocols=_H2, visits=2),
+    Animal(
+        "HTTP/2 that resets the page", _h2("reset"), _BROKEN, tls="good", protocols=_H2, visits=2
+    ),
+    Animal(
+        "HTTP/2 that resets half a page", _h2("half"), _BROKEN, tls="good", protocols=_H2, visits=2
+    ),
     Animal("HTTP/2 that goes away", _h2("goaway"), _BROKEN, tls="good", protocols=_H2, visits=3),
     Animal("HTTP/2 of garbage", _h2("garbage"), _BROKEN, tls="good", protocols=_H2, visits=3),
     Animal(
@@ -133,8 +176,17 @@ SECURE = (
         settings={"first_byte_seconds": 0.4},
         visits=2,
     ),
-    Animal("HTTP/2 with a length beyond reason", _h2("length"), Refused(TooLarge, "larger than"), tls="good", protocols=_H2, visits=2),
-    Animal("HTTP/2 with a storm of pings", _h2("pings"), WHOLE, tls="good", protocols=_H2, visits=1),
+    Animal(
+        "HTTP/2 with a length beyond reason",
+        _h2("length"),
+        Refused(TooLarge, "larger than"),
+        tls="good",
+        protocols=_H2,
+        visits=2,
+    ),
+    Animal(
+        "HTTP/2 with a storm of pings", _h2("pings"), WHOLE, tls="good", protocols=_H2, visits=1
+    ),
     Animal(
         "HTTP/2 that says nothing",
         _h2("silence"),

@@ -11,13 +11,27 @@ from tests.world.zoo.visit import Visit
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
-def http(body: bytes | str, *headers: str | bytes, status: str = "200 OK", media_type: str = "text/html; charset=utf-8") -> bytes:
-    """A whole answer with the length of its body, unless a header tells otherwise; no Content-Type for an empty `media_type`."""
+def http(
+    body: bytes | str,
+    *headers: str | bytes,
+    status: str = "200 OK",
+    media_type: str = "text/html; charset=utf-8",
+) -> bytes:
+    """A whole answer with the length of its body, unless a header tells otherwise; no Content-Type
+    for an empty `media_type`.
+    """
     body = body.encode() if isinstance(body, str) else body
-    lines = [f"HTTP/1.1 {status}".encode(), *(line.encode() if isinstance(line, str) else line for line in headers)]
+    lines = [
+        f"HTTP/1.1 {status}".encode(),
+        *(line.encode() if isinstance(line, str) else line for line in headers),
+    ]
     names = {line.partition(b":")[0].lower() for line in lines}
     lines += [f"Content-Type: {media_type}".encode()] if media_type else []
-    lines += [] if names & {b"content-length", b"transfer-encoding"} else [f"Content-Length: {len(body)}".encode()]
+    lines += (
+        []
+        if names & {b"content-length", b"transfer-encoding"}
+        else [f"Content-Length: {len(body)}".encode()]
+    )
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 

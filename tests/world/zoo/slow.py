@@ -19,7 +19,9 @@ _PATIENCE = {"first_byte_seconds": 0.4}
 
 async def _chain(visit: Visit) -> None:
     """Every address leads to the next one, late."""
-    await later(says(http("", f"Location: /{visit.times}{visit.path}", status="302 Found")), 0.2)(visit)
+    await later(says(http("", f"Location: /{visit.times}{visit.path}", status="302 Found")), 0.2)(
+        visit
+    )
 
 
 SLOW = (
@@ -28,9 +30,24 @@ SLOW = (
     Animal("no answer", mute(), _LATE, seconds=0.7),
     Animal("no answer within the time for it", mute(), _QUIET, settings=_PATIENCE),
     Animal("headers alone", mute(_HEAD + b"\r\n\r\n"), _LATE, seconds=0.7),
-    Animal("a body that stops", mute(_HEAD + b"\r\n\r\n" + _BODY[:300]), Refused(TooSlow, "sent nothing for 0.4 s"), settings=_PATIENCE),
-    Animal("one byte of a header at a time", drips(b"", _HEAD, seconds=0.03), _QUIET, settings=_PATIENCE),
-    Animal("one byte of the body at a time", drips(_HEAD + b"\r\n\r\n", _BODY, seconds=0.03), _LATE, seconds=0.7),
+    Animal(
+        "a body that stops",
+        mute(_HEAD + b"\r\n\r\n" + _BODY[:300]),
+        Refused(TooSlow, "sent nothing for 0.4 s"),
+        settings=_PATIENCE,
+    ),
+    Animal(
+        "one byte of a header at a time",
+        drips(b"", _HEAD, seconds=0.03),
+        _QUIET,
+        settings=_PATIENCE,
+    ),
+    Animal(
+        "one byte of the body at a time",
+        drips(_HEAD + b"\r\n\r\n", _BODY, seconds=0.03),
+        _LATE,
+        seconds=0.7,
+    ),
     Animal(
         "one byte of the body at a time, compressed",
         drips(_HEAD + b"\r\nContent-Encoding: gzip\r\n\r\n", gzip.compress(_BODY), seconds=0.03),
@@ -39,7 +56,23 @@ SLOW = (
     ),
     Animal("redirects one after the other, each late", _chain, _LATE, seconds=0.7, visits=5),
     Animal("a whole page on a line left open", mute(http(PAGE)), WHOLE, seconds=3),
-    Animal("a whole page in chunks on a line left open", mute(_CHUNKED + chunked(PAGE.encode())), WHOLE, seconds=3),
-    Animal("the last chunk never comes", mute(_CHUNKED + chunked(PAGE.encode())[:-5]), _LATE, seconds=0.7),
-    Animal("go on, go on, go on", endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 10), _QUIET, settings=_PATIENCE, sent=100_000_000),
+    Animal(
+        "a whole page in chunks on a line left open",
+        mute(_CHUNKED + chunked(PAGE.encode())),
+        WHOLE,
+        seconds=3,
+    ),
+    Animal(
+        "the last chunk never comes",
+        mute(_CHUNKED + chunked(PAGE.encode())[:-5]),
+        _LATE,
+        seconds=0.7,
+    ),
+    Animal(
+        "go on, go on, go on",
+        endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 10),
+        _QUIET,
+        settings=_PATIENCE,
+        sent=100_000_000,
+    ),
 )

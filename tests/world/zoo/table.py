@@ -14,4 +14,16 @@ from tests.world.zoo.slow import SLOW
 from tests.world.zoo.statuses import STATUSES
 from tests.world.zoo.types import TYPES
 
-ZOO = CONNECTIONS + HEADERS + SLOW + STATUSES + REDIRECTS + CODINGS + TYPES + DOORS + MARKUP + ROBOTS + SECURE
+ZOO = (
+    CONNECTIONS
+    + HEADERS
+    + SLOW
+    + STATUSES
+    + REDIRECTS
+    + CODINGS
+    + TYPES
+    + DOORS
+    + MARKUP
+    + ROBOTS
+    + SECURE
+)

@@ -9,12 +9,16 @@ WORDS = "was first lit on 3 October 1887"
 LAST = "watched from the harbour office four kilometres away"
 
 ARTICLE = (
-    f"<article><h1>The light of Port Aldermere</h1><p>The lighthouse of Port Aldermere is 41 metres tall and {WORDS}. "
-    "It has burned whale oil, paraffin and electricity in turn, and its lens was ground in a town that no map shows any more.</p>"
-    f"<p>Since 1992 nobody has lived in it, and the lamp is {LAST}.</p></article>"
+    "<article><h1>The light of Port Aldermere</h1><p>The lighthouse of Port Aldermere is 41 metres"
+    f" tall and {WORDS}. It has burned whale oil, paraffin and electricity in turn, and its lens"
+    " was ground in a town that no map shows any more.</p><p>Since 1992 nobody has lived in it,"
+    f" and the lamp is {LAST}.</p></article>"
 )
 PAGE = f"<!doctype html><html><head><title>The light</title></head><body>{ARTICLE}</body></html>"
-TEXT = f"The lighthouse of Port Aldermere is 41 metres tall and {WORDS}. Since 1992 nobody has lived in it, and the lamp is {LAST}."
+TEXT = (
+    f"The lighthouse of Port Aldermere is 41 metres tall and {WORDS}. Since 1992 nobody has lived"
+    f" in it, and the lamp is {LAST}."
+)
 
 #: What is expected of an animal that serves PAGE.
 WHOLE = read(WORDS, LAST)
@@ -22,4 +26,7 @@ WHOLE = read(WORDS, LAST)
 
 def page(body: str, head: str = "") -> str:
     """A page with a body and a head."""
-    return f"<!doctype html><html><head>{head or '<title>The light</title>'}</head><body>{body}</body></html>"
+    return (
+        "<!doctype"
+        f" html><html><head>{head or '<title>The light</title>'}</head><body>{body}</body></html>"
+    )

@@ -9,33 +9,61 @@ from tests.world.zoo.serving import http, says
 from tests.world.zoo.texts import PAGE, TEXT, WHOLE, WORDS, page
 
 _DUES = "14 crowns a night"
-_PDF = pdf(f"Harbour dues\n\nA boat under ten metres pays {_DUES}, and those who stay longer than a week pay half of it.")
-_PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + b"\x00\x00\x00\x01" * 2 + b"\x08\x02\x00\x00\x00\x90wS\xde"
+_PDF = pdf(
+    f"Harbour dues\n\nA boat under ten metres pays {_DUES}, and those who stay longer than a week"
+    " pay half of it."
+)
+_PNG = (
+    b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+    + b"\x00\x00\x00\x01" * 2
+    + b"\x08\x02\x00\x00\x00\x90wS\xde"
+)
 
 
-def _typed(name: str, media_type: str, body: bytes | str = PAGE, expect: Read | Refused = WHOLE) -> Animal:
+def _typed(
+    name: str, media_type: str, body: bytes | str = PAGE, expect: Read | Refused = WHOLE
+) -> Animal:
     return Animal(name, says(http(body, media_type=media_type)), expect)
 
 
 _SPOKEN = {
-    "German": "Der Leuchtturm von Aldermünde ist für Gäste geöffnet; die Öffnungszeiten ändern sich täglich, und das Café schließt früher.",
-    "Russian": "Маяк порта Альдермир был впервые зажжён третьего октября и с тех пор светит каждую ночь всем кораблям залива.",
-    "Japanese": "港の灯台は明治二十年十月三日に初めて点灯され、それ以来、毎晩すべての船の"
-    "ために湾を照らし続けている。灯台の高さは四十一メートルで、今は無人である。",
-    "Chinese": "港口的灯塔于一八八七年十月三日首次点亮，从那以后每天晚上都为海湾"
-    "里的所有船只照明。灯塔高四十一米，现在无人居住，由港务局远程看管。",
-    "Korean": "항구의 등대는 천팔백팔십칠년 시월 삼일에 처음 불을 밝혔고 그 뒤로 매일"
-    " 밤 만의 모든 배를 위해 빛을 비추고 있다. 지금은 아무도 살지 않는다.",
+    "German": (
+        "Der Leuchtturm von Aldermünde ist für Gäste geöffnet; die Öffnungszeiten ändern sich"
+        " täglich, und das Café schließt früher."
+    ),
+    "Russian": (
+        "Маяк порта Альдермир был впервые зажжён третьего октября и с тех пор светит каждую ночь"
+        " всем кораблям залива."
+    ),
+    "Japanese": (
+        "港の灯台は明治二十年十月三日に初めて点灯され、それ以来、毎晩すべての船の"
+        "ために湾を照らし続けている。灯台の高さは四十一メートルで、今は無人である。"
+    ),
+    "Chinese": (
+        "港口的灯塔于一八八七年十月三日首次点亮，从那以后每天晚上都为海湾"
+        "里的所有船只照明。灯塔高四十一米，现在无人居住，由港务局远程看管。"
+    ),
+    "Korean": (
+        "항구의 등대는 천팔백팔십칠년 시월 삼일에 처음 불을 밝혔고 그 뒤로 매일"
+        " 밤 만의 모든 배를 위해 빛을 비추고 있다. 지금은 아무도 살지 않는다."
+    ),
 }
 
 
 def _encoded(language: str, codec: str, header: str = "", meta: str = "", name: str = "") -> Animal:
     """A page in a language and an encoding, which the header, a meta tag, or nothing names."""
     text = _SPOKEN[language]
-    body = page(f"<article><h1>{text[:12]}</h1><p>{text}</p><p>{text}</p></article>", f'<meta charset="{meta}">' if meta else "")
+    body = page(
+        f"<article><h1>{text[:12]}</h1><p>{text}</p><p>{text}</p></article>",
+        f'<meta charset="{meta}">' if meta else "",
+    )
     media_type = f"text/html; charset={header}" if header else "text/html"
     told = f"{header or '-'} in the header, {meta or '-'} in the page"
-    return Animal(name or f"{language} in {codec}: {told}", says(http(body.encode(codec), media_type=media_type)), read(text[:60]))
+    return Animal(
+        name or f"{language} in {codec}: {told}",
+        says(http(body.encode(codec), media_type=media_type)),
+        read(text[:60]),
+    )
 
 
 TYPES = (
@@ -56,9 +84,24 @@ TYPES = (
     _typed("an image as a page", "text/html", _PNG, Refused(Unreadable, "")),
     _typed("JSON as a page", "text/html", f'{{"light": "{TEXT}"}}', read(WORDS)),
     _typed("plain text as a page", "text/html", TEXT),
-    _typed("a program as a page", "text/html", b"\x7fELF" + bytes(range(256)) * 8, Refused(Unreadable, "is not read")),
-    _typed("octets that are nothing", "application/octet-stream", bytes(range(256)) * 8, Refused(Unreadable, "is not read")),
-    _typed("a video", "video/mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(1_000), Refused(Unreadable, "video/mp4 is not read")),
+    _typed(
+        "a program as a page",
+        "text/html",
+        b"\x7fELF" + bytes(range(256)) * 8,
+        Refused(Unreadable, "is not read"),
+    ),
+    _typed(
+        "octets that are nothing",
+        "application/octet-stream",
+        bytes(range(256)) * 8,
+        Refused(Unreadable, "is not read"),
+    ),
+    _typed(
+        "a video",
+        "video/mp4",
+        b"\x00\x00\x00\x18ftypmp42" + bytes(1_000),
+        Refused(Unreadable, "video/mp4 is not read"),
+    ),
     _typed(
         "XHTML as XML",
         "application/xml",
@@ -68,7 +111,8 @@ TYPES = (
     _typed(
         "XHTML",
         "application/xhtml+xml",
-        f'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body><p>{TEXT}</p></body></html>',
+        '<?xml version="1.0"?><html'
+        f' xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body><p>{TEXT}</p></body></html>',
     ),
     _typed(
         "a feed as a page",
@@ -84,10 +128,20 @@ TYPES = (
         read("http://example.com/light"),
     ),
     _encoded("German", "latin-1", header="utf-8", name="says UTF-8, is Latin-1"),
-    _encoded("German", "utf-8", header="iso-8859-1", meta="utf-8", name="the header says Latin-1, the page UTF-8, and the page is right"),
+    _encoded(
+        "German",
+        "utf-8",
+        header="iso-8859-1",
+        meta="utf-8",
+        name="the header says Latin-1, the page UTF-8, and the page is right",
+    ),
     _encoded("German", "utf-8", header="windows-1252", name="says Windows-1252, is UTF-8"),
     _encoded(
-        "German", "latin-1", header="iso-8859-1", meta="utf-8", name="the header says Latin-1, the page UTF-8, and the header is right"
+        "German",
+        "latin-1",
+        header="iso-8859-1",
+        meta="utf-8",
+        name="the header says Latin-1, the page UTF-8, and the header is right",
     ),
     _encoded("German", "utf-8", header="x-unknown", name="a charset nobody knows"),
     _encoded("German", "utf-8", header="zip", name="a charset that is a codec of something else"),

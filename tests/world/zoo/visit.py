@@ -13,7 +13,9 @@ HERE = b"@HERE@"
 
 @dataclass
 class Visit:
-    """`times` counts the requests for this path, this one included; `keep` leaves the connection open for another."""
+    """`times` counts the requests for this path, this one included; `keep` leaves the connection
+    open for another.
+    """
 
     method: str
     path: str
@@ -39,11 +41,15 @@ class Visit:
 
     def reset(self) -> None:
         """Make the end of the connection a reset instead of a farewell."""
-        self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.writer.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
 
 
 async def received(reader: asyncio.StreamReader, first: bytes) -> tuple[str, str, dict[str, str]]:
-    """Method, path (with its query) and headers of a request whose first byte has come. Raises asyncio.IncompleteReadError."""
+    """Method, path (with its query) and headers of a request whose first byte has come. Raises
+    asyncio.IncompleteReadError.
+    """
     head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ", 2)
     return method, path, dict(line.lower().split(": ", 1) for line in head[1:] if ": " in line)

@@ -11,16 +11,20 @@ from spadework.values import Page
 
 _VERSION = re.compile(r"-v?\d[\w.]*$")
 _PARTS = re.compile(r"\s[-–—|]\s|:\s")
-#: What titles hold beside what the page is about: numbers of chapters and versions, sections of manuals, kinds of documents.
+#: What titles hold beside what the page is about: numbers of chapters and versions, sections of
+#: manuals, kinds of documents.
 _BESIDE = re.compile(
     r"^\s*[\d.]+\s|\(\d\w?\)|\bv?\d+(?:\.\d+)+\b|"
-    r"\b(?:documentation|docs?|manual(?: page)?|reference|guide|tutorial|introduction(?: to)?|home ?page|readme|index)\b",
+    r"\b(?:documentation|docs?|manual(?: page)?|reference|guide|tutorial|introduction(?: to)?|home"
+    r" ?page|readme|index)\b",
     re.IGNORECASE,
 )
 
 
 def heads(page: Page) -> Iterator[set[str]]:
-    """The stems of each name that a page bears: its collection or site, and the parts of its title."""
+    """The stems of each name that a page bears: its collection or site, and the parts of its
+    title.
+    """
     for name in [_VERSION.sub("", domain_of(page.url)), *_PARTS.split(page.title)]:
         if words := stems(_BESIDE.sub(" ", name).replace("-", " ").replace("_", " ")):
             yield words
@@ -28,7 +32,9 @@ def heads(page: Page) -> Iterator[set[str]]:
 
 def is_about(page: Page, subjects: Sequence[set[str]]) -> bool:
     """Whether one of the names of a page is one of the subjects, each given by its stems."""
-    spread = [{part for word in words for part in re.split(r"[-_]", word) if part} for words in subjects]
+    spread = [
+        {part for word in words for part in re.split(r"[-_]", word) if part} for words in subjects
+    ]
     return any(words in spread for words in heads(page))
 
 

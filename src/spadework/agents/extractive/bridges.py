@@ -1,6 +1,8 @@
-"""Bridges: names that the pages about what was asked bring, and the question lacks; their pages hold the second half of many answers.
+"""Bridges: names that the pages about what was asked bring, and the question lacks; their pages
+hold the second half of many answers.
 
-"Where was the director of X born?" is answered on the page of somebody whom only the page of X names.
+"Where was the director of X born?" is answered on the page of somebody whom only the page of X
+names.
 """
 
 from __future__ import annotations
@@ -18,14 +20,16 @@ from spadework.values import Evidence
 
 #: Bridges that are searched for every page about what was asked, and in all.
 MOST_EACH, MOST_BRIDGES = 2, 4
-#: A sentence that says who did or is what was asked for counts this much more for each such word, and this for a plain "by" or "of".
+#: A sentence that says who did or is what was asked for counts this much more for each such word,
+#: and this for a plain "by" or "of".
 ROLE, LINK = 2.0, 1.0
 #: What a name of several words counts more, and the characters a name has at least.
 MANY, LEAST_CHARS = 0.5, 3
 #: What a name that is told later on a page still counts.
 LATER = 0.9
 
-#: Who is whose, told from the other side, as stems: the page of a wife names her husband as one whose wife she is.
+#: Who is whose, told from the other side, as stems: the page of a wife names her husband as one
+#: whose wife she is.
 _OTHER_SIDE = {
     "husband": ("wife", "marri", "spous"),
     "wife": ("husband", "marri", "spous"),
@@ -36,18 +40,30 @@ _OTHER_SIDE = {
     "perform": ("singer", "sung", "record", "releas"),
     "compos": ("music", "score"),
 }
-#: A thing described by what it is to another one: "the director of X", "X's mother", "the film whose director", "has the director".
-_RELATION = re.compile(r"\b[a-z][\w-]+ of (?:[a-z]+ ){0,2}[\"“A-Z0-9]|\w['’]s [a-z]|\bwhose\b|\b(?:has|have|had) the [a-z]+\b")
-_NAME = re.compile(r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*")
-_LINKED = re.compile(r"\b(?:by|of|with|to|son|daughter|married|and)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
+#: A thing described by what it is to another one: "the director of X", "X's mother", "the film
+#: whose director", "has the director".
+_RELATION = re.compile(
+    r"\b[a-z][\w-]+ of (?:[a-z]+ ){0,2}[\"“A-Z0-9]|\w['’]s [a-z]|\bwhose\b|\b(?:has|have|had) the"
+    r" [a-z]+\b"
+)
+_NAME = re.compile(
+    r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*"
+)
+_LINKED = re.compile(
+    r"\b(?:by|of|with|to|son|daughter|married|and)\s+(?:\w+\s+){0,3}$", re.IGNORECASE
+)
 #: Words that say where something is from rather than name it: "a Swedish minister".
 _FROM = re.compile(r"\w+(?:ish|ese|[ie]?an|ch|ss|ek)(?=\s[a-z])")
 _BRACKET = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
-_MONTH = re.compile(r"^(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
+_MONTH = re.compile(
+    r"^(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Whether a question describes what it asks about by its relation to something named; one with material of its own does not."""
+    """Whether a question describes what it asks about by its relation to something named; one with
+    material of its own does not.
+    """
     return bool(names_in(question) and _RELATION.search(question)) and not brings_material(question)
 
 
@@ -63,7 +79,8 @@ class Bridge:
 
 
 def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
-    """What to search next: for every page whose title stands in the question the best of its names, then its second best.
+    """What to search next: for every page whose title stands in the question the best of its names,
+    then its second best.
 
     Pages of what the question names come before those of its other words.
     """
@@ -73,16 +90,22 @@ def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
     for passage in shown:
         title = stems(_BRACKET.sub("", passage.page.title))
         if title and title <= asked:
-            _collect(passage, _roles(asked - title), question, found.setdefault(passage.page.url, {}))
+            _collect(
+                passage, _roles(asked - title), question, found.setdefault(passage.page.url, {})
+            )
             other |= set() if title in named else {passage.page.url}
     pages = sorted(found, key=lambda url: url in other)
-    ranked = [sorted(found[url].values(), key=lambda bridge: -bridge.score)[:MOST_EACH] for url in pages]
+    ranked = [
+        sorted(found[url].values(), key=lambda bridge: -bridge.score)[:MOST_EACH] for url in pages
+    ]
     turns = [best[n] for n in range(MOST_EACH) for best in ranked if n < len(best)]
     return list({bridge.name: bridge for bridge in reversed(turns)}.values())[::-1][:MOST_BRIDGES]
 
 
 def _roles(asked: set[str]) -> set[str]:
-    """What the question asks about the page's subject, also as the page says it from the other side."""
+    """What the question asks about the page's subject, also as the page says it from the other
+    side.
+    """
     return asked | {stem for word in asked for stem in _OTHER_SIDE.get(word, ())}
 
 
@@ -90,11 +113,17 @@ def reached(shown: Sequence[Shown], known: Sequence[Evidence]) -> tuple[str, ...
     """The titles of pages that the evidence so far has led to: it names them."""
     said = [stems(evidence.quote) for evidence in known]
     titles = dict.fromkeys(_BRACKET.sub("", passage.page.title) for passage in shown)
-    return tuple(title for title in titles if (words := stems(title)) and any(words <= quote for quote in said))
+    return tuple(
+        title
+        for title in titles
+        if (words := stems(title)) and any(words <= quote for quote in said)
+    )
 
 
 def _collect(passage: Shown, roles: set[str], question: str, found: dict[str, Bridge]) -> None:
-    """Score the names of a passage that the question lacks, by the sentence in which they stand and by how early that is."""
+    """Score the names of a passage that the question lacks, by the sentence in which they stand and
+    by how early that is.
+    """
     weight = 1.0
     for start, end in sentences(passage.text):
         sentence = passage.text[start:end]
@@ -103,10 +132,17 @@ def _collect(passage: Shown, roles: set[str], question: str, found: dict[str, Br
             name = match.group()
             if " " not in name and _FROM.match(sentence, match.start()):
                 continue
-            if name.casefold() in question.casefold() or stems(name) <= stems(question) or _MONTH.match(name) or len(name) < LEAST_CHARS:
+            if (
+                name.casefold() in question.casefold()
+                or stems(name) <= stems(question)
+                or _MONTH.match(name)
+                or len(name) < LEAST_CHARS
+            ):
                 continue
             linked = LINK if _LINKED.search(sentence[: match.start()]) else 0.0
             score = weight * (1 + shared + linked + (MANY if " " in name else 0.0))
             if name not in found or found[name].score < score:
-                found[name] = Bridge(name, passage, passage.start + start, passage.start + end, score)
+                found[name] = Bridge(
+                    name, passage, passage.start + start, passage.start + end, score
+                )
         weight *= LATER

@@ -1,4 +1,6 @@
-"""The lead's doubt without a model: a question without a subject, and a name that titles of the first search use for several things."""
+"""The lead's doubt without a model: a question without a subject, and a name that titles of the
+first search use for several things.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:
-    """What to ask the user before planning, or None where the question is clear as far as code can tell."""
+    """What to ask the user before planning, or None where the question is clear as far as code can
+    tell.
+    """
     if not query_terms(question.text) and not question.earlier:
         return Asked(kind="clarify", text="What is your question about?")
     asked = {name.casefold(): name for name in subjects(parts(in_context(question)))}
@@ -30,5 +34,9 @@ def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:
             senses.setdefault(name, {}).setdefault(sense.casefold(), sense)
     for name, meant in senses.items():
         if len(meant) > 1:
-            return Asked(kind="clarify", text=f"Which {asked[name]} do you mean?", options=tuple(meant.values())[:MOST_OPTIONS])
+            return Asked(
+                kind="clarify",
+                text=f"Which {asked[name]} do you mean?",
+                options=tuple(meant.values())[:MOST_OPTIONS],
+            )
     return None

@@ -1,6 +1,8 @@
-"""The facets of an answer, read from facets.toml: kinds of topics, how each is asked for, what a sentence that answers it looks like.
+"""The facets of an answer, read from facets.toml: kinds of topics, how each is asked for, what a
+sentence that answers it looks like.
 
-One table serves the extractive lead, who makes topics of it, and the extractive assessor, who recognises them, also in a model's plan.
+One table serves the extractive lead, who makes topics of it, and the extractive assessor, who
+recognises them, also in a model's plan.
 """
 
 from __future__ import annotations
@@ -41,7 +43,12 @@ class Facet(Value):
             return " ".join(text.replace("{s}", subject).replace("{o}", other).split())
 
         queries = tuple(Query(text=fill(text), kind=kind) for kind, text in self.queries)
-        return Topic(name=fill(self.name), question=fill(self.question), must_cover=self.must_cover, queries=queries)
+        return Topic(
+            name=fill(self.name),
+            question=fill(self.question),
+            must_cover=self.must_cover,
+            queries=queries,
+        )
 
 
 @cache
@@ -52,7 +59,9 @@ def facets() -> dict[str, Facet]:
 
 
 def facet_of(topic: Topic) -> Facet:
-    """The facet of a topic: the one whose words its name carries, else those of its question, else a plain overview."""
+    """The facet of a topic: the one whose words its name carries, else those of its question, else
+    a plain overview.
+    """
     for text in (topic.name, topic.question):
         for facet in facets().values():
             if facet.named and re.search(facet.named, text, re.IGNORECASE):

@@ -1,4 +1,6 @@
-"""A question that brings its own material, such as an abstract: the topics are what the material speaks of, a few sentences each."""
+"""A question that brings its own material, such as an abstract: the topics are what the material
+speaks of, a few sentences each.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,22 @@ from spadework.values import Query, Question, Topic
 LONG = 45
 #: Topics made of material at most, beside the one of the whole, and queries of one.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: Words of a phrase that can name a topic, and the fewest characters of a sentence that is searched.
+#: Words of a phrase that can name a topic, and the fewest characters of a sentence that is
+#: searched.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 
-#: Words of a request at most, how it begins, and the labels of parts of a text: what they say is not what the material is about.
+#: Words of a request at most, how it begins, and the labels of parts of a text: what they say is
+#: not what the material is about.
 REQUEST_WORDS = 20
 _REQUEST = re.compile(
-    r"(?:please |(?:can|could|would) you (?:please )?|i (?:want|need|would like)(?: you)? to )?(?:survey|review|summari[sz]e|write|find|"
+    r"(?:please |(?:can|could|would) you (?:please )?|i (?:want|need|would like)(?: you)? to"
+    r" )?(?:survey|review|summari[sz]e|write|find|"
     r"list|give|describe|discuss|outline|explain|compare|analy[sz]e|collect|suggest|identify|tell|help|search|look|draft|prepare)\b",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"(?:title|abstract|introduction|background|context|text|paper)\s*:\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:title|abstract|introduction|background|context|text|paper)\s*:\s*", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
 
 
@@ -36,12 +43,18 @@ def brings_material(question: str) -> bool:
 
 
 def topics_of(question: Question) -> list[Topic]:
-    """One topic for the whole, and one for each group of sentences; every one is searched with the whole, too, which keeps it near."""
+    """One topic for the whole, and one for each group of sentences; every one is searched with the
+    whole, too, which keeps it near.
+    """
     asked = " ".join(question.text.split())
-    said = _material([asked[start:end] for start, end in sentences(asked) if end - start >= LEAST_CHARS])
+    said = _material(
+        [asked[start:end] for start, end in sentences(asked) if end - start >= LEAST_CHARS]
+    )
     text = " ".join(said) or asked
     head = said[0] if said else asked
-    whole = Topic(name=_short(head), question=head, queries=(Query(text=text), Query(text=head, kind="broad")))
+    whole = Topic(
+        name=_short(head), question=head, queries=(Query(text=text), Query(text=head, kind="broad"))
+    )
     phrases = _phrases(said)
     size = max(1, -(-len(said) // MOST_PARTS))
     groups = [said[n : n + size] for n in range(0, len(said), size)]
@@ -50,30 +63,52 @@ def topics_of(question: Question) -> list[Topic]:
 
 
 def _material(said: Sequence[str]) -> list[str]:
-    """The sentences that speak of something: not the request before or after them, nor where something is to be had."""
+    """The sentences that speak of something: not the request before or after them, nor where
+    something is to be had.
+    """
     last = len(said) - 1
     kept = [
         _LABEL.sub("", sentence)
         for n, sentence in enumerate(said)
-        if "://" not in sentence and not (n in (0, last) and _REQUEST.match(sentence) and len(sentence.split()) <= REQUEST_WORDS)
+        if "://" not in sentence
+        and not (
+            n in (0, last) and _REQUEST.match(sentence) and len(sentence.split()) <= REQUEST_WORDS
+        )
     ]
     return kept or list(said)
 
 
 def _topic(group: Sequence[str], whole: str, phrases: dict[str, float]) -> Topic | None:
-    """What a group of sentences speaks of, named by its best phrase that no other group took; None where there is none left."""
+    """What a group of sentences speaks of, named by its best phrase that no other group took; None
+    where there is none left.
+    """
     text = " ".join(group)
-    name = max((phrase for phrase in phrases if phrase in text), key=lambda phrase: phrases[phrase], default="")
+    name = max(
+        (phrase for phrase in phrases if phrase in text),
+        key=lambda phrase: phrases[phrase],
+        default="",
+    )
     if not name:
         return None
     phrases.pop(name)
-    queries = [Query(text=whole), *(Query(text=sentence, kind="specific") for sentence in group), Query(text=name, kind="broad")]
+    queries = [
+        Query(text=whole),
+        *(Query(text=sentence, kind="specific") for sentence in group),
+        Query(text=name, kind="broad"),
+    ]
     question = f"What is there to know about {name}?"
-    return Topic(name=name[:1].upper() + name[1:], question=question, must_cover=(name,), queries=tuple(queries[:MOST_QUERIES]))
+    return Topic(
+        name=name[:1].upper() + name[1:],
+        question=question,
+        must_cover=(name,),
+        queries=tuple(queries[:MOST_QUERIES]),
+    )
 
 
 def _phrases(said: Sequence[str]) -> dict[str, float]:
-    """The runs of content words that can name a topic; the more often its words are used, the better a phrase."""
+    """The runs of content words that can name a topic; the more often its words are used, the
+    better a phrase.
+    """
     runs = [run for sentence in said for run in _runs(sentence)]
     used = Counter(stem(word.lower()) for run in runs for word in run)
     least, most = PHRASE_WORDS

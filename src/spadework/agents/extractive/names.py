@@ -1,4 +1,6 @@
-"""Whether a text names a subject. A name that is also a common word, such as `requests`, counts only where it is written as a name."""
+"""Whether a text names a subject. A name that is also a common word, such as `requests`, counts
+only where it is written as a name.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class Names:
     def __init__(self, subjects: Iterable[str], found: Sequence[Candidate]) -> None:
         self._subjects = [subject for subject in subjects if len(subject.split()) <= MOST_WORDS]
         text = "\n".join(source(candidate) for candidate in found if candidate.kind != "code")
-        self._patterns = [_as_name(s) if _is_common(s, text) else _anyhow(s) for s in self._subjects]
+        self._patterns = [
+            _as_name(s) if _is_common(s, text) else _anyhow(s) for s in self._subjects
+        ]
 
     def named_in(self, candidate: Candidate) -> bool:
         """Whether a candidate names one of the subjects; True when none of them has a name."""
@@ -25,10 +29,14 @@ class Names:
         return not self._patterns or any(pattern.search(text) for pattern in self._patterns)
 
     def names_another(self, candidate: Candidate) -> bool:
-        """Whether a candidate names one of the subjects that its page is not named after; False when none of them has a name."""
+        """Whether a candidate names one of the subjects that its page is not named after; False
+        when none of them has a name.
+        """
         text, title = source(candidate), candidate.shown.page.title.lower()
         named = zip(self._subjects, self._patterns, strict=True)
-        return any(pattern.search(text) for subject, pattern in named if subject.lower() not in title)
+        return any(
+            pattern.search(text) for subject, pattern in named if subject.lower() not in title
+        )
 
 
 def _anyhow(subject: str) -> re.Pattern[str]:
@@ -44,9 +52,8 @@ def _in_any_number(subject: str) -> str:
 def _as_name(subject: str) -> re.Pattern[str]:
     """The subject in code, with a capital, or joined by a hyphen (`requests-compatible`)."""
     word = re.escape(subject)
-    return re.compile(
-        rf"`[^`]*(?i:{word})[^`]*`|(?<!\w)(?:{re.escape(subject[:1].upper() + subject[1:])}|{re.escape(subject.upper())})(?!\w)|{word}-\w"
-    )
+    capital, upper = re.escape(subject[:1].upper() + subject[1:]), re.escape(subject.upper())
+    return re.compile(rf"`[^`]*(?i:{word})[^`]*`|(?<!\w)(?:{capital}|{upper})(?!\w)|{word}-\w")
 
 
 def _is_common(subject: str, text: str) -> bool:

@@ -1,7 +1,8 @@
 """Work that its caller may leave at any moment, and that cleans up undisturbed when they do.
 
-MCP cancels a request with a cancel scope, which strikes at every wait until the scope is left, also at those of a cleanup: connections
-would stay open. So the work runs in a task of its own, which is cancelled once and waited for.
+MCP cancels a request with a cancel scope, which strikes at every wait until the scope is left, also
+at those of a cleanup: connections would stay open. So the work runs in a task of its own, which is
+cancelled once and waited for.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class CallerLeft(Exception):
 
 
 async def apart(work: Coroutine[Any, Any, T], left: asyncio.Event | None = None) -> T:
-    """What `work` gives. When this is cancelled, or `left` is set, the work is cancelled and its end waited for.
+    """What `work` gives. When this is cancelled, or `left` is set, the work is cancelled and its
+    end waited for.
 
     Raises what `work` raises, and CallerLeft when `left` is set first.
     """

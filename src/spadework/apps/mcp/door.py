@@ -1,4 +1,6 @@
-"""What every tool of the MCP server works with: the settings, and whether its caller sits at this machine."""
+"""What every tool of the MCP server works with: the settings, and whether its caller sits at this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,18 @@ from spadework.settings import Settings
 
 @dataclass(frozen=True)
 class Door:
-    """`local`: the caller was started on this machine by the owner, and may be told where files are."""
+    """`local`: the caller was started on this machine by the owner, and may be told where files
+    are.
+    """
 
     settings: Settings
     local: bool = False
 
     @property
     def form_tokens(self) -> int:
-        """Tokens for each form of an answer that is given twice, as text and as structured content, with room for what surrounds it."""
+        """Tokens for each form of an answer that is given twice, as text and as structured content,
+        with room for what surrounds it.
+        """
         return self.settings.answer_tokens // 2 - ROOM_TOKENS
 
 

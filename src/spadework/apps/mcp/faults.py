@@ -1,4 +1,6 @@
-"""What the calling model reads when a tool cannot do what it was asked: what is wrong, and what to do instead."""
+"""What the calling model reads when a tool cannot do what it was asked: what is wrong, and what to
+do instead.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,42 @@ MOST_CHARS = 600
 
 #: The first kind that fits gives the advice.
 _ADVICE: tuple[tuple[type[Exception], str], ...] = (
-    (SessionNotFound, 'Call get_session_data with session_id "latest" for the newest session, or agentic_search to begin one.'),
-    (SessionBusy, "It is still running: read how far it is with get_session_data, part progress, and try again when it has ended."),
-    (NotAllowed, "Only public http and https addresses are read. Choose another source, for instance from serp_search."),
-    (Blocked, "The site does not let itself be read. Choose another source, for instance from serp_search."),
+    (
+        SessionNotFound,
+        (
+            'Call get_session_data with session_id "latest" for the newest session, or'
+            " agentic_search to begin one."
+        ),
+    ),
+    (
+        SessionBusy,
+        (
+            "It is still running: read how far it is with get_session_data, part progress, and try"
+            " again when it has ended."
+        ),
+    ),
+    (
+        NotAllowed,
+        (
+            "Only public http and https addresses are read. Choose another source, for instance"
+            " from serp_search."
+        ),
+    ),
+    (
+        Blocked,
+        (
+            "The site does not let itself be read. Choose another source, for instance from"
+            " serp_search."
+        ),
+    ),
     (TooLarge, "Choose another source, for instance from serp_search."),
     (Unreadable, "Choose another source, for instance from serp_search."),
     (FetchError, "Try once more later, or choose another source."),
     (SearchError, "Try again in a minute, or name another provider."),
-    (SettingsError, "Correct the argument and call again; a setting of the server is its owner's to change."),
+    (
+        SettingsError,
+        "Correct the argument and call again; a setting of the server is its owner's to change.",
+    ),
     (BudgetSpent, "The owner of the server limits what a call may use."),
 )
 
@@ -42,7 +71,10 @@ def worded(fault: BaseException) -> str:
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
-        return f"The server cannot do this now: {fault.strerror or 'its disk or network failed'}. Try again later."
+        return (
+            f"The server cannot do this now: {fault.strerror or 'its disk or network failed'}. Try"
+            " again later."
+        )
     if not isinstance(fault, (SpadeworkError, BudgetSpent)):
         return ""
     said = visible(str(fault))[:MOST_CHARS].rstrip()

@@ -1,4 +1,6 @@
-"""`intelligent_research_with_advanced_scraping`: search, read the best pages, hand over what stands in them; no report."""
+"""`intelligent_research_with_advanced_scraping`: search, read the best pages, hand over what stands
+in them; no report.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +45,26 @@ Contents = tuple[Hit, dict[str, Any], str]
 async def intelligent_research_with_advanced_scraping(
     call: Call,
     query: Query,
-    max_pages: Annotated[int, Field(ge=1, le=20, description="Most pages in the answer; fewer give longer contents each.")] = 5,
-    provider: Annotated[str, Field(max_length=200, description="Search providers as in serp_search. Empty: those of the server.")] = "",
+    max_pages: Annotated[
+        int,
+        Field(
+            ge=1, le=20, description="Most pages in the answer; fewer give longer contents each."
+        ),
+    ] = 5,
+    provider: Annotated[
+        str,
+        Field(
+            max_length=200,
+            description="Search providers as in serp_search. Empty: those of the server.",
+        ),
+    ] = "",
 ) -> Annotated[CallToolResult, GatheredAnswer]:
-    """Search, read the best pages at once and get their cleaned contents; you read and judge them yourself, no report is written.
+    """Search, read the best pages at once and get their cleaned contents; you read and judge them
+    yourself, no report is written.
 
-    Use it when you want the material and not a conclusion; for a checked report with citations use agentic_search. A page that fails is
-    replaced by the next best. Of long pages you get the pieces that fit the query best; the whole page is had with advanced_scrape_url.
+    Use it when you want the material and not a conclusion; for a checked report with citations use
+    agentic_search. A page that fails is replaced by the next best. Of long pages you get the pieces
+    that fit the query best; the whole page is had with advanced_scrape_url.
     """
     door = door_of(call)
     settings = door.settings.with_(search=provider or None)
@@ -62,16 +77,25 @@ async def intelligent_research_with_advanced_scraping(
     return await asyncio.to_thread(_answer, query, looked, (pages, unread), door.form_tokens)
 
 
-async def _read(looked: Looked, most: int, settings: Settings, books: Shelf, teller: Teller) -> tuple[list[Contents], list[UnreadPage]]:
+async def _read(
+    looked: Looked, most: int, settings: Settings, books: Shelf, teller: Teller
+) -> tuple[list[Contents], list[UnreadPage]]:
     """The best pages that could be read, best first, and those that could not."""
     preset = settings.preset if PRESETS[settings.preset][1] >= most else "recall"
-    chosen = select(looked.hits, preset=preset, pages_per_domain=settings.pages_per_domain, limit=most)
+    chosen = select(
+        looked.hits, preset=preset, pages_per_domain=settings.pages_per_domain, limit=most
+    )
     hits = [*chosen.chosen, *chosen.reserve]
     pages: dict[str, Contents] = {}
     unread: list[UnreadPage] = []
     async with _reading(settings, books) as read_one:
         outcomes = read_many(
-            hits, read_one, _limits(settings, most), group=_host, key=lambda page: canonical_url(page[1]["url"]), stop=asyncio.Event()
+            hits,
+            read_one,
+            _limits(settings, most),
+            group=_host,
+            key=lambda page: canonical_url(page[1]["url"]),
+            stop=asyncio.Event(),
         )
         async with aclosing(outcomes) as happening:
             async for outcome in happening:
@@ -117,14 +141,24 @@ def _host(hit: Hit) -> str:
 
 
 def _unread(outcome: Failed[Hit] | Left[Hit]) -> list[UnreadPage]:
-    """A page that failed, or was not there in time; one that was not needed any more is not worth a word."""
+    """A page that failed, or was not there in time; one that was not needed any more is not worth a
+    word.
+    """
     if isinstance(outcome, Left):
         late = outcome.why == "deadline"
-        return [UnreadPage(url=visible(outcome.candidate.url), reason="It did not come in time.")] if late else []
-    return [UnreadPage(url=visible(outcome.candidate.url), reason=visible(one_line(str(outcome.error))))]
+        return (
+            [UnreadPage(url=visible(outcome.candidate.url), reason="It did not come in time.")]
+            if late
+            else []
+        )
+    return [
+        UnreadPage(url=visible(outcome.candidate.url), reason=visible(one_line(str(outcome.error))))
+    ]
 
 
-def _answer(query: str, looked: Looked, read: tuple[list[Contents], list[UnreadPage]], tokens: int) -> CallToolResult:
+def _answer(
+    query: str, looked: Looked, read: tuple[list[Contents], list[UnreadPage]], tokens: int
+) -> CallToolResult:
     pages, unread = read
     share = tokens // max(1, len(pages))
     shown = [_page(n, page, query, share) for n, page in enumerate(pages, 1)]
@@ -136,7 +170,10 @@ def _answer(query: str, looked: Looked, read: tuple[list[Contents], list[UnreadP
         failed=list(looked.failed),
         notices=list(looked.notices),
     )
-    return CallToolResult(content=[TextContent(type="text", text=_text(shaped))], structured_content=shaped.model_dump(mode="json"))
+    return CallToolResult(
+        content=[TextContent(type="text", text=_text(shaped))],
+        structured_content=shaped.model_dump(mode="json"),
+    )
 
 
 def _page(n: int, page: Contents, query: str, tokens: int) -> GatheredPage:
@@ -144,13 +181,19 @@ def _page(n: int, page: Contents, query: str, tokens: int) -> GatheredPage:
     text = visible(text)
     room = tokens - tokens_of(facts) - 60
     spans = _best(text[:MOST_CHARS], query)
-    size = largest(min(len(text), MOST_CHARS), lambda chars: tokens_of(_shown(text, spans, chars)) <= room)
+    size = largest(
+        min(len(text), MOST_CHARS), lambda chars: tokens_of(_shown(text, spans, chars)) <= room
+    )
     content = _shown(text, spans, size)
-    return GatheredPage(**facts, n=n, relevance=hit.relevance, whole=content == text, content=content)
+    return GatheredPage(
+        **facts, n=n, relevance=hit.relevance, whole=content == text, content=content
+    )
 
 
 def _shown(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
-    """The whole text where it fits, else its whole pieces around the best ones, else its beginning."""
+    """The whole text where it fits, else its whole pieces around the best ones, else its
+    beginning.
+    """
     if len(text) <= chars:
         return text
     return around(text[:MOST_CHARS], spans, chars) or text[:chars]
@@ -165,9 +208,19 @@ def _best(text: str, query: str) -> list[tuple[int, int]]:
 
 
 def _text(answer: GatheredAnswer) -> str:
-    parts = [f"{len(answer.pages)} pages read for “{answer.query}”, found by {'; '.join(answer.searched)}.", *answer.notices]
+    parts = [
+        (
+            f"{len(answer.pages)} pages read for “{answer.query}”, found by"
+            f" {'; '.join(answer.searched)}."
+        ),
+        *answer.notices,
+    ]
     for page in answer.pages:
-        more = "" if page.whole else f"\nPieces of it are shown; advanced_scrape_url gives all {page.chars} characters."
+        more = (
+            ""
+            if page.whole
+            else f"\nPieces of it are shown; advanced_scrape_url gives all {page.chars} characters."
+        )
         parts.append(f"[{page.n}] {headline(page)}{more}\n{fenced(page.content)}")
     if not answer.pages:
         parts.append("No page could be read. Try other words, or another provider.")

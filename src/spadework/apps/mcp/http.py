@@ -1,4 +1,6 @@
-"""The server over HTTP (streamable HTTP at /mcp): routes for an application, and `spadework mcp --http`, which has nothing else."""
+"""The server over HTTP (streamable HTTP at /mcp): routes for an application, and `spadework mcp
+--http`, which has nothing else.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Mounted:
 
 
 def mcp_routes(settings: Settings) -> Mounted:
-    """The MCP server at PATH, for an application that checks hosts, origins and the token itself (`apps.web.security.Gate`)."""
+    """The MCP server at PATH, for an application that checks hosts, origins and the token itself
+    (`apps.web.security.Gate`).
+    """
     app = build_server(settings).streamable_http_app(streamable_http_path=PATH, host="")
     [route] = app.routes
     assert isinstance(route, Route)
@@ -50,7 +54,9 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Notes in the scope of a request when it is over: the older protocol versions do not cancel a call whose client goes away."""
+    """Notes in the scope of a request when it is over: the older protocol versions do not cancel a
+    call whose client goes away.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -72,22 +78,36 @@ def build_app(settings: Settings, host: str = "127.0.0.1") -> ASGIApp:
 
 
 def serve_http(settings: Settings, host: str, port: int) -> None:
-    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for an address that cannot be listened on."""
+    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for an address that
+    cannot be listened on.
+    """
     app = build_app(settings, host)
     with _listening(host, port) as listening:
         shown, bound = f"[{host}]" if ":" in host else host, listening.getsockname()[1]
         sys.stderr.write(f"MCP at http://{shown}:{bound}{PATH}\n")
         if not is_loopback(host):
             kept = "SPADEWORK_TOKEN" if settings.token else str(settings.home / TOKEN_FILE)
-            sys.stderr.write(f"Clients send the token of {kept} as `Authorization: Bearer TOKEN`.\n")
+            sys.stderr.write(
+                f"Clients send the token of {kept} as `Authorization: Bearer TOKEN`.\n"
+            )
         sys.stderr.flush()
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=CLOSING_SECONDS, ws="none")
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=CLOSING_SECONDS,
+            ws="none",
+        )
         asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A listening socket. Named as TCP, because asyncio turns off the waiting for small pieces only for a socket that says so."""
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    """A listening socket. Named as TCP, because asyncio turns off the waiting for small pieces only
+    for a socket that says so.
+    """
+    listening = socket.socket(
+        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
@@ -98,6 +118,13 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         taken = error.errno == errno.EADDRINUSE
-        reason = "another program listens there" if taken else error.strerror or "the address is not of this machine"
-        raise SettingsError(f"spadework cannot listen on {host}:{port}: {reason}.", hint="Choose another with --host and --port.") from None
+        reason = (
+            "another program listens there"
+            if taken
+            else error.strerror or "the address is not of this machine"
+        )
+        raise SettingsError(
+            f"spadework cannot listen on {host}:{port}: {reason}.",
+            hint="Choose another with --host and --port.",
+        ) from None
     return listening

@@ -44,17 +44,27 @@ class Shelf:
     @property
     def lost(self) -> list[str]:
         """What was not found by its meaning, each as a sentence or two."""
-        return [f"{one.reason} {one.effect}" for one in self._meaning.problems] if self._meaning else []
+        return (
+            [f"{one.reason} {one.effect}" for one in self._meaning.problems]
+            if self._meaning
+            else []
+        )
 
     async def library(self) -> Library:
         """The library of the settings."""
         if self._library is None:
-            self._meaning = self._meaning or meaning_of(self._settings)  # the one of a failed opening is used again
-            self._library = await Library.open(self._settings.library, home=self._settings.home, meaning=self._meaning)
+            self._meaning = self._meaning or meaning_of(
+                self._settings
+            )  # the one of a failed opening is used again
+            self._library = await Library.open(
+                self._settings.library, home=self._settings.home, meaning=self._meaning
+            )
         return self._library
 
     async def close(self) -> None:
-        """Give back the files of the library, if it was opened, and the connections of the model for embeddings."""
+        """Give back the files of the library, if it was opened, and the connections of the model
+        for embeddings.
+        """
         if self._library is not None:
             self._library.close()
         if self._meaning is not None:
@@ -72,28 +82,51 @@ async def shelf(settings: Settings) -> AsyncIterator[Shelf]:
 
 
 async def look(query: str, settings: Settings, books: Shelf) -> Looked:
-    """Ask all providers of the settings once. Raises SearchError when every one of them failed, SettingsError for an unknown one."""
+    """Ask all providers of the settings once. Raises SearchError when every one of them failed,
+    SettingsError for an unknown one.
+    """
     choice = await choose(settings, books.library)
     asked = Query(text=" ".join(query.split()))
     search = choice.search(settings)
     try:
-        found = await search.search(asked, limit=settings.search_results, seconds=settings.search_seconds)
+        found = await search.search(
+            asked, limit=settings.search_results, seconds=settings.search_seconds
+        )
     finally:
         await search.close()
-    failed = [f"{name}: {visible(str(hits))}" for name, hits in found if isinstance(hits, SearchError)]
+    failed = [
+        f"{name}: {visible(str(hits))}" for name, hits in found if isinstance(hits, SearchError)
+    ]
     if failed and len(failed) == len(found):
         raise SearchError(f"No search was answered. {' '.join(failed)}")
     terms = query_terms(asked.text)
-    lists = [[_ranked(hit, asked, terms) for hit in hits if _readable(hit.url)] for _, hits in found if not isinstance(hits, SearchError)]
-    return Looked(reciprocal_rank_fusion(lists, k=settings.rrf_k), _described(choice), failed, (*choice.notices, *books.lost))
+    lists = [
+        [_ranked(hit, asked, terms) for hit in hits if _readable(hit.url)]
+        for _, hits in found
+        if not isinstance(hits, SearchError)
+    ]
+    return Looked(
+        reciprocal_rank_fusion(lists, k=settings.rrf_k),
+        _described(choice),
+        failed,
+        (*choice.notices, *books.lost),
+    )
 
 
 def _ranked(hit: Hit, query: Query, terms: Sequence[str]) -> Hit:
     hit = hit.model_copy(
-        update={"title": visible(one_line(hit.title, TITLE_CHARS)), "snippet": visible(one_line(hit.snippet, SNIPPET_CHARS))}
+        update={
+            "title": visible(one_line(hit.title, TITLE_CHARS)),
+            "snippet": visible(one_line(hit.snippet, SNIPPET_CHARS)),
+        }
     )
     found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
-    return hit.model_copy(update={"relevance": relevance(hit.title, hit.snippet, hit.position, terms), "found_by": (found,)})
+    return hit.model_copy(
+        update={
+            "relevance": relevance(hit.title, hit.snippet, hit.position, terms),
+            "found_by": (found,),
+        }
+    )
 
 
 def _readable(url: str) -> bool:

@@ -35,7 +35,8 @@ class Stretch:
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """What stands in `text` from `offset` on: at most so many characters, and tokens as a JSON string; one character at the least.
+    """What stands in `text` from `offset` on: at most so many characters, and tokens as a JSON
+    string; one character at the least.
 
     It ends where a line or a word does, but for `exact`, when all the characters fit.
     """
@@ -66,7 +67,9 @@ def tokens_of(data: Any) -> int:
 
 
 def _at_a_break(text: str, size: int) -> int:
-    """A little less than `size`, where a paragraph, a line or a word ends, if one does near there."""
+    """A little less than `size`, where a paragraph, a line or a word ends, if one does near
+    there.
+    """
     least = int(size * (1 - SEARCHED_SHARE))
     for mark in ("\n\n", "\n", " "):
         at = text.rfind(mark, least, size)

@@ -20,12 +20,21 @@ from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import Planned, Read
 from spadework.prompts import fenced
 from spadework.sessions.log import read_log
-from spadework.sessions.records import LEDGER, PROGRESS, list_sessions, read_metadata, read_result, session_folder
+from spadework.sessions.records import (
+    LEDGER,
+    PROGRESS,
+    list_sessions,
+    read_metadata,
+    read_result,
+    session_folder,
+)
 from spadework.tools.inline import one_line
 from spadework.tools.visible import visible
 from spadework.values import Result
 
-Part = Literal["overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"]
+Part = Literal[
+    "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
+]
 LATEST = "latest"
 #: Rows, and characters of a text, in one answer when no limit is asked for.
 MOST_ROWS, MOST_CHARS = 100, 30_000
@@ -51,21 +60,36 @@ class Record:
 async def get_session_data(
     call: Call,
     session_id: SessionId,
-    part: Annotated[Part, Field(description="What to read; page is the stored text of a source.")] = "overview",
+    part: Annotated[
+        Part, Field(description="What to read; page is the stored text of a source.")
+    ] = "overview",
     page: Annotated[
-        str, Field(max_length=64, description="For part page: the number of a source, or a content hash from its evidence.")
+        str,
+        Field(
+            max_length=64,
+            description=(
+                "For part page: the number of a source, or a content hash from its evidence."
+            ),
+        ),
     ] = "",
-    offset: Annotated[int, Field(ge=0, description="Begin at this row, or at this character of a text.")] = 0,
-    limit: Annotated[int | None, Field(ge=1, le=100_000, description="Most rows, or characters of a text.")] = None,
+    offset: Annotated[
+        int, Field(ge=0, description="Begin at this row, or at this character of a text.")
+    ] = 0,
+    limit: Annotated[
+        int | None, Field(ge=1, le=100_000, description="Most rows, or characters of a text.")
+    ] = None,
 ) -> Annotated[CallToolResult, SessionAnswer]:
     """Read what a research session has left, also while it runs or after it was cut off.
 
-    Parts: overview (question, state, figures), progress (rounds and coverage), plan (topics and queries), report (the whole Markdown),
-    evidence (numbered quotes with their place in a page), sources, conflicts, problems, page (the whole text of one source; a quote stands
-    at its start and end there). Long parts come in pages: call again with next_offset as offset.
+    Parts: overview (question, state, figures), progress (rounds and coverage), plan (topics and
+    queries), report (the whole Markdown), evidence (numbered quotes with their place in a page),
+    sources, conflicts, problems, page (the whole text of one source; a quote stands at its start
+    and end there). Long parts come in pages: call again with next_offset as offset.
     """
     door = door_of(call)
-    return await asyncio.to_thread(_answer, door.settings.home, (session_id, part, page), (offset, limit), door.form_tokens)
+    return await asyncio.to_thread(
+        _answer, door.settings.home, (session_id, part, page), (offset, limit), door.form_tokens
+    )
 
 
 def recorded(home: Path, session_id: str) -> Record:
@@ -79,60 +103,109 @@ def recorded(home: Path, session_id: str) -> Record:
     return Record(folder, read_metadata(folder), read_result(folder))
 
 
-def _answer(home: Path, asked: tuple[str, Part, str], window: tuple[int, int | None], tokens: int) -> CallToolResult:
+def _answer(
+    home: Path, asked: tuple[str, Part, str], window: tuple[int, int | None], tokens: int
+) -> CallToolResult:
     session_id, part, page = asked
     record = recorded(home, session_id)
-    shaped = _text_part(record, part, page, window, tokens) if part in ("report", "page") else _rows_part(record, part, window, tokens)
-    return CallToolResult(content=[TextContent(type="text", text=_text(shaped))], structured_content=shaped.model_dump(mode="json"))
+    shaped = (
+        _text_part(record, part, page, window, tokens)
+        if part in ("report", "page")
+        else _rows_part(record, part, window, tokens)
+    )
+    return CallToolResult(
+        content=[TextContent(type="text", text=_text(shaped))],
+        structured_content=shaped.model_dump(mode="json"),
+    )
 
 
-def _text_part(record: Record, part: Part, page: str, window: tuple[int, int | None], tokens: int) -> SessionAnswer:
+def _text_part(
+    record: Record, part: Part, page: str, window: tuple[int, int | None], tokens: int
+) -> SessionAnswer:
     text = _report(record) if part == "report" else _page_text(record, page)
     shown = stretch(text, window[0], window[1] or MOST_CHARS, tokens, exact=window[1] is not None)
-    return _shaped(record, part, total=shown.total, offset=shown.offset, next_offset=shown.next_offset, text=shown.text)
+    return _shaped(
+        record,
+        part,
+        total=shown.total,
+        offset=shown.offset,
+        next_offset=shown.next_offset,
+        text=shown.text,
+    )
 
 
-def _rows_part(record: Record, part: Part, window: tuple[int, int | None], tokens: int) -> SessionAnswer:
+def _rows_part(
+    record: Record, part: Part, window: tuple[int, int | None], tokens: int
+) -> SessionAnswer:
     rows, (offset, limit) = _ROWS[part](record), window
-    shown = leading_rows([_clean(row) for row in rows[offset : offset + (limit or MOST_ROWS)]], tokens)
+    shown = leading_rows(
+        [_clean(row) for row in rows[offset : offset + (limit or MOST_ROWS)]], tokens
+    )
     end = offset + len(shown)
-    return _shaped(record, part, total=len(rows), offset=offset, next_offset=end if end < len(rows) else None, rows=shown)
+    return _shaped(
+        record,
+        part,
+        total=len(rows),
+        offset=offset,
+        next_offset=end if end < len(rows) else None,
+        rows=shown,
+    )
 
 
 def _shaped(record: Record, part: Part, **given: Any) -> SessionAnswer:
     question = visible(one_line(str(record.metadata.get("query", ""))))
-    return SessionAnswer(session_id=record.folder.name, part=part, state=record.state, question=question, **given)
+    return SessionAnswer(
+        session_id=record.folder.name, part=part, state=record.state, question=question, **given
+    )
 
 
 def _report(record: Record) -> str:
     if record.result is None:
         raise SessionError(
-            f"Session {record.folder.name} has no report yet. Call create_research_report to have one written from what it has found, or "
-            "agentic_search with this session_id to go on."
+            f"Session {record.folder.name} has no report yet. Call create_research_report to have"
+            " one written from what it has found, or agentic_search with this session_id to go on."
         )
     return record.result.report
 
 
 def _page_text(record: Record, page: str) -> str:
-    """The stored text of a page, by the number of a source or by its content hash or the beginning of it."""
+    """The stored text of a page, by the number of a source or by its content hash or the beginning
+    of it.
+    """
     digest = _digest(record, page)
     found = sorted((record.folder / "pages").glob(f"{digest}*.md")) if digest else []
     if len(found) != 1:
         raise SettingsError(
-            f"page cannot be {page[:64]!r}: give the number of a source (part sources lists them) or a content_hash from part evidence."
+            f"page cannot be {page[:64]!r}: give the number of a source (part sources lists them)"
+            " or a content_hash from part evidence."
         )
     return found[0].read_text(encoding="utf-8")
 
 
 def _digest(record: Record, page: str) -> str:
     if page.isascii() and page.isdigit() and len(page) < 8:
-        return next((row["content_hash"] for row in _sources(record) if row.get("n") == int(page) and row.get("content_hash")), "")
+        return next(
+            (
+                row["content_hash"]
+                for row in _sources(record)
+                if row.get("n") == int(page) and row.get("content_hash")
+            ),
+            "",
+        )
     return page if _HASH.fullmatch(page) else ""
 
 
 def _overview(record: Record) -> list[dict[str, Any]]:
-    facts = {name: value for name, value in record.metadata.items() if name not in _PRIVATE and value not in ("", {}, [])}
-    counts = {"evidence": len(_evidence(record)), "sources": len(_sources(record)), "problems": len(_problems(record))}
+    facts = {
+        name: value
+        for name, value in record.metadata.items()
+        if name not in _PRIVATE and value not in ("", {}, [])
+    }
+    counts = {
+        "evidence": len(_evidence(record)),
+        "sources": len(_sources(record)),
+        "problems": len(_problems(record)),
+    }
     return [facts | {"state": record.state, "counts": counts}]
 
 
@@ -141,7 +214,10 @@ def _progress(record: Record) -> list[dict[str, Any]]:
         tracked = json.loads((record.folder / PROGRESS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
-    return [{"state": tracked.get("state", ""), "topics": tracked.get("topics", [])}, *tracked.get("rounds", [])]
+    return [
+        {"state": tracked.get("state", ""), "topics": tracked.get("topics", [])},
+        *tracked.get("rounds", []),
+    ]
 
 
 def _plan(record: Record) -> list[dict[str, Any]]:
@@ -159,17 +235,29 @@ def _evidence(record: Record) -> list[dict[str, Any]]:
 
 def _sources(record: Record) -> list[dict[str, Any]]:
     if record.result is not None:
-        return [source.model_dump(mode="json", exclude={"found_by"}) for source in record.result.sources]
-    read = [event for event in read_log(record.folder) if isinstance(event, Read) and not event.reason]
+        return [
+            source.model_dump(mode="json", exclude={"found_by"}) for source in record.result.sources
+        ]
+    read = [
+        event for event in read_log(record.folder) if isinstance(event, Read) and not event.reason
+    ]
     return [{"url": event.url, "title": event.title, "chars": event.chars} for event in read]
 
 
 def _conflicts(record: Record) -> list[dict[str, Any]]:
-    return [conflict.model_dump(mode="json") for conflict in record.result.conflicts] if record.result else []
+    return (
+        [conflict.model_dump(mode="json") for conflict in record.result.conflicts]
+        if record.result
+        else []
+    )
 
 
 def _problems(record: Record) -> list[dict[str, Any]]:
-    return [problem.model_dump(mode="json") for problem in record.result.problems] if record.result else []
+    return (
+        [problem.model_dump(mode="json") for problem in record.result.problems]
+        if record.result
+        else []
+    )
 
 
 _ROWS: dict[str, Callable[[Record], list[dict[str, Any]]]] = {
@@ -196,7 +284,10 @@ def _text(answer: SessionAnswer) -> str:
     more = "" if answer.next_offset is None else f" Read on with offset={answer.next_offset}."
     head = f"Session {answer.session_id} ({answer.state}): {answer.question}"
     if answer.part in ("report", "page"):
-        span = f"{answer.part}, characters {answer.offset} to {answer.offset + len(answer.text)} of {answer.total}."
+        span = (
+            f"{answer.part}, characters {answer.offset} to {answer.offset + len(answer.text)} of"
+            f" {answer.total}."
+        )
         return f"{head}\n{span}{more}\n\n{fenced(answer.text)}"
     span = f"{answer.part}, {len(answer.rows)} of {answer.total} rows from {answer.offset}."
     return f"{head}\n{span}{more}\n\n{fenced(_lines(answer.rows))}"

@@ -1,4 +1,6 @@
-"""`create_research_report`: the report of a session as a file of its folder, as it was written or composed anew of its quotes."""
+"""`create_research_report`: the report of a session as a file of its folder, as it was written or
+composed anew of its quotes.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,19 @@ async def create_research_report(
     session_id: SessionId,
     format: Annotated[Format, Field(description="pdf needs a Chromium on the server.")] = "md",  # noqa: A002  (the name the caller sees)
     composition: Annotated[
-        Composition, Field(description="report: as it was written. quotes: composed anew, all quotes of each topic word for word.")
+        Composition,
+        Field(
+            description=(
+                "report: as it was written. quotes: composed anew, all quotes of each topic word"
+                " for word."
+            )
+        ),
     ] = "report",
 ) -> Annotated[CallToolResult, ReportAnswer]:
     """Write the report of a research session to a file in that session's folder, and get its text.
 
-    A session that was cut off is closed by this: its report is written from the evidence it has. To go on searching instead, call
-    agentic_search with its session_id.
+    A session that was cut off is closed by this: its report is written from the evidence it has. To
+    go on searching instead, call agentic_search with its session_id.
     """
     door = door_of(call)
     record = await asyncio.to_thread(recorded, door.settings.home, session_id)
@@ -48,13 +56,17 @@ async def create_research_report(
 
 
 async def _closed(session_id: str, door: Door, call: Call) -> Result:
-    """The result of a session that is stopped where it is. Raises SessionBusy while another call or process works on it."""
+    """The result of a session that is stopped where it is. Raises SessionBusy while another call or
+    process works on it.
+    """
     session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
     session.stop()
     return await run(session, Teller(call.report_progress, session.budget.seconds))
 
 
-def _written(result: Result, wanted: tuple[str, Composition], folder: Path, door: Door) -> CallToolResult:
+def _written(
+    result: Result, wanted: tuple[str, Composition], folder: Path, door: Door
+) -> CallToolResult:
     format_, composition = wanted
     if composition == "quotes":
         result = _of_quotes(result)
@@ -71,18 +83,29 @@ def _written(result: Result, wanted: tuple[str, Composition], folder: Path, door
         report=shown.text,
         next_offset=shown.next_offset,
     )
-    return CallToolResult(content=[TextContent(type="text", text=_text(shaped))], structured_content=shaped.model_dump(mode="json"))
+    return CallToolResult(
+        content=[TextContent(type="text", text=_text(shaped))],
+        structured_content=shaped.model_dump(mode="json"),
+    )
 
 
 def _of_quotes(result: Result) -> Result:
     """The result with a report in which every topic is its quotes."""
-    sections = tuple(writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence)
+    sections = tuple(
+        writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
+    )
     document = Report(title=result.question, sections=sections)
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
-    return result.model_copy(update={"document": document, "report": to_markdown(document, ledger, result.sources)})
+    return result.model_copy(
+        update={"document": document, "report": to_markdown(document, ledger, result.sources)}
+    )
 
 
 def _text(answer: ReportAnswer) -> str:
     where = answer.path or f"{answer.file} in the folder of session {answer.session_id}"
-    more = "" if answer.next_offset is None else f"\nThe rest: get_session_data, part report, offset={answer.next_offset}."
+    more = (
+        ""
+        if answer.next_offset is None
+        else f"\nThe rest: get_session_data, part report, offset={answer.next_offset}."
+    )
     return f"Written: {where} ({answer.bytes} bytes).{more}\n\n{fenced(answer.report)}"

@@ -35,7 +35,8 @@ from spadework.tools.tokens import count
 from spadework.tools.visible import visible
 from spadework.values import Conflict, CoveredTopic, Evidence, Problem, Result, Source
 
-#: Of the tokens of an answer, the structured part takes at most this share; of that its lists take these, and the report what is left.
+#: Of the tokens of an answer, the structured part takes at most this share; of that its lists take
+#: these, and the report what is left.
 STRUCTURED_SHARE = 0.5
 LIST_SHARES = {"topics": 0.12, "sources": 0.25, "conflicts": 0.1, "problems": 0.1}
 #: Tokens that naming what is left out may take.
@@ -49,18 +50,29 @@ async def agentic_search(
     query: Query,
     completeness_threshold: Completeness = None,
     max_iterations: Iterations = None,
-    max_minutes: Annotated[float | None, Field(gt=0, description="Most minutes for this call; the server's own limit still holds.")] = None,
+    max_minutes: Annotated[
+        float | None,
+        Field(gt=0, description="Most minutes for this call; the server's own limit still holds."),
+    ] = None,
     session_id: Annotated[
-        str, Field(max_length=100, description="Take up this session, which was cut off, instead of beginning one.")
+        str,
+        Field(
+            max_length=100,
+            description="Take up this session, which was cut off, instead of beginning one.",
+        ),
     ] = "",
 ) -> Annotated[CallToolResult, ResearchAnswer]:
-    """Research a question thoroughly and get a report in which every sentence of fact cites words that stand in a source.
+    """Research a question thoroughly and get a report in which every sentence of fact cites words
+    that stand in a source.
 
-    Use it for questions that need several sources or must be right; for a single known page use advanced_scrape_url, for a list of links
-    serp_search. It plans the topics a complete answer must cover, searches each with several phrasings, reads and cleans pages, checks what
-    quotes prove, and searches again for what is missing. It takes from seconds to several minutes and reports progress. The answer holds
-    the report with [n] marks, its sources with addresses, the coverage of each topic, disagreements between sources, what was not found and
-    what went wrong. Cite the numbered sources when you use it. More of it can be read with get_session_data and its session_id.
+    Use it for questions that need several sources or must be right; for a single known page use
+    advanced_scrape_url, for a list of links serp_search. It plans the topics a complete answer must
+    cover, searches each with several phrasings, reads and cleans pages, checks what quotes prove,
+    and searches again for what is missing. It takes from seconds to several minutes and reports
+    progress. The answer holds the report with [n] marks, its sources with addresses, the coverage
+    of each topic, disagreements between sources, what was not found and what went wrong. Cite the
+    numbered sources when you use it. More of it can be read with get_session_data and its
+    session_id.
     """
     door = door_of(call)
     settings = door.settings.with_(
@@ -81,7 +93,9 @@ def _session(query: str, session_id: str, settings: Settings) -> Session:
     if not session_id:
         return Session.start(query, settings=settings, budget=Budget.of(settings))
     session_folder(settings.home, session_id)
-    return Session.resume(session_id, home=settings.home, minutes=settings.minutes, clarify=False, approve=False)
+    return Session.resume(
+        session_id, home=settings.home, minutes=settings.minutes, clarify=False, approve=False
+    )
 
 
 async def answer_of(result: Result, door: Door) -> CallToolResult:
@@ -96,16 +110,25 @@ def _answer(result: Result, door: Door) -> CallToolResult:
     limit = door.settings.answer_tokens
     shaped = structured(result, int(limit * STRUCTURED_SHARE))
     room = limit - count(shaped.model_dump_json())
-    text = compressed(result, _texts(result), limit=room, fenced=fenced, where=result.session_dir if door.local else "")
+    text = compressed(
+        result,
+        _texts(result),
+        limit=room,
+        fenced=fenced,
+        where=result.session_dir if door.local else "",
+    )
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content=shaped.model_dump(mode="json"),
-        is_error=result.status == "failed" or (not result.sources and any(problem.stage == "search" for problem in result.problems)),
+        is_error=result.status == "failed"
+        or (not result.sources and any(problem.stage == "search" for problem in result.problems)),
     )
 
 
 def structured(result: Result, tokens: int) -> ResearchAnswer:
-    """A result as structured content of at most `tokens`: whole lists and the whole report where they fit, else their beginnings."""
+    """A result as structured content of at most `tokens`: whole lists and the whole report where
+    they fit, else their beginnings.
+    """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
         "sources": [_source(source) for source in result.sources],
@@ -113,7 +136,11 @@ def structured(result: Result, tokens: int) -> ResearchAnswer:
         "problems": [_problem(problem) for problem in result.problems],
     }
     shown = {name: leading(rows, int(LIST_SHARES[name] * tokens)) for name, rows in lists.items()}
-    left_out = [f"{len(rows) - len(shown[name])} of {len(rows)} {name}" for name, rows in lists.items() if len(shown[name]) < len(rows)]
+    left_out = [
+        f"{len(rows) - len(shown[name])} of {len(rows)} {name}"
+        for name, rows in lists.items()
+        if len(shown[name]) < len(rows)
+    ]
     made = _shaped(result, shown)
     whole = visible(result.report)
     room = tokens - count(made.model_dump_json()) - LEFT_OUT_TOKENS
@@ -142,7 +169,13 @@ def _shaped(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> Researc
 
 def _topic(topic: CoveredTopic) -> TopicShape:
     gaps = [_line(gap) for gap in topic.gaps[:MOST_GAPS]]
-    return TopicShape(name=_line(topic.name), covered=topic.covered, score=topic.score, quotes=len(topic.evidence), gaps=gaps)
+    return TopicShape(
+        name=_line(topic.name),
+        covered=topic.covered,
+        score=topic.score,
+        quotes=len(topic.evidence),
+        gaps=gaps,
+    )
 
 
 def _source(source: Source) -> SourceShape:
@@ -164,16 +197,29 @@ def _conflicts(result: Result) -> list[BaseModel]:
     return [_conflict(conflict, ledger, numbers) for conflict in result.conflicts]
 
 
-def _conflict(conflict: Conflict, ledger: dict[str, Evidence], numbers: dict[str, int]) -> ConflictShape:
+def _conflict(
+    conflict: Conflict, ledger: dict[str, Evidence], numbers: dict[str, int]
+) -> ConflictShape:
     sides = []
     for side in conflict.sides:
         urls = dict.fromkeys(ledger[id_].url for id_ in side.evidence_ids if id_ in ledger)
-        sides.append(SideShape(claim=_line(side.claim), sources=[numbers[url] for url in urls if url in numbers], weight=side.weight))
+        sides.append(
+            SideShape(
+                claim=_line(side.claim),
+                sources=[numbers[url] for url in urls if url in numbers],
+                weight=side.weight,
+            )
+        )
     return ConflictShape(topic=_line(conflict.topic), kind=conflict.kind, sides=sides)
 
 
 def _problem(problem: Problem) -> Problem:
-    return Problem(stage=problem.stage, subject=_line(problem.subject), reason=_line(problem.reason), effect=_line(problem.effect))
+    return Problem(
+        stage=problem.stage,
+        subject=_line(problem.subject),
+        reason=_line(problem.reason),
+        effect=_line(problem.effect),
+    )
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Running a session for a call: progress to the client, and nothing left running when the client leaves."""
+"""Running a session for a call: progress to the client, and nothing left running when the client
+leaves.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,16 @@ from spadework.values import Result
 
 
 async def run(session: Session, teller: Teller) -> Result:
-    """The result of a session. Cancelled, it ends the session where it is; it can be taken up again."""
+    """The result of a session. Cancelled, it ends the session where it is; it can be taken up
+    again.
+    """
     events: asyncio.Queue[Event | None] = asyncio.Queue()
     # A client that is slow to take messages must not hold up the run: its events wait in the queue.
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # To the very end, also after the result: then the session gives back its connections and files.
+        # To the very end, also after the result: then the session gives back its connections and
+        # files.
         while (event := await _next(events, teller)) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)

@@ -29,18 +29,24 @@ async def serp_search(
         str,
         Field(
             max_length=200,
-            description="One or several with commas: searxng, duckduckgo, serper, tavily, brave, arxiv, wikipedia, openalex, pubmed, "
-            "library. Empty: those the server is set up with.",
+            description=(
+                "One or several with commas: searxng, duckduckgo, serper, tavily, brave, arxiv,"
+                " wikipedia, openalex, pubmed, "
+                "library. Empty: those the server is set up with."
+            ),
         ),
     ] = "",
 ) -> Annotated[CallToolResult, SearchAnswer]:
     """Search the web, or the server's library, and get ranked links with snippets; nothing is read.
 
-    Use it to find addresses; read one with advanced_scrape_url, or use intelligent_research_with_advanced_scraping to search and read in
-    one call. All providers are asked at once and their results fused. Each hit says what its relevance is made of.
+    Use it to find addresses; read one with advanced_scrape_url, or use
+    intelligent_research_with_advanced_scraping to search and read in one call. All providers are
+    asked at once and their results fused. Each hit says what its relevance is made of.
     """
     settings = door_of(call).settings
-    settings = settings.with_(search=provider or None, search_results=max(max_results, settings.search_results))
+    settings = settings.with_(
+        search=provider or None, search_results=max(max_results, settings.search_results)
+    )
     await Teller(call.report_progress, settings.search_seconds).say(f"Searching for “{query}”")
     async with shelf(settings) as books:
         looked = await look(query, settings, books)
@@ -51,9 +57,16 @@ def _answer(query: str, looked: Looked, most: int, tokens: int) -> CallToolResul
     terms = query_terms(query)
     shown = leading([_shape(n, hit, terms) for n, hit in enumerate(looked.hits[:most], 1)], tokens)
     shaped = SearchAnswer(
-        query=visible(one_line(query)), searched=list(looked.searched), hits=shown, failed=list(looked.failed), notices=list(looked.notices)
+        query=visible(one_line(query)),
+        searched=list(looked.searched),
+        hits=shown,
+        failed=list(looked.failed),
+        notices=list(looked.notices),
     )
-    return CallToolResult(content=[TextContent(type="text", text=_text(shaped))], structured_content=shaped.model_dump(mode="json"))
+    return CallToolResult(
+        content=[TextContent(type="text", text=_text(shaped))],
+        structured_content=shaped.model_dump(mode="json"),
+    )
 
 
 def _shape(rank: int, hit: Hit, terms: Sequence[str]) -> HitShape:
@@ -71,7 +84,9 @@ def _shape(rank: int, hit: Hit, terms: Sequence[str]) -> HitShape:
 
 
 def _parts(hit: Hit, terms: Sequence[str]) -> RankParts:
-    """The three scores whose weighted sum the relevance is; without terms only the position counts."""
+    """The three scores whose weighted sum the relevance is; without terms only the position
+    counts.
+    """
     return RankParts(
         position=round(position_score(hit.position), 3),
         title=_share(hit.title, terms),
@@ -81,19 +96,31 @@ def _parts(hit: Hit, terms: Sequence[str]) -> RankParts:
 
 def _share(text: str, terms: Sequence[str]) -> float:
     """The share of the terms that stand in a text."""
-    return round(sum(relevance(text, text, 1, [term]) == 1.0 for term in terms) / len(terms), 3) if terms else 0.0
+    return (
+        round(sum(relevance(text, text, 1, [term]) == 1.0 for term in terms) / len(terms), 3)
+        if terms
+        else 0.0
+    )
 
 
 def _text(answer: SearchAnswer) -> str:
     found = f"{len(answer.hits)} hits for “{answer.query}” from {'; '.join(answer.searched)}."
     notes = [*answer.notices, *(f"Not answered: {failure}" for failure in answer.failed)]
     body = (
-        fenced("\n".join(map(_lines, answer.hits))) if answer.hits else "Nothing was found: try other or fewer words, or another provider."
+        fenced("\n".join(map(_lines, answer.hits)))
+        if answer.hits
+        else "Nothing was found: try other or fewer words, or another provider."
     )
     return "\n".join([found, *notes, "", body, "", "Read a page with advanced_scrape_url(url)."])
 
 
 def _lines(hit: HitShape) -> str:
     parts = f"position {hit.parts.position}, title {hit.parts.title}, snippet {hit.parts.snippet}"
-    facts = ", ".join([f"relevance {hit.relevance} ({parts})", *hit.providers, *([hit.published_at] if hit.published_at else [])])
+    facts = ", ".join(
+        [
+            f"relevance {hit.relevance} ({parts})",
+            *hit.providers,
+            *([hit.published_at] if hit.published_at else []),
+        ]
+    )
     return f"{hit.rank}. {hit.title or hit.url}\n   {hit.url}\n   {facts}\n   {hit.snippet}"

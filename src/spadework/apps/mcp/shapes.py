@@ -1,4 +1,6 @@
-"""What the tools give as structured content: their output schemas, with descriptions for the calling model."""
+"""What the tools give as structured content: their output schemas, with descriptions for the
+calling model.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class TopicShape(Shape):
     name: str
     covered: bool
     score: float = Field(description="0 to 1.")
-    quotes: int = Field(description="Pieces of evidence; read them with get_session_data, part evidence.")
+    quotes: int = Field(
+        description="Pieces of evidence; read them with get_session_data, part evidence."
+    )
     gaps: list[str] = Field(default=[], description="What is missing.")
 
 
@@ -62,7 +66,9 @@ class ResearchAnswer(Shape):
     question: str
     status: Status
     stopped_by: str = ""
-    mode: Mode = Field(description="model: written by a model; extractive: composed of quotes by code.")
+    mode: Mode = Field(
+        description="model: written by a model; extractive: composed of quotes by code."
+    )
     confidence: float = Field(description="0 to 1.")
     report: str = Field(description=f"The report as Markdown with [n] for its sources. {PAGE_TEXT}")
     topics: list[TopicShape]
@@ -72,7 +78,9 @@ class ResearchAnswer(Shape):
     usage: Usage
     iterations: int
     seconds: float
-    left_out: list[str] = Field(default=[], description="What did not fit in this answer; get_session_data has it.")
+    left_out: list[str] = Field(
+        default=[], description="What did not fit in this answer; get_session_data has it."
+    )
 
 
 class RankParts(Shape):
@@ -93,7 +101,11 @@ class HitShape(Shape):
     published_at: str | None = None
     relevance: float = Field(description="0 to 1.")
     parts: RankParts
-    fused: float = Field(description="Score of reciprocal rank fusion over all providers; the hits are ordered by it.")
+    fused: float = Field(
+        description=(
+            "Score of reciprocal rank fusion over all providers; the hits are ordered by it."
+        )
+    )
     providers: list[str] = Field(description="Where it was found, as provider:rank.")
 
 
@@ -122,11 +134,21 @@ class PageFacts(Shape):
     author: str = ""
     published_at: str | None = None
     language: str = ""
-    kind: str = Field("", description="article, documentation, forum, product, …, or a file format.")
+    kind: str = Field(
+        "", description="article, documentation, forum, product, …, or a file format."
+    )
     media_type: str = ""
     status: int = 200
-    level: int = Field(0, description="How it was had: 0 plain HTTP, 1 headers like a browser's, 2 and 3 a browser, -1 a local document.")
-    stale: bool = Field(False, description="The server could not be reached; this is a copy from before.")
+    level: int = Field(
+        0,
+        description=(
+            "How it was had: 0 plain HTTP, 1 headers like a browser's, 2 and 3 a browser, -1 a"
+            " local document."
+        ),
+    )
+    stale: bool = Field(
+        False, description="The server could not be reached; this is a copy from before."
+    )
     chars: int = Field(description="Length of the whole text.")
 
 
@@ -134,7 +156,9 @@ class ScrapedPage(PageFacts):
     """A page as clean Markdown, or a stretch of a long one."""
 
     offset: int = Field(description="Where the shown text begins.")
-    next_offset: int | None = Field(None, description="Call again with this offset to read on; null at the end.")
+    next_offset: int | None = Field(
+        None, description="Call again with this offset to read on; null at the end."
+    )
     markdown: str = Field(description=PAGE_TEXT)
     links: list[LinkShape] = Field(default=[], description="The first links of the page.")
 
@@ -176,7 +200,10 @@ class ReportAnswer(Shape):
     bytes: int
     report: str = Field("", description=f"The report as Markdown, as far as it fits. {PAGE_TEXT}")
     next_offset: int | None = Field(
-        None, description="Read on with get_session_data, part report, from this offset; null when it is whole."
+        None,
+        description=(
+            "Read on with get_session_data, part report, from this offset; null when it is whole."
+        ),
     )
 
 
@@ -189,16 +216,32 @@ class SessionAnswer(Shape):
     question: str
     total: int = Field(description="Rows, or characters of a text, in all.")
     offset: int
-    next_offset: int | None = Field(None, description="Call again with this offset for more; null at the end.")
+    next_offset: int | None = Field(
+        None, description="Call again with this offset for more; null at the end."
+    )
     rows: list[dict[str, Any]] = Field(default=[], description=PAGE_TEXT)
     text: str = Field("", description=PAGE_TEXT)
 
 
 Completeness = Annotated[
     float | None,
-    Field(ge=0, le=1, description="Score from which a topic counts as covered, 0 to 1; the default is the server's, mostly 0.8."),
+    Field(
+        ge=0,
+        le=1,
+        description=(
+            "Score from which a topic counts as covered, 0 to 1; the default is the server's,"
+            " mostly 0.8."
+        ),
+    ),
 ]
-Iterations = Annotated[int | None, Field(ge=1, le=12, description="Most rounds of searching; each searches only for what is missing.")]
+Iterations = Annotated[
+    int | None,
+    Field(
+        ge=1, le=12, description="Most rounds of searching; each searches only for what is missing."
+    ),
+]
 Query = Annotated[str, Field(min_length=1, max_length=4_000)]
-SessionId = Annotated[str, Field(max_length=100, description='The id of a session, or "latest" for the newest one.')]
+SessionId = Annotated[
+    str, Field(max_length=100, description='The id of a session, or "latest" for the newest one.')
+]
 Format = Literal["md", "html", "pdf", "docx", "json"]

@@ -1,4 +1,6 @@
-"""`spadework mcp`: the server on standard input and output, for a client that starts it. Nothing but messages goes to standard output."""
+"""`spadework mcp`: the server on standard input and output, for a client that starts it. Nothing
+but messages goes to standard output.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from spadework.settings import Settings
 
 def serve_stdio(settings: Settings) -> None:
     """Serve one client until it closes our standard input."""
-    # While it serves, the transport itself turns file descriptor 1 to standard error; here it is what libraries print as they are imported.
+    # While it serves, the transport itself turns file descriptor 1 to standard error; here it is
+    # what libraries print as they are imported.
     with redirect_stdout(sys.stderr):
         from spadework.apps.mcp.server import build_server
 

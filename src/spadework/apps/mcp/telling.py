@@ -5,13 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 
-from spadework.events import Assessed, Event, Notice, Planned, Read, Reading, Searched, Started, Wrote
+from spadework.events import (
+    Assessed,
+    Event,
+    Notice,
+    Planned,
+    Read,
+    Reading,
+    Searched,
+    Started,
+    Wrote,
+)
 from spadework.tools.inline import one_line
 
 #: progress, total, message
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
-#: After so many seconds without news the last message is repeated: clients that wait for signs of life go on waiting.
+#: After so many seconds without news the last message is repeated: clients that wait for signs of
+#: life go on waiting.
 BEAT_SECONDS = 5.0
 #: The number grows by this at least, in seconds.
 STEP = 0.001
@@ -48,21 +59,33 @@ class Teller:
     def _worded(self, event: Event) -> str:
         if isinstance(event, Started):
             verb = "Resuming" if event.resumed else "Researching"
-            return f"{verb} in session {event.session_id}, searching {'; '.join(event.searching) or 'nothing'}"
+            return (
+                f"{verb} in session {event.session_id}, searching"
+                f" {'; '.join(event.searching) or 'nothing'}"
+            )
         if isinstance(event, Notice):
             return event.text
         if isinstance(event, Planned):
             self._topics = len(event.plan.topics)
-            return f"Planned {self._topics} topics: {', '.join(topic.name for topic in event.plan.topics)}"
+            return (
+                f"Planned {self._topics} topics:"
+                f" {', '.join(topic.name for topic in event.plan.topics)}"
+            )
         if isinstance(event, Assessed):
             self._round = event.round + 1
             covered = sum(c.covered for c in event.coverage)
-            return f"Round {event.round}: {covered} of {len(event.coverage)} topics covered by {event.evidence} quotes"
+            return (
+                f"Round {event.round}: {covered} of {len(event.coverage)} topics covered by"
+                f" {event.evidence} quotes"
+            )
         return self._of_a_page(event)
 
     def _of_a_page(self, event: Event) -> str:
         if isinstance(event, Searched):
-            return f"Round {self._round}: searched {event.provider} for “{event.query}”, {event.hits} hits"
+            return (
+                f"Round {self._round}: searched {event.provider} for “{event.query}”, {event.hits}"
+                " hits"
+            )
         if isinstance(event, Reading):
             return f"Round {self._round}: reading {event.title or event.url}"
         if isinstance(event, Read):

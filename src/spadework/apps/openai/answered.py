@@ -1,4 +1,6 @@
-"""A result as a chat completion: the report as content, its marks as annotations, its sources as citations."""
+"""A result as a chat completion: the report as content, its marks as annotations, its sources as
+citations.
+"""
 
 from __future__ import annotations
 
@@ -17,33 +19,60 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 def message_of(result: Result) -> dict[str, Any]:
     """The assistant's message."""
-    return {"role": "assistant", "content": result.report, "refusal": None, "annotations": marked(result)}
+    return {
+        "role": "assistant",
+        "content": result.report,
+        "refusal": None,
+        "annotations": marked(result),
+    }
 
 
 def around(result: Result) -> dict[str, Any]:
-    """What stands beside the message: the URLs of the sources up to the last one cited, that of [1] first, and the session."""
+    """What stands beside the message: the URLs of the sources up to the last one cited, that of [1]
+    first, and the session.
+    """
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
-    return {"citations": urls, "spadework": {"session_id": result.session_id, "status": result.status, "confidence": result.confidence}}
+    return {
+        "citations": urls,
+        "spadework": {
+            "session_id": result.session_id,
+            "status": result.status,
+            "confidence": result.confidence,
+        },
+    }
 
 
 def marked(result: Result) -> list[dict[str, Any]]:
-    """Every mark [n] of the report as a citation, at its place in code points. What looks like a mark in code is none."""
+    """Every mark [n] of the report as a citation, at its place in code points. What looks like a
+    mark in code is none.
+    """
     sources = {source.n: source for source in result.sources}
     found = [(start, end, sources[n]) for start, end, n in _marks(result.report) if n in sources]
     return [
         {
             "type": "url_citation",
-            "url_citation": {"start_index": start, "end_index": end, "title": source.title, "url": source.url},
+            "url_citation": {
+                "start_index": start,
+                "end_index": end,
+                "title": source.title,
+                "url": source.url,
+            },
         }
         for start, end, source in found
     ]
 
 
 def usage_of(result: Result) -> dict[str, Any]:
-    """Tokens of the models that worked on it; none where the report is composed of quotes by code."""
+    """Tokens of the models that worked on it; none where the report is composed of quotes by
+    code.
+    """
     used = result.usage
-    return {"prompt_tokens": used.tokens_in, "completion_tokens": used.tokens_out, "total_tokens": used.tokens_in + used.tokens_out}
+    return {
+        "prompt_tokens": used.tokens_in,
+        "completion_tokens": used.tokens_out,
+        "total_tokens": used.tokens_in + used.tokens_out,
+    }
 
 
 def _marks(report: str) -> Iterator[tuple[int, int, int]]:

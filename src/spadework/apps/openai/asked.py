@@ -1,4 +1,6 @@
-"""A chat request as it comes, and what of it is asked: the last user message, and those before it."""
+"""A chat request as it comes, and what of it is asked: the last user message, and those before
+it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """A message. What a system or developer message says is accepted and not used: nothing in it can change what is done."""
+    """A message. What a system or developer message says is accepted and not used: nothing in it
+    can change what is done.
+    """
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
@@ -33,8 +37,12 @@ class Message(BaseModel):
     def words(self) -> str:
         """Its text. Raises Refused for a question with parts that are no text."""
         if isinstance(self.content, list):
-            if self.role == "user" and (other := next((part.type for part in self.content if part.type != "text"), "")):
-                raise Refused(f"A message cannot hold {other[:50]!r}: only text is read.", param="messages")
+            if self.role == "user" and (
+                other := next((part.type for part in self.content if part.type != "text"), "")
+            ):
+                raise Refused(
+                    f"A message cannot hold {other[:50]!r}: only text is read.", param="messages"
+                )
             return "\n".join(part.text for part in self.content)
         return self.content or ""
 
@@ -52,11 +60,15 @@ class Format(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A request to `/v1/chat/completions`. Parameters of sampling (temperature, top_p, seed, …) are accepted and have no effect."""
+    """A request to `/v1/chat/completions`. Parameters of sampling (temperature, top_p, seed, …) are
+    accepted and have no effect.
+    """
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"additionalProperties": True})
 
-    model: Annotated[str, Field(description="spadework, or spadework-deep for more checks and more reading.")]
+    model: Annotated[
+        str, Field(description="spadework, or spadework-deep for more checks and more reading.")
+    ]
     messages: Annotated[list[Message], Field(min_length=1, max_length=2_000)]
     stream: bool | None = False
     stream_options: StreamOptions | None = None
@@ -64,7 +76,9 @@ class ChatRequest(BaseModel):
     tools: list[Any] | None = Field(None, description="Only none: the answer is a report.")
     functions: list[Any] | None = Field(None, description="Only none.")
     response_format: Format | None = Field(None, description="Only text.")
-    metadata: dict[str, str] | None = Field(None, description="`session_id` names a session that is followed up.")
+    metadata: dict[str, str] | None = Field(
+        None, description="`session_id` names a session that is followed up."
+    )
 
     def check(self) -> None:
         """Raises Refused, in one sentence, for what this door cannot do."""
@@ -74,23 +88,42 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: a question has one report.", param="n")
         if self.tools or self.functions:
             name = "tools" if self.tools else "functions"
-            raise Refused(f"{name} cannot be used: spadework answers with a report and calls none.", param=name)
+            raise Refused(
+                f"{name} cannot be used: spadework answers with a report and calls none.",
+                param=name,
+            )
         if self.response_format and self.response_format.type != "text":
-            raise Refused("response_format must be text: the answer is a report in Markdown.", param="response_format")
+            raise Refused(
+                "response_format must be text: the answer is a report in Markdown.",
+                param="response_format",
+            )
 
     def question(self) -> tuple[str, list[str], str]:
-        """The question, the user's messages before it, and the answer that stands right before it ("" where there is none).
+        """The question, the user's messages before it, and the answer that stands right before it
+        ("" where there is none).
 
         Raises Refused when no user has said anything.
         """
-        asked = [i for i, message in enumerate(self.messages) if message.role == "user" and message.words().strip()]
+        asked = [
+            i
+            for i, message in enumerate(self.messages)
+            if message.role == "user" and message.words().strip()
+        ]
         if not asked:
-            raise Refused("There is no question: the last message of the user is what is researched.", param="messages")
+            raise Refused(
+                "There is no question: the last message of the user is what is researched.",
+                param="messages",
+            )
         question = self.messages[asked[-1]].words()
         if len(question) > MOST_QUESTION_CHARS:
-            said = f"The question has {len(question)} characters: at most {MOST_QUESTION_CHARS} are taken."
+            said = (
+                f"The question has {len(question)} characters: at most {MOST_QUESTION_CHARS} are"
+                " taken."
+            )
             raise Refused(said, param="messages", code="string_above_max_length")
-        answers = [message.words() for message in self.messages[: asked[-1]] if message.role == "assistant"]
+        answers = [
+            message.words() for message in self.messages[: asked[-1]] if message.role == "assistant"
+        ]
         earlier = [" ".join(self.messages[i].words().split()) for i in asked[:-1]]
         return question, earlier[-MOST_EARLIER:], answers[-1] if answers else ""
 
@@ -101,7 +134,9 @@ async def read_request(request: Request) -> ChatRequest:
     async for piece in request.stream():
         body += piece
         if len(body) > MOST_BYTES:
-            raise Refused(f"The request is too large: at most {MOST_BYTES} bytes are taken.", status=413)
+            raise Refused(
+                f"The request is too large: at most {MOST_BYTES} bytes are taken.", status=413
+            )
     try:
         asked = ChatRequest.model_validate_json(bytes(body))
     except ValidationError as error:

@@ -8,7 +8,11 @@ from typing import Any
 from spadework.apps.openai.asked import ChatRequest
 
 _TEXT = {"type": "string"}
-_MODEL = {"type": "object", "required": ["id", "object"], "properties": {"id": _TEXT, "object": {"const": "model"}}}
+_MODEL = {
+    "type": "object",
+    "required": ["id", "object"],
+    "properties": {"id": _TEXT, "object": {"const": "model"}},
+}
 _REFUSED = {
     "type": "object",
     "required": ["error"],
@@ -42,16 +46,24 @@ def openapi(prefix: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "spadework, OpenAI-compatible", "version": version("spadework")},
         "paths": {
-            f"{prefix}/models": {"get": {"responses": {"200": _answer("The models.", {"type": "object"})}}},
+            f"{prefix}/models": {
+                "get": {"responses": {"200": _answer("The models.", {"type": "object"})}}
+            },
             f"{prefix}/models/{{name}}": {
                 "get": {
                     "parameters": [named],
-                    "responses": {"200": _answer("The model.", _MODEL), "404": _answer("No such model.", _REFUSED)},
+                    "responses": {
+                        "200": _answer("The model.", _MODEL),
+                        "404": _answer("No such model.", _REFUSED),
+                    },
                 }
             },
             f"{prefix}/chat/completions": {
                 "post": {
-                    "requestBody": {"required": True, "content": {"application/json": {"schema": request}}},
+                    "requestBody": {
+                        "required": True,
+                        "content": {"application/json": {"schema": request}},
+                    },
                     "responses": answers | refusals,
                 }
             },
@@ -73,4 +85,6 @@ def _answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": text, "content": {"application/json": {"schema": schema}}}
 
 
-_STREAM = {"content": {"application/json": {"schema": _COMPLETION}, "text/event-stream": {"schema": _TEXT}}}
+_STREAM = {
+    "content": {"application/json": {"schema": _COMPLETION}, "text/event-stream": {"schema": _TEXT}}
+}

@@ -1,4 +1,6 @@
-"""The routes of the OpenAI-compatible API: models, and chat completions as a whole or as a stream."""
+"""The routes of the OpenAI-compatible API: models, and chat completions as a whole or as a
+stream.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,12 @@ _AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 MOST_AT_ONCE = 8
 
 
-def openai_routes(runs_of: RunsOf = lambda request: request.app.state.web.runs, prefix: str = "/v1") -> list[BaseRoute]:
-    """The routes under `prefix`. `runs_of` finds the runs of the server that a request came to; who may ask is the server's to say."""
+def openai_routes(
+    runs_of: RunsOf = lambda request: request.app.state.web.runs, prefix: str = "/v1"
+) -> list[BaseRoute]:
+    """The routes under `prefix`. `runs_of` finds the runs of the server that a request came to; who
+    may ask is the server's to say.
+    """
     door = Door(runs_of)
     return [
         Route(f"{prefix}/models", models),
@@ -52,7 +58,11 @@ async def model(request: Request) -> Response:
     """One model."""
     name = request.path_params["name"]
     if name not in MODELS:
-        refused = Refused(f"The model {name[:80]!r} does not exist: there are {' and '.join(MODELS)}.", status=404, code="model_not_found")
+        refused = Refused(
+            f"The model {name[:80]!r} does not exist: there are {' and '.join(MODELS)}.",
+            status=404,
+            code="model_not_found",
+        )
         return refused.response()
     return JSONResponse(_model(name))
 
@@ -63,7 +73,9 @@ async def document(request: Request) -> Response:
 
 
 class Door:
-    """Chat completions, each a run of its own; `_going` are those that go on now, `_cancelling` those whose asker has left."""
+    """Chat completions, each a run of its own; `_going` are those that go on now, `_cancelling`
+    those whose asker has left.
+    """
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -75,18 +87,33 @@ class Door:
         asked = await read_request(request)
         runs = self._runs_of(request)
         if len(self._going) >= MOST_AT_ONCE:
-            raise Refused(f"{MOST_AT_ONCE} questions are being researched: ask again later.", status=429, code="rate_limit_exceeded")
+            raise Refused(
+                f"{MOST_AT_ONCE} questions are being researched: ask again later.",
+                status=429,
+                code="rate_limit_exceeded",
+            )
         session = await _session(asked, runs)
-        head = {"id": f"chatcmpl-{session.session_id}", "created": int(time.time()), "model": asked.model}
+        head = {
+            "id": f"chatcmpl-{session.session_id}",
+            "created": int(time.time()),
+            "model": asked.model,
+        }
         events = self._until_left(runs, session)
         if asked.stream:
             with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
             lines = streamed(events, head, with_usage=with_usage)
             return StreamingResponse(
-                lines, media_type="text/event-stream", headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+                lines,
+                media_type="text/event-stream",
+                headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
             )
         result = await _unless_left(request, _result(events))
-        choice = {"index": 0, "message": message_of(result), "finish_reason": "stop", "logprobs": None}
+        choice = {
+            "index": 0,
+            "message": message_of(result),
+            "finish_reason": "stop",
+            "logprobs": None,
+        }
         body = head | {"object": "chat.completion", "choices": [choice], "usage": usage_of(result)}
         return JSONResponse(body | around(result))
 
@@ -98,7 +125,9 @@ class Door:
             async with aclosing(run.watch(0)) as events:
                 async for _, event in events:
                     if isinstance(event, Finished):
-                        await asyncio.to_thread(remember, runs.settings.home, event.result.report, session_id)
+                        await asyncio.to_thread(
+                            remember, runs.settings.home, event.result.report, session_id
+                        )
                     yield event
         finally:
             self._going.discard(session_id)
@@ -110,7 +139,9 @@ class Door:
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """The session of a request; one that follows up the session whose answer stands in the conversation. Raises Refused."""
+    """The session of a request; one that follows up the session whose answer stands in the
+    conversation. Raises Refused.
+    """
     question, earlier, answer = asked.question()
     named = (asked.metadata or {}).get("session_id", "")
     settings = runs.settings.with_(effort=MODELS[asked.model], clarify=False, approve=False)
@@ -122,7 +153,9 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
     try:
         return await asyncio.to_thread(start)
     except SessionNotFound as error:
-        raise Refused(str(error), status=404, param="metadata.session_id", code="session_not_found") from None
+        raise Refused(
+            str(error), status=404, param="metadata.session_id", code="session_not_found"
+        ) from None
     except SettingsError as error:
         raise Refused(str(error), param="messages") from None
 
@@ -133,8 +166,12 @@ async def _result(events: AsyncGenerator[Event, None]) -> Result:
             if isinstance(event, Finished):
                 return event.result
             if isinstance(event, Ended):
-                raise Refused(event.text or "The research was cancelled.", status=503, code="research_failed")
-    raise Refused("The server is being stopped; the research can be taken up.", status=503, code="stopped")
+                raise Refused(
+                    event.text or "The research was cancelled.", status=503, code="research_failed"
+                )
+    raise Refused(
+        "The server is being stopped; the research can be taken up.", status=503, code="stopped"
+    )
 
 
 async def _unless_left(request: Request, work: Awaitable[Result]) -> Result:

@@ -8,16 +8,28 @@ from starlette.responses import JSONResponse
 
 
 class Refused(Exception):
-    """A request that is not answered. `str()` is one sentence; `param` is what is wrong, `code` a word for programs."""
+    """A request that is not answered. `str()` is one sentence; `param` is what is wrong, `code` a
+    word for programs.
+    """
 
-    def __init__(self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
+    ) -> None:
         super().__init__(message)
         self.status, self.param, self.code = status, param, code
 
     def shape(self) -> dict[str, Any]:
         """The body of the answer."""
-        kind = "rate_limit_error" if self.status == 429 else "server_error" if self.status >= 500 else "invalid_request_error"
-        return {"error": {"message": str(self), "type": kind, "param": self.param, "code": self.code}}
+        kind = (
+            "rate_limit_error"
+            if self.status == 429
+            else "server_error"
+            if self.status >= 500
+            else "invalid_request_error"
+        )
+        return {
+            "error": {"message": str(self), "type": kind, "param": self.param, "code": self.code}
+        }
 
     def response(self) -> JSONResponse:
         """The answer."""

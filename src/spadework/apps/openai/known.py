@@ -1,4 +1,6 @@
-"""Which session gave an answer: a chat client sends our answers back as they were, and knows no sessions."""
+"""Which session gave an answer: a chat client sends our answers back as they were, and knows no
+sessions.
+"""
 
 from __future__ import annotations
 
@@ -31,4 +33,8 @@ def recalled(home: Path, answer: str) -> str:
 
 def _path(home: Path, answer: str) -> Path:
     # Clients trim answers, and some change the ends of their lines.
-    return home / FOLDER / hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()
+    return (
+        home
+        / FOLDER
+        / hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()
+    )

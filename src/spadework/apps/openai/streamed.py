@@ -1,4 +1,6 @@
-"""A run as a stream of chunks: what is being done as `reasoning_content`, then the report as `content`."""
+"""A run as a stream of chunks: what is being done as `reasoning_content`, then the report as
+`content`.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,17 @@ from spadework.apps.terminal.progress import worded
 from spadework.events import Ended, Event, Finished
 from spadework.values import Result
 
-#: After so many seconds without news a comment is sent, so that nothing on the way takes the connection for dead.
+#: After so many seconds without news a comment is sent, so that nothing on the way takes the
+#: connection for dead.
 QUIET_SECONDS = 15.0
 
 _PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
 _DONE = "data: [DONE]\n\n"
 
 
-async def streamed(events: AsyncGenerator[Event, None], head: dict[str, Any], *, with_usage: bool) -> AsyncGenerator[str, None]:
+async def streamed(
+    events: AsyncGenerator[Event, None], head: dict[str, Any], *, with_usage: bool
+) -> AsyncGenerator[str, None]:
     """The lines of the stream; leaving it closes `events`."""
     head = head | {"object": "chat.completion.chunk"}
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
@@ -42,7 +47,9 @@ async def streamed(events: AsyncGenerator[Event, None], head: dict[str, Any], *,
         yield _failed("The server is being stopped; the research can be taken up.")
 
 
-async def with_pauses(events: AsyncIterator[Event], seconds: float) -> AsyncGenerator[Event | None, None]:
+async def with_pauses(
+    events: AsyncIterator[Event], seconds: float
+) -> AsyncGenerator[Event | None, None]:
     """The events, and None whenever there was none for so long."""
     coming = asyncio.ensure_future(anext(events, None))
     try:
@@ -70,7 +77,9 @@ def _report(result: Result, head: dict[str, Any], *, with_usage: bool) -> list[s
 
 
 def _line(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
-    return _data(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}]})
+    return _data(
+        head | {"choices": [{"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}]}
+    )
 
 
 def _failed(text: str) -> str:

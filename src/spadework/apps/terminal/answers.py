@@ -16,7 +16,9 @@ _RENAME = re.compile(r"rename\s+(\d+)\s+(?:to\s+)?(.+)", re.IGNORECASE)
 
 
 class Change(NamedTuple):
-    """The topics after a line. `said` tells why nothing changed; `done`: the plan is accepted; `edit`: the user wants the whole list."""
+    """The topics after a line. `said` tells why nothing changed; `done`: the plan is accepted;
+    `edit`: the user wants the whole list.
+    """
 
     topics: tuple[str, ...]
     said: str = ""
@@ -49,16 +51,22 @@ def changed(topics: Sequence[str], line: str) -> Change:
         if not 1 <= n <= len(topics):
             return Change(topics, _no_such(n, topics))
         return _checked(topics, (*topics[: n - 1], match[2], *topics[n:]))
-    return Change(topics, f"“{line[:60]}” changes nothing: type Enter, drop N, add NAME, rename N NAME, or e.")
+    return Change(
+        topics, f"“{line[:60]}” changes nothing: type Enter, drop N, add NAME, rename N NAME, or e."
+    )
 
 
 def listed(topics: Sequence[str], text: str) -> Change:
     """The topics as they stand in an edited list, one a line."""
-    return _checked(tuple(topics), tuple(name for line in text.splitlines() if (name := one_line(line))))
+    return _checked(
+        tuple(topics), tuple(name for line in text.splitlines() if (name := one_line(line)))
+    )
 
 
 def answer(plan: Sequence[str], wanted: Sequence[str]) -> str:
-    """What the engine is told: nothing where the plan stays as it was, else the topics, one a line, each with a bullet."""
+    """What the engine is told: nothing where the plan stays as it was, else the topics, one a line,
+    each with a bullet.
+    """
     # The bullet keeps a topic named "Go" from being taken for a yes.
     return "" if list(plan) == list(wanted) else "\n".join(f"- {name}" for name in wanted)
 

@@ -1,4 +1,6 @@
-"""What `ask` is given besides its settings: the question, files, what is piped in, and the session it follows up."""
+"""What `ask` is given besides its settings: the question, files, what is piped in, and the session
+it follows up.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ STDIN = Path("-")
 
 @dataclass(frozen=True)
 class Asking:
-    """A question with all that came along. `last`: it follows up the last finished session, else the one `follows` names."""
+    """A question with all that came along. `last`: it follows up the last finished session, else
+    the one `follows` names.
+    """
 
     question: str
     attach: Sequence[Path] = ()
@@ -31,7 +35,9 @@ class Asking:
     last: bool = False
 
     def checked(self, settings: Settings) -> Self:
-        """Itself. Raises SettingsError for options that cannot go together here: better now than after the run."""
+        """Itself. Raises SettingsError for options that cannot go together here: better now than
+        after the run.
+        """
         for name in sorted({"clarify", "approve"} & settings.given):
             if getattr(settings, name) and not can_ask():
                 raise SettingsError(f"--{name} needs a terminal: there is nobody here to answer.")
@@ -39,11 +45,20 @@ class Asking:
         return self
 
     def session(self, settings: Settings) -> Session:
-        """The session, not begun. Raises SettingsError, also for material that cannot be used, and SessionNotFound."""
+        """The session, not begun. Raises SettingsError, also for material that cannot be used, and
+        SessionNotFound.
+        """
         follows = followed(settings.home, self.follows, last=self.last)
         attached = checked_attachments([path for path in self.attach if path != STDIN])
-        session = Session.start(self.question, settings=settings, attachments=attached, follows=follows)
-        piped = material(most=settings.page_bytes, minutes=settings.minutes, asked_for=STDIN in self.attach, tell=_tell)
+        session = Session.start(
+            self.question, settings=settings, attachments=attached, follows=follows
+        )
+        piped = material(
+            most=settings.page_bytes,
+            minutes=settings.minutes,
+            asked_for=STDIN in self.attach,
+            tell=_tell,
+        )
         if piped:
             _keep(session, piped)
         return session
@@ -52,7 +67,9 @@ class Asking:
 def followed(home: Path, follows: str, *, last: bool) -> str:
     """The id of the session to follow up, "" for none. Raises SettingsError."""
     if last and follows:
-        raise SettingsError("--continue and --follow cannot be used together: each names the session to follow up.")
+        raise SettingsError(
+            "--continue and --follow cannot be used together: each names the session to follow up."
+        )
     return last_finished(home) if last else follows
 
 
@@ -65,12 +82,17 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    """What was piped in lies in the session's folder, so that the session can be taken up, and goes when it goes."""
+    """What was piped in lies in the session's folder, so that the session can be taken up, and goes
+    when it goes.
+    """
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)
     except OSError as error:
-        raise SettingsError(f"What was piped in cannot be kept in {file.parent}: {error.strerror}. Choose another --home.") from None
+        raise SettingsError(
+            f"What was piped in cannot be kept in {file.parent}: {error.strerror}. Choose another"
+            " --home."
+        ) from None
     session.attach([file])
 
 

@@ -1,11 +1,23 @@
-"""What a run looks like from outside: its topics with their state and its sources, put together from its events."""
+"""What a run looks like from outside: its topics with their state and its sources, put together
+from its events.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from spadework.events import Answered, Asked, Assessed, Event, Planned, Read, Reading, Searched, Started
+from spadework.events import (
+    Answered,
+    Asked,
+    Assessed,
+    Event,
+    Planned,
+    Read,
+    Reading,
+    Searched,
+    Started,
+)
 from spadework.values import Coverage
 
 State = Literal["waiting", "searching", "reading", "covered", "gap", "not found"]
@@ -35,7 +47,9 @@ class SourceLine:
 
 @dataclass
 class Board:
-    """The picture of a run. `round` counts from 1, 0 before the plan; the newest source is the last."""
+    """The picture of a run. `round` counts from 1, 0 before the plan; the newest source is the
+    last.
+    """
 
     mode: str = ""
     searching: tuple[str, ...] = ()
@@ -54,9 +68,16 @@ class Board:
     def take(self, event: Event) -> None:
         """Bring an event into the picture."""
         if isinstance(event, Started):
-            self.mode, self.searching, self.resumed, self._follows = event.mode, event.searching, event.resumed, bool(event.follows)
+            self.mode, self.searching, self.resumed, self._follows = (
+                event.mode,
+                event.searching,
+                event.resumed,
+                bool(event.follows),
+            )
         elif isinstance(event, Planned):
-            self.topics = {topic.name: TopicLine(topic.name, self._first()) for topic in event.plan.topics}
+            self.topics = {
+                topic.name: TopicLine(topic.name, self._first()) for topic in event.plan.topics
+            }
         elif isinstance(event, (Asked, Answered)) and event.kind == "approve":
             self._all("waiting" if isinstance(event, Asked) else self._first())
         elif isinstance(event, Assessed):

@@ -1,4 +1,6 @@
-"""The chat: question after question, each following up the one before, and commands about the last answer."""
+"""The chat: question after question, each following up the one before, and commands about the last
+answer.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ class Chat:
             self._screen.say(meant.said)
         elif isinstance(meant, Ask):
             follows = self._last.session_id if self._last else ""
-            await self._carry_out(Session.start(meant.question, settings=self._settings, follows=follows))
+            await self._carry_out(
+                Session.start(meant.question, settings=self._settings, follows=follows)
+            )
         elif isinstance(meant, Command) and meant.name == "export":
             await self._export(meant.argument)
         elif isinstance(meant, Command) and meant.name == "resume":
@@ -77,7 +81,9 @@ class Chat:
         """Run a session and show its report; one that the user leaves can be taken up."""
         self._left = session.session_id
         typed: list[Callable[[str], None]] = []
-        progress = progress_for(session.budget, on_line=(lambda line: typed[0](line)) if self._screen.live else None)
+        progress = progress_for(
+            session.budget, on_line=(lambda line: typed[0](line)) if self._screen.live else None
+        )
         run = Run(session, progress, self._lines.answer)
         typed.append(lambda line: _typed(line, run, progress))
         result = await run.result()
@@ -96,7 +102,11 @@ class Chat:
 
     def unfinished(self) -> list[str]:
         """The ids of the sessions without a report, newest first."""
-        return [session["id"] for session in list_sessions(self._settings.home) if not session.get("status")]
+        return [
+            session["id"]
+            for session in list_sessions(self._settings.home)
+            if not session.get("status")
+        ]
 
     async def _export(self, name: str) -> None:
         if self._last is None:
@@ -138,11 +148,15 @@ def _typed(line: str, run: Run, progress: Progress) -> None:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user leaves. Raises SettingsError where the chat cannot begin, SessionNotFound for an unknown `follows`."""
+    """Chat until the user leaves. Raises SettingsError where the chat cannot begin, SessionNotFound
+    for an unknown `follows`.
+    """
     screen = Screen()
     if screen.live:
         # Where somebody sits, they are asked, unless they said otherwise.
-        asked = {name: True for name in ("clarify", "approve") if name not in settings.model_fields_set}
+        asked = {
+            name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
+        }
         settings = settings.with_(**asked)
     asyncio.run(_chat(settings, follows, screen))
 

@@ -61,7 +61,9 @@ def parse(line: str) -> Line:
         return Wrong(f"There is no command /{one_line(match[1], 40)}: /help lists them.")
     takes, _ = COMMANDS[name]
     if takes and not takes.startswith("[") and not argument:
-        return Wrong(f"/{name} needs {takes}, as in /{name} {'report.md' if takes == 'FILE' else '1'}.")
+        return Wrong(
+            f"/{name} needs {takes}, as in /{name} {'report.md' if takes == 'FILE' else '1'}."
+        )
     if argument and not takes:
         return Wrong(f"/{name} takes nothing after it.")
     return Command(name, argument)
@@ -73,5 +75,9 @@ def source_number(argument: str, count: int) -> int | Wrong:
     if not digits.isdecimal():
         return Wrong(f"“{one_line(argument, 40)}” is no number of a source: /sources lists them.")
     if not 1 <= int(digits) <= count:
-        return Wrong(f"There is no source {one_line(digits, 20)}: the report has {count}." if count else "The report has no sources.")
+        return Wrong(
+            f"There is no source {one_line(digits, 20)}: the report has {count}."
+            if count
+            else "The report has no sources."
+        )
     return int(digits)

@@ -40,7 +40,9 @@ class Meter(NamedTuple):
 
 
 def picture(board: Board, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """The whole picture in at most `height` lines of at most `width` columns; `status` says what is being done before the plan."""
+    """The whole picture in at most `height` lines of at most `width` columns; `status` says what is
+    being done before the plan.
+    """
     room = max(1, height - 2)
     head = [_head(board, status)] if height > 2 else []
     topics = [topic_line(topic, width) for topic in board.topics.values()]
@@ -48,7 +50,12 @@ def picture(board: Board, meter: Meter, width: int, height: int, status: str = "
         topics = [*topics[: room - 1], Text(f"    and {len(topics) - room + 1} more topics", "dim")]
     free = min(MOST_SOURCES, room - len(topics))
     newest = list(board.sources.values())[-free:] if free > 0 else []
-    lines = [*head, *topics, *(source_line(source, width) for source in newest), meter_line(board, meter)]
+    lines = [
+        *head,
+        *topics,
+        *(source_line(source, width) for source in newest),
+        meter_line(board, meter),
+    ]
     return [fitted(line, width) for line in lines[-max(1, height) :]]
 
 
@@ -56,7 +63,9 @@ def topic_line(topic: TopicLine, width: int) -> Text:
     """A topic as `✓ covered (4 quotes)  Name`."""
     mark, style = MARKS[topic.state]
     columns = STATE_COLUMNS if width >= STATE_COLUMNS + LEAST_NAME else 0
-    return Text.assemble(" ", (f"{mark} {state_words(topic):<{columns}} ", style), one_line(topic.name))
+    return Text.assemble(
+        " ", (f"{mark} {state_words(topic):<{columns}} ", style), one_line(topic.name)
+    )
 
 
 def state_words(topic: TopicLine) -> str:
@@ -73,7 +82,13 @@ def source_line(source: SourceLine, width: int) -> Text:
     mark = "✗" if source.reason else "✓" if source.done else "…"
     name = Text(one_line(source.title) or one_line(source.url))
     host = host_of(source.url) if "://" in source.url else ""
-    behind = f": {one_line(hosts_for_urls(source.reason))}" if source.reason else f" ({one_line(host)})" if host else ""
+    behind = (
+        f": {one_line(hosts_for_urls(source.reason))}"
+        if source.reason
+        else f" ({one_line(host)})"
+        if host
+        else ""
+    )
     # What stands behind a long title is seen all the same; a reason may take half of the line.
     room = width - 5 - min(cell_len(behind), width // 2)
     name.truncate(max(1, room), overflow="ellipsis")

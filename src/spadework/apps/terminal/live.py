@@ -1,4 +1,6 @@
-"""A run as it is seen in a terminal: a picture that is drawn again on every event, and every moment for its clock."""
+"""A run as it is seen in a terminal: a picture that is drawn again on every event, and every moment
+for its clock.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _HINT = "/stop or Ctrl-C: write now with what there is"
 
 
 class Live:
-    """Shows a run on stderr until it is closed. With `on_line`, lines can be typed below the picture."""
+    """Shows a run on stderr until it is closed. With `on_line`, lines can be typed below the
+    picture.
+    """
 
     def __init__(self, budget: Budget, on_line: Callable[[str], None] | None = None) -> None:
         self._budget = budget
@@ -90,7 +94,15 @@ class Live:
 
     def _below(self, columns: int) -> list[Text]:
         """What stands below the picture: a word to the user, and what they type."""
-        said = [Text(f" {one_line(self._status)}", "bold")] if self._status and self._board.topics else []
+        said = (
+            [Text(f" {one_line(self._status)}", "bold")]
+            if self._status and self._board.topics
+            else []
+        )
         if self._typing:
-            said.append(Text(f"› {self._keys.typed[-max(1, columns - 3) :]}") if self._keys.typed else Text(f"› {_HINT}", "dim"))
+            said.append(
+                Text(f"› {self._keys.typed[-max(1, columns - 3) :]}")
+                if self._keys.typed
+                else Text(f"› {_HINT}", "dim")
+            )
         return said

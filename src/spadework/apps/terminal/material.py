@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from spadework.errors import SettingsError
 from spadework.tools.extract.kinds import kind_of
 
-#: How long a pipe may keep silent before it is left alone: cron, CI, ssh and other programs leave one open on which nothing ever comes.
+#: How long a pipe may keep silent before it is left alone: cron, CI, ssh and other programs leave
+#: one open on which nothing ever comes.
 FIRST_BYTE_SECONDS = 1.0
 #: How long it may keep silent once something came.
 SILENCE_SECONDS = 10.0
@@ -31,18 +32,27 @@ class Material:
     body: bytes
 
 
-def material(*, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]) -> Material | None:
-    """What comes on standard input, None where it is no pipe or file, or nothing comes. `asked_for`: silence is waited out.
+def material(
+    *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
+) -> Material | None:
+    """What comes on standard input, None where it is no pipe or file, or nothing comes.
+    `asked_for`: silence is waited out.
 
-    Raises SettingsError for more than `most` bytes and for a format that cannot be read. `tell` is told what was left alone or cut.
+    Raises SettingsError for more than `most` bytes and for a format that cannot be read. `tell` is
+    told what was left alone or cut.
     """
     if (descriptor := _readable()) is None:
         if asked_for:
             raise SettingsError("--attach - needs something on standard input: a pipe or a file.")
         return None
-    body = _read(descriptor, most, time.monotonic() + minutes * 60 * MOST_OF_THE_TIME, asked_for, tell)
+    body = _read(
+        descriptor, most, time.monotonic() + minutes * 60 * MOST_OF_THE_TIME, asked_for, tell
+    )
     if len(body) > most:
-        raise SettingsError(f"Standard input has more than {most} bytes, the most that is read (setting page_bytes).")
+        raise SettingsError(
+            f"Standard input has more than {most} bytes, the most that is read (setting"
+            " page_bytes)."
+        )
     return _named(body) if body.strip() else None
 
 
@@ -54,7 +64,9 @@ def _named(body: bytes) -> Material:
 
 
 def _readable() -> int | None:
-    """The descriptor of standard input where it is a pipe, a socket or a file; a terminal and /dev/null hold no material."""
+    """The descriptor of standard input where it is a pipe, a socket or a file; a terminal and
+    /dev/null hold no material.
+    """
     if sys.stdin is None or sys.stdin.closed:
         return None
     try:
@@ -65,7 +77,9 @@ def _readable() -> int | None:
     return descriptor if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISREG(mode) else None
 
 
-def _read(descriptor: int, most: int, end: float, asked_for: bool, tell: Callable[[str], None]) -> bytes:
+def _read(
+    descriptor: int, most: int, end: float, asked_for: bool, tell: Callable[[str], None]
+) -> bytes:
     """All that comes until the end of the input, one byte over `most`, or too long a silence."""
     body = b""
     while len(body) <= most:

@@ -1,4 +1,6 @@
-"""Lines at the foot of a terminal that are drawn again and again in the same place, and go without a trace."""
+"""Lines at the foot of a terminal that are drawn again and again in the same place, and go without
+a trace.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from spadework.apps.terminal.abilities import in_foreground, size_of
 
 #: Terminals that know synchronized output show a frame at once; others ignore this.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
-#: A character whose width the terminal sees otherwise than we do cannot break a line while wrapping is off.
+#: A character whose width the terminal sees otherwise than we do cannot break a line while wrapping
+#: is off.
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _ERASE_LINE, _ERASE_BELOW = "\x1b[2K", "\x1b[J"
 
@@ -22,14 +25,18 @@ class Panel:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._console = Console(file=stream, force_terminal=True, highlight=False, markup=False, emoji=False)
+        self._console = Console(
+            file=stream, force_terminal=True, highlight=False, markup=False, emoji=False
+        )
         self._widths: list[int] = []
         self._waiting: list[str] = []
         self._away = False
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows that a frame may take: one column and one row less than the terminal has."""
+        """Columns and rows that a frame may take: one column and one row less than the terminal
+        has.
+        """
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 
@@ -45,7 +52,8 @@ class Panel:
         if self._away:
             # Others wrote here meanwhile: what was drawn is theirs now.
             self._away, self._widths = False, []
-        # A whole line is erased, not its rest: some terminals would count the rest as part of the line when they wrap it.
+        # A whole line is erased, not its rest: some terminals would count the rest as part of the
+        # line when they wrap it.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]
         self._write(_NO_WRAP + "\r\n".join(rows) + _ERASE_BELOW + _WRAP)
         self._widths = [line.cell_len for line in lines]
@@ -63,7 +71,9 @@ class Panel:
         self._stream.flush()
 
     def _start(self, above: bool) -> str:
-        """Back to where the panel begins. A terminal that was made narrower has wrapped its lines, each into so many."""
+        """Back to where the panel begins. A terminal that was made narrower has wrapped its lines,
+        each into so many.
+        """
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
         return "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
@@ -71,5 +81,7 @@ class Panel:
     def _rendered(self, text: Text, *, wrap: bool) -> str:
         columns, _ = self.size
         with self._console.capture() as capture:
-            self._console.print(text, end="", width=columns, no_wrap=not wrap, overflow="fold" if wrap else "crop")
+            self._console.print(
+                text, end="", width=columns, no_wrap=not wrap, overflow="fold" if wrap else "crop"
+            )
         return capture.get().replace("\n", "\r\n")

@@ -1,4 +1,6 @@
-"""How a run shows on the terminal: a picture that is redrawn, or plain lines where nothing can be."""
+"""How a run shows on the terminal: a picture that is redrawn, or plain lines where nothing can
+be.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,18 @@ from typing import Protocol
 from spadework.apps.foretold import foretold
 from spadework.apps.terminal.abilities import harmless, in_foreground, is_plain
 from spadework.budget import Budget
-from spadework.events import Answered, Asked, Assessed, Checked, Event, Notice, Planned, Read, Searched, Started
+from spadework.events import (
+    Answered,
+    Asked,
+    Assessed,
+    Checked,
+    Event,
+    Notice,
+    Planned,
+    Read,
+    Searched,
+    Started,
+)
 from spadework.tools.inline import one_line
 
 
@@ -37,8 +50,12 @@ class Progress(Protocol):
         ...
 
 
-def progress_for(budget: Budget, *, quiet: bool = False, on_line: Callable[[str], None] | None = None) -> Progress:
-    """Live in a terminal, plain lines elsewhere and with NO_COLOR; nothing but notes when `quiet`. `on_line` is told what is typed."""
+def progress_for(
+    budget: Budget, *, quiet: bool = False, on_line: Callable[[str], None] | None = None
+) -> Progress:
+    """Live in a terminal, plain lines elsewhere and with NO_COLOR; nothing but notes when `quiet`.
+    `on_line` is told what is typed.
+    """
     if quiet or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(quiet=quiet)
     from spadework.apps.terminal.live import Live
@@ -77,16 +94,30 @@ def worded(event: Event) -> str:
     if isinstance(event, Started):
         mode = "with a language model" if event.mode == "model" else "without a language model"
         verb = "Resuming" if event.resumed else "Researching"
-        return f"{verb} {mode}. Searching {'; '.join(event.searching) or 'nothing'}. Session {event.session_id}"
+        return (
+            f"{verb} {mode}. Searching {'; '.join(event.searching) or 'nothing'}. Session"
+            f" {event.session_id}"
+        )
     if isinstance(event, Notice):
         return f"Note: {event.text}"
     if isinstance(event, Asked):
-        return "\n".join([one_line(event.text), *(f"  {n}. {one_line(option)}" for n, option in enumerate(event.options, 1))])
+        return "\n".join(
+            [
+                one_line(event.text),
+                *(f"  {n}. {one_line(option)}" for n, option in enumerate(event.options, 1)),
+            ]
+        )
     if isinstance(event, Answered):
         return f"Answer: {one_line(event.text) or 'none, going on'}"
     if isinstance(event, Planned):
         lines = [f"  - {one_line(topic.name)}" for topic in event.plan.topics]
-        return "\n".join(["Plan:", *lines, *([f"Forecast: {foretold(event.forecast)}"] if event.forecast else [])])
+        return "\n".join(
+            [
+                "Plan:",
+                *lines,
+                *([f"Forecast: {foretold(event.forecast)}"] if event.forecast else []),
+            ]
+        )
     return _of_work(event)
 
 
@@ -94,13 +125,21 @@ def _of_work(event: Event) -> str:
     if isinstance(event, Searched):
         return f"Searched {event.provider} for “{one_line(event.query)}”: {event.hits} hits"
     if isinstance(event, Checked):
-        return f"Checked {event.hits} hits for {one_line(event.topic)}: {len(event.against)} are not worth reading"
+        return (
+            f"Checked {event.hits} hits for {one_line(event.topic)}: {len(event.against)} are not"
+            " worth reading"
+        )
     if isinstance(event, Read):
         name = one_line(event.title or event.url)
-        return f"Not read: {name}: {one_line(event.reason)}" if event.reason else f"Read: {name} ({event.chars} characters)"
+        return (
+            f"Not read: {name}: {one_line(event.reason)}"
+            if event.reason
+            else f"Read: {name} ({event.chars} characters)"
+        )
     if isinstance(event, Assessed):
         states = "\n".join(
-            f"  - {one_line(c.topic)}: {'covered' if c.covered else 'open'} ({c.score:.2f}, {len(c.evidence_ids)} quotes)"
+            f"  - {one_line(c.topic)}: {'covered' if c.covered else 'open'} ({c.score:.2f},"
+            f" {len(c.evidence_ids)} quotes)"
             for c in event.coverage
         )
         known = "Known already" if event.round == 0 else f"Round {event.round}"

@@ -22,9 +22,17 @@ class LeftError(Exception):
 
 
 class Prompt:
-    """Asks for lines on the terminal. With `history` what is typed is kept there, and `completer` completes it with Tab."""
+    """Asks for lines on the terminal. With `history` what is typed is kept there, and `completer`
+    completes it with Tab.
+    """
 
-    def __init__(self, history: Path | None = None, completer: Completer | None = None, *, keep_on_interrupt: bool = False) -> None:
+    def __init__(
+        self,
+        history: Path | None = None,
+        completer: Completer | None = None,
+        *,
+        keep_on_interrupt: bool = False,
+    ) -> None:
         self._keys = KeyBindings()
         if keep_on_interrupt:
             self._keys.add("c-c")(_clear)
@@ -75,5 +83,7 @@ def _history(file: Path | None) -> History:
         # What somebody asks is nobody else's business.
         file.touch(mode=0o600)
     except OSError as error:
-        raise SettingsError(f"{file} cannot be written: {error.strerror}. Choose another folder with --home.") from None
+        raise SettingsError(
+            f"{file} cannot be written: {error.strerror}. Choose another folder with --home."
+        ) from None
     return FileHistory(str(file))

@@ -34,14 +34,21 @@ class Questions:
             return None
 
     async def _clarify(self, asked: Asked) -> str | None:
-        self._show(one_line(asked.text, 1_000), asked.options, "Type a number or your own words; Enter goes on without.")
+        self._show(
+            one_line(asked.text, 1_000),
+            asked.options,
+            "Type a number or your own words; Enter goes on without.",
+        )
         while True:
             line = await self._prompt.line()
             if line.strip() in LEAVE:
                 return None
             if (said := choice(asked.options, line)) is not None:
                 return said
-            self._say(f"There are {len(asked.options)} answers to choose from: type a number from 1 to {len(asked.options)}, or words.")
+            self._say(
+                f"There are {len(asked.options)} answers to choose from: type a number from 1 to"
+                f" {len(asked.options)}, or words."
+            )
 
     async def _approve(self, asked: Asked) -> str | None:
         plan = tuple(topic.name for topic in asked.plan.topics) if asked.plan else ()
@@ -62,7 +69,9 @@ class Questions:
     async def _edited(self, topics: Sequence[str]) -> Change:
         self._say("One topic a line. Ctrl-D is done, Ctrl-C leaves the list as it was.")
         try:
-            return listed(topics, await self._prompt.lines("\n".join(one_line(name) for name in topics)))
+            return listed(
+                topics, await self._prompt.lines("\n".join(one_line(name) for name in topics))
+            )
         except LeftError:
             return Change(tuple(topics))
 

@@ -17,8 +17,16 @@ from spadework.apps.terminal.abilities import WIDEST, harmless
 from spadework.tools.export.markdown import safe_url
 from spadework.values import Result, Source
 
-#: Colours that can be read on light and on dark ground: the terminal's own, and its own ground behind code.
-_THEME = Theme({"markdown.code": "bold", "markdown.code_block": "none", "markdown.h1": "bold", "markdown.item.number": "bold"})
+#: Colours that can be read on light and on dark ground: the terminal's own, and its own ground
+#: behind code.
+_THEME = Theme(
+    {
+        "markdown.code": "bold",
+        "markdown.code_block": "none",
+        "markdown.h1": "bold",
+        "markdown.item.number": "bold",
+    }
+)
 _CODE = ANSISyntaxTheme(
     {
         ("Comment",): Style(italic=True, dim=True),
@@ -41,7 +49,11 @@ def terminal_console() -> Console:
 def draw_report(result: Result, console: Console | None = None) -> None:
     """Draw a report on stdout. A source that is a file of the library leads to its stored page."""
     drawn = Markdown(harmless(result.report), code_theme=cast(str, _CODE))
-    files = {safe_url(s.url): stored(result, s).as_uri() for s in result.sources if not s.url.startswith("http")}
+    files = {
+        safe_url(s.url): stored(result, s).as_uri()
+        for s in result.sources
+        if not s.url.startswith("http")
+    }
     _lead(drawn.parsed, files)
     (console or terminal_console()).print(drawn)
 

@@ -1,4 +1,6 @@
-"""Running a session: progress on stderr, questions asked back, Ctrl-C; for the command line the report on stdout and the exit code."""
+"""Running a session: progress on stderr, questions asked back, Ctrl-C; for the command line the
+report on stdout and the exit code.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ from spadework.events import Answered, Asked, Event, Finished
 from spadework.sessions.session import Session
 from spadework.values import Result, Status
 
-EXIT: dict[Status, int] = {"completed": 0, "partial": 0, "failed": 1, "time_limited": 3, "budget_limited": 3}
+EXIT: dict[Status, int] = {
+    "completed": 0,
+    "partial": 0,
+    "failed": 1,
+    "time_limited": 3,
+    "budget_limited": 3,
+}
 INTERRUPTED = 130
 
 #: Asks the user; None when they leave the run.
@@ -30,7 +38,9 @@ Answer = Callable[[Asked], Awaitable[str | None]]
 
 @dataclass
 class Run:
-    """One run as its front door shows it. Without `answer` nobody is asked anything; `saw` is told every event."""
+    """One run as its front door shows it. Without `answer` nobody is asked anything; `saw` is told
+    every event.
+    """
 
     session: Session
     progress: Progress

@@ -29,7 +29,9 @@ class Screen:
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Source:
-        """Where lines come from here. `sessions` gives the ids that can be resumed. Raises SettingsError."""
+        """Where lines come from here. `sessions` gives the ids that can be resumed. Raises
+        SettingsError.
+        """
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
@@ -57,4 +59,11 @@ class Screen:
 def _plain_console() -> Console:
     """Text as it is, each line whole: what reads it may be a program."""
     width = None if sys.stdout.isatty() else 10_000
-    return Console(width=width, highlight=False, markup=False, emoji=False, color_system=None, force_terminal=False)
+    return Console(
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        color_system=None,
+        force_terminal=False,
+    )

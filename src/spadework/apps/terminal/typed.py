@@ -1,4 +1,6 @@
-"""Where the chat takes its lines from: a terminal with editing and history, or standard input line by line."""
+"""Where the chat takes its lines from: a terminal with editing and history, or standard input line
+by line.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,8 @@ class Piped:
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._more = threading.Semaphore(0)
-        # A thread that waits for a line must not keep the process alive: it reads the descriptor, and holds nothing of Python's.
+        # A thread that waits for a line must not keep the process alive: it reads the descriptor,
+        # and holds nothing of Python's.
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
@@ -73,7 +76,9 @@ class Piped:
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """The next line as an answer: a number or words; for a plan its changes, separated by semicolons. Nothing: go on."""
+        """The next line as an answer: a number or words; for a plan its changes, separated by
+        semicolons. Nothing: go on.
+        """
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)
@@ -96,7 +101,9 @@ class Piped:
             over = not rest
             line, _, rest = rest.partition(b"\n")
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(self._lines.put_nowait, None if over else line.decode(errors="replace"))
+                loop.call_soon_threadsafe(
+                    self._lines.put_nowait, None if over else line.decode(errors="replace")
+                )
 
 
 def _chunk() -> bytes:

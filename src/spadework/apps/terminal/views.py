@@ -22,16 +22,33 @@ from spadework.values import CoveredTopic, Evidence, Result, Source
 
 def greeting(settings: Settings, version: str) -> Text:
     """Two lines: what this is, and what it works with."""
-    model = settings.model_for("lead") or ("the model of your server" if settings.openai_base_url else "none, so answers are quotes")
-    first = (f"spadework {version}", "bold"), ("  Ask a question; /help lists the commands, Ctrl-D leaves.\n", "")
+    model = settings.model_for("lead") or (
+        "the model of your server" if settings.openai_base_url else "none, so answers are quotes"
+    )
+    first = (
+        (f"spadework {version}", "bold"),
+        ("  Ask a question; /help lists the commands, Ctrl-D leaves.\n", ""),
+    )
     second = (f"Model: {model}. Search: {settings.search}. Sessions: {settings.home}", "dim")
     return Text.assemble(*first, second, no_wrap=True, overflow="ellipsis")
 
 
 def help_view() -> Text:
     """Every command with what it does, and the keys."""
-    rows = [f"  {f'/{name} {takes}'.strip():<14} {what}" for name, (takes, what) in COMMANDS.items()]
-    return Text("\n".join([*rows, "  Ctrl-C while a run goes on: once writes with what there is, twice leaves it to be taken up."]))
+    rows = [
+        f"  {f'/{name} {takes}'.strip():<14} {what}" for name, (takes, what) in COMMANDS.items()
+    ]
+    return Text(
+        "\n".join(
+            [
+                *rows,
+                (
+                    "  Ctrl-C while a run goes on: once writes with what there is, twice leaves it"
+                    " to be taken up."
+                ),
+            ]
+        )
+    )
 
 
 def plan_view(result: Result) -> RenderableType:
@@ -40,7 +57,9 @@ def plan_view(result: Result) -> RenderableType:
     for topic in result.topics:
         state, style = _state(topic)
         gaps = [] if topic.covered else [Text(one_line(gap), "dim") for gap in topic.gaps]
-        table.add_row(Text(f" {state}", style, no_wrap=True), Group(Text(one_line(topic.name)), *gaps))
+        table.add_row(
+            Text(f" {state}", style, no_wrap=True), Group(Text(one_line(topic.name)), *gaps)
+        )
     return table
 
 
@@ -50,12 +69,16 @@ def sources_view(result: Result) -> RenderableType:
         return Text("The report has no sources.")
     table = Table.grid(padding=(0, 1))
     for source in result.sources:
-        table.add_row(Text(f" [{source.n}]", no_wrap=True), _source(source, len(evidence_of(result, source))))
+        table.add_row(
+            Text(f" [{source.n}]", no_wrap=True), _source(source, len(evidence_of(result, source)))
+        )
     return table
 
 
 def quotes_view(result: Result, n: int) -> RenderableType:
-    """The evidence of source `n`: each quote with its topic, then the page's title, address and where its text is kept."""
+    """The evidence of source `n`: each quote with its topic, then the page's title, address and
+    where its text is kept.
+    """
     source = result.sources[n - 1]
     found = evidence_of(result, source)
     parts: list[RenderableType] = []
@@ -81,9 +104,14 @@ def conflicts_view(result: Result) -> RenderableType:
     numbers = {e.id: s.n for s in result.sources for e in evidence_of(result, s)}
     lines = []
     for conflict in result.conflicts:
-        lines.append(Text(f"{one_line(conflict.topic)}: the sources disagree ({conflict.kind}).", "bold"))
+        lines.append(
+            Text(f"{one_line(conflict.topic)}: the sources disagree ({conflict.kind}).", "bold")
+        )
         for side in conflict.sides:
-            cited = "".join(f"[{n}]" for n in dict.fromkeys(numbers[i] for i in side.evidence_ids if i in numbers))
+            cited = "".join(
+                f"[{n}]"
+                for n in dict.fromkeys(numbers[i] for i in side.evidence_ids if i in numbers)
+            )
             lines.append(Text(f"  - {one_line(side.claim, 1_000)} {cited}"))
     return Text("\n").join(lines)
 
@@ -96,7 +124,9 @@ def evidence_of(result: Result, source: Source) -> list[Evidence]:
 
 def closing_line(result: Result) -> Text:
     """What stands below a report: how it ended, and what can be typed now."""
-    how = {"completed": "Done", "partial": "Stopped", "failed": "Failed"}.get(result.status, "A budget ended it")
+    how = {"completed": "Done", "partial": "Stopped", "failed": "Failed"}.get(
+        result.status, "A budget ended it"
+    )
     more = " · /sources · /quote 1 · /plan · /export report.html" if result.sources else ""
     return Text(f"{how}: {len(result.sources)} sources{more}", "dim")
 
@@ -115,7 +145,10 @@ def _state(topic: CoveredTopic) -> tuple[str, str]:
 def _source(source: Source, quotes: int) -> Text:
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
     count = f", {quotes} {'quote' if quotes == 1 else 'quotes'}" if quotes else ""
-    return Text.assemble(_linked(one_line(source.title or source.url), source), (f" ({source.domain}{date}{count})", "dim"))
+    return Text.assemble(
+        _linked(one_line(source.title or source.url), source),
+        (f" ({source.domain}{date}{count})", "dim"),
+    )
 
 
 def _linked(text: str, source: Source) -> Text:
@@ -124,4 +157,9 @@ def _linked(text: str, source: Source) -> Text:
 
 def _whole(address: str, link: str) -> Text:
     """An address that is not cut in pieces, so that it can be copied; the terminal wraps it."""
-    return Text(address, Style(dim=True, link=None if link.startswith("library:") else link), no_wrap=True, overflow="ignore")
+    return Text(
+        address,
+        Style(dim=True, link=None if link.startswith("library:") else link),
+        no_wrap=True,
+        overflow="ignore",
+    )

@@ -1,4 +1,6 @@
-"""What is done: ask, answer, change the plan, stop, cancel, resume, delete. Each is a form; each ends on the page of its session."""
+"""What is done: ask, answer, change the plan, stop, cancel, resume, delete. Each is a form; each
+ends on the page of its session.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,15 @@ async def ask(request: Request) -> Response:
     try:
         session = await _session(web, form)
     except SettingsError as error:
-        given = {name: text_of(form, name) for name in ("question", "minutes", "effort", "search", "unseen", "follows")}
+        given = {
+            name: text_of(form, name)
+            for name in ("question", "minutes", "effort", "search", "unseen", "follows")
+        }
         return await start_page(request, 422, f"{error} {error.hint}".strip(), **given)
     except HTTPException as error:
-        return await start_page(request, error.status_code, error.detail, question=text_of(form, "question"))
+        return await start_page(
+            request, error.status_code, error.detail, question=text_of(form, "question")
+        )
     finally:
         await form.close()
     web.runs.start(session)
@@ -44,7 +51,10 @@ async def ask(request: Request) -> Response:
 async def _session(web: Web, form: FormData) -> Session:
     question = text_of(form, "question")
     if len(question) > MOST_QUESTION:
-        raise SettingsError(f"The question is longer than {MOST_QUESTION:,} characters: put the rest into a file and give it along.")
+        raise SettingsError(
+            f"The question is longer than {MOST_QUESTION:,} characters: put the rest into a file"
+            " and give it along."
+        )
     wishes = {name: text_of(form, name) or None for name in ("minutes", "effort", "search")}
     settings = web.settings.with_(clarify=True, approve=not text_of(form, "unseen"), **wishes)
     session = Session.start(question, settings=settings, follows=text_of(form, "follows"))
@@ -73,7 +83,9 @@ async def answer(request: Request) -> Response:
 
 
 async def edit_plan(request: Request) -> Response:
-    """The topics with one `change`: `up 2`, `down 2`, `remove 2` or `add`. Nothing is decided before the plan is approved."""
+    """The topics with one `change`: `up 2`, `down 2`, `remove 2` or `add`. Nothing is decided
+    before the plan is approved.
+    """
     form = await form_of(request, web_of(request).settings)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")
@@ -86,7 +98,11 @@ async def edit_plan(request: Request) -> Response:
         other = n - 1 if what == "up" else n + 1
         if 0 <= other < len(names):
             names[n], names[other] = names[other], names[n]
-    values = {"id": request.path_params["id"], "names": names, "focus": len(names) - 1 if what == "add" else -1}
+    values = {
+        "id": request.path_params["id"],
+        "names": names,
+        "focus": len(names) - 1 if what == "add" else -1,
+    }
     return HTMLResponse(part("_topics_edited.html", **values))
 
 

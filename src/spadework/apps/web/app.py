@@ -1,4 +1,6 @@
-"""The server: the web page, and beside it whatever else is mounted; one gate stands before all of it."""
+"""The server: the web page, and beside it whatever else is mounted; one gate stands before all of
+it.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,11 @@ def build_app(
 ) -> Starlette:
     """The server as an ASGI application.
 
-    `routes` are those of other doors, such as `/mcp` and `/v1`: they come before the page's, and the gate (host, origin, token) covers
-    them; their handlers find the runs at `request.app.state.web.runs`. `lifespans` are entered when the server starts, and left when it
-    stops. `access` is by default that of a server on loopback; requests must name a `Host` it knows. `page=False` leaves the page out.
+    `routes` are those of other doors, such as `/mcp` and `/v1`: they come before the page's, and
+    the gate (host, origin, token) covers them; their handlers find the runs at
+    `request.app.state.web.runs`. `lifespans` are entered when the server starts, and left when it
+    stops. `access` is by default that of a server on loopback; requests must name a `Host` it
+    knows. `page=False` leaves the page out.
     """
     web = Web(settings, access or Access.of(settings), Runs(settings))
 
@@ -49,7 +53,8 @@ def build_app(
         async with AsyncExitStack() as stack:
             for enter in lifespans:
                 await stack.enter_async_context(enter())
-            # Importing it takes a second or more, in which nothing else would be answered: not when the first question comes.
+            # Importing it takes a second or more, in which nothing else would be answered: not when
+            # the first question comes.
             warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
             await web.runs.take_up()
             try:
@@ -60,11 +65,17 @@ def build_app(
                 await warming
 
     every = [*routes, *(page_routes() if page else ())]
-    web.nav = [(path, label) for path, label in _MENU if any(getattr(route, "path", "") == path for route in every)]
+    web.nav = [
+        (path, label)
+        for path, label in _MENU
+        if any(getattr(route, "path", "") == path for route in every)
+    ]
     app = Starlette(
         routes=every,
         middleware=[Middleware(Gate, access=web.access)],
-        exception_handlers={HTTPException: pages.refused, SpadeworkError: pages.refused} if page else {},
+        exception_handlers={HTTPException: pages.refused, SpadeworkError: pages.refused}
+        if page
+        else {},
         lifespan=lifespan,
     )
     app.state.web = web

@@ -1,4 +1,6 @@
-"""What all parts of the page share: the settings, the runs of this server, and whether it is closing."""
+"""What all parts of the page share: the settings, the runs of this server, and whether it is
+closing.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from spadework.settings import Settings
 
 @dataclass
 class Web:
-    """One server. `streams` counts the open event streams of each browser; `nav` are the pages that the menu names, as (path, label)."""
+    """One server. `streams` counts the open event streams of each browser; `nav` are the pages that
+    the menu names, as (path, label).
+    """
 
     settings: Settings
     access: Access

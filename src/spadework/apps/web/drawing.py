@@ -1,4 +1,6 @@
-"""Draws pages and parts of pages. Everything that comes from outside is text here; the templates escape it."""
+"""Draws pages and parts of pages. Everything that comes from outside is text here; the templates
+escape it.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,20 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
         "csrf": csrf_token(request),
         "current": request.path_params.get("id", ""),
     }
-    response = HTMLResponse(environment().get_template(name).render(**around | values), status, {"Cache-Control": "no-store"})
+    response = HTMLResponse(
+        environment().get_template(name).render(**around | values),
+        status,
+        {"Cache-Control": "no-store"},
+    )
     if request.cookies.get(csrf_cookie(request)) != csrf_token(request):
         secure = request.url.scheme == "https"
-        response.set_cookie(csrf_cookie(request), csrf_token(request), httponly=True, samesite="strict", secure=secure)
+        response.set_cookie(
+            csrf_cookie(request),
+            csrf_token(request),
+            httponly=True,
+            samesite="strict",
+            secure=secure,
+        )
     return response
 
 
@@ -61,8 +73,12 @@ def changes(picture: Picture, changed: Iterable[str], **values: Any) -> str:
 def searches(settings: Settings) -> list[tuple[str, str]]:
     """What can be searched, as (setting, label): first what the server was started with."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacking(settings)]
-    names = {"auto": "Chosen by what is reachable", "library": "The library alone"} | {name: name for name in known}
-    first = ("", f"As set: {settings.search}") if settings.search != "auto" else ("", names.pop("auto"))
+    names = {"auto": "Chosen by what is reachable", "library": "The library alone"} | {
+        name: name for name in known
+    }
+    first = (
+        ("", f"As set: {settings.search}") if settings.search != "auto" else ("", names.pop("auto"))
+    )
     return [first, *names.items()]
 
 
@@ -77,7 +93,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"words": words, "ending": ending, "host": host_of, "weblink": web_link, "foretold": foretold}
+    made.filters |= {
+        "words": words,
+        "ending": ending,
+        "host": host_of,
+        "weblink": web_link,
+        "foretold": foretold,
+    }
     made.globals |= {
         "shown": shown,
         "words_of": words_of,

@@ -1,4 +1,6 @@
-"""Forms of the page: read within limits, and only when they bring the token that the page was given (CSRF)."""
+"""Forms of the page: read within limits, and only when they bring the token that the page was given
+(CSRF).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ CSRF = "spadework_csrf"
 #: Fields of a form besides files, and the bytes of them all: questions and plans are short.
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: A body that is refused for its size is read on to its end up to so many times the limit, so that the browser hears why.
+#: A body that is refused for its size is read on to its end up to so many times the limit, so that
+#: the browser hears why.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
@@ -40,18 +43,26 @@ def csrf_token(request: Request) -> str:
 
 
 async def form_of(request: Request, settings: Settings) -> FormData:
-    """The form of a request. Raises HTTPException: 403 without the token of the page, 413 over the limits, 400 when it is none."""
+    """The form of a request. Raises HTTPException: 403 without the token of the page, 413 over the
+    limits, 400 when it is none.
+    """
     most = settings.upload_bytes + MOST_FIELD_BYTES
     limited = Request(request.scope, _Limited(request, most).receive)
     try:
-        form = await limited.form(max_files=settings.upload_files + 1, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
+        form = await limited.form(
+            max_files=settings.upload_files + 1,
+            max_fields=MOST_FIELDS,
+            max_part_size=MOST_FIELD_BYTES,
+        )
     except ClientDisconnect:
         raise HTTPException(400, "The form did not arrive whole.") from None
     except HTTPException as error:
         if error.status_code == 413:
             raise
         few = "Too many files" in error.detail
-        raise HTTPException(413 if few else 400, _too_many(settings) if few else "The form cannot be read.") from None
+        raise HTTPException(
+            413 if few else 400, _too_many(settings) if few else "The form cannot be read."
+        ) from None
     sent, kept = str(form.get("csrf", "")), request.cookies.get(csrf_cookie(request), "")
     if not kept or not hmac.compare_digest(sent.encode(), kept.encode()):
         await form.close()
@@ -66,8 +77,12 @@ def text_of(form: FormData, name: str) -> str:
 
 
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
-    """Write the files of a form into a folder, under names of our own making. What is in them only the readers say."""
-    files = [value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename]
+    """Write the files of a form into a folder, under names of our own making. What is in them only
+    the readers say.
+    """
+    files = [
+        value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename
+    ]
     if len(files) > settings.upload_files:
         raise HTTPException(413, _too_many(settings))
     saved = []
@@ -81,7 +96,9 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
 
 
 def safe_name(name: str) -> str:
-    """The last part of a file name without anything that a file system or a shell could take for more, its ending kept."""
+    """The last part of a file name without anything that a file system or a shell could take for
+    more, its ending kept.
+    """
     last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
     stem, dot, ending = last.rpartition(".")
     return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
@@ -106,7 +123,15 @@ class _Limited:
         if self._seen <= self._most:
             return message
         with suppress(ClientDisconnect):
-            while message["type"] == "http.request" and message.get("more_body") and self._seen < READ_ON * self._most:
+            while (
+                message["type"] == "http.request"
+                and message.get("more_body")
+                and self._seen < READ_ON * self._most
+            ):
                 message = await self._receive()
                 self._seen += len(message.get("body", b""))
-        raise HTTPException(413, f"The files are too large: together they may have {self._most - MOST_FIELD_BYTES:,} bytes.")
+        raise HTTPException(
+            413,
+            f"The files are too large: together they may have {self._most - MOST_FIELD_BYTES:,}"
+            " bytes.",
+        )

@@ -40,7 +40,11 @@ async def history_of(web: Web) -> list[Entry]:
     kept = await asyncio.to_thread(list_sessions, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {str(data["id"]) for data in kept}
-    new = [Entry(id_, run.session.question, "running", "", True) for id_, run in running.items() if id_ not in known]
+    new = [
+        Entry(id_, run.session.question, "running", "", True)
+        for id_, run in running.items()
+        if id_ not in known
+    ]
     return [*new, *(_entry(data, web) for data in kept)][:MOST_LISTED]
 
 
@@ -59,4 +63,6 @@ def _entry(data: dict[str, Any], web: Web) -> Entry:
     state = _WORDS.get(data.get("status", ""), UNFINISHED)
     if run is not None and live:
         state = "waiting for you" if run.asked else "running"
-    return Entry(str(data["id"]), str(data["query"]), state, str(data.get("created_at", ""))[:10], live)
+    return Entry(
+        str(data["id"]), str(data["query"]), state, str(data.get("created_at", ""))[:10], live
+    )

@@ -1,4 +1,6 @@
-"""A session by its id, as it stands: of a run of this server what it has told so far, of any other what its folder holds."""
+"""A session by its id, as it stands: of a run of this server what it has told so far, of any other
+what its folder holds.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ async def question_of(web: Web, session_id: str) -> str:
 
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
-    """The text of a page that a session has read, and the evidence on it. Raises SessionNotFound."""
+    """The text of a page that a session has read, and the evidence on it. Raises
+    SessionNotFound.
+    """
     folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
     return await asyncio.to_thread(_page, folder, content_hash)
 

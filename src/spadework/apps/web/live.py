@@ -1,4 +1,6 @@
-"""The events of a session as they happen (server-sent events): each once and in order, from the one that the page names."""
+"""The events of a session as they happen (server-sent events): each once and in order, from the one
+that the page names.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from spadework.events import Event, Notice, Started
 
 #: Seconds without an event after which a comment shows that the line is alive.
 HEARTBEAT_SECONDS = 15.0
-#: A browser opens six connections to a server at most. Where it watches more runs than this, streams end and take turns.
+#: A browser opens six connections to a server at most. Where it watches more runs than this,
+#: streams end and take turns.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
 #: Streams of one server; more are asked to come back.
@@ -30,7 +33,9 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """The stream after event number `Last-Event-ID`, or `?after=`. It ends with an event `done`; one that ends without is to be renewed."""
+    """The stream after event number `Last-Event-ID`, or `?after=`. It ends with an event `done`;
+    one that ends without is to be renewed.
+    """
     web = web_of(request)
     session_id = await known_session(web, request.path_params["id"])
     if web.streams.total() >= MOST_IN_ALL:
@@ -38,7 +43,9 @@ async def events(request: Request) -> Response:
     after = _number(request.headers.get("last-event-id") or request.query_params.get("after", ""))
     stream = _Stream(web, session_id, request.cookies.get(csrf_cookie(request), ""))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(stream.messages(after, csrf_token(request)), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(
+        stream.messages(after, csrf_token(request)), media_type="text/event-stream", headers=headers
+    )
 
 
 class _Stream:
@@ -52,7 +59,9 @@ class _Stream:
         self._before = ""
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
-        """What is sent: the changes that each event after number `after` makes to the page, in the format of server-sent events."""
+        """What is sent: the changes that each event after number `after` makes to the page, in the
+        format of server-sent events.
+        """
         streams, picture = self._web.streams, Picture()
         streams[self._browser] += 1
         try:
@@ -73,7 +82,9 @@ class _Stream:
             streams += type(streams)()
 
     def _told(self, picture: Picture, beat: tuple[int, Event], after: int, csrf: str) -> str | None:
-        """The message of a beat, None for what the page has already. Notes are sent without the number."""
+        """The message of a beat, None for what the page has already. Notes are sent without the
+        number.
+        """
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text
@@ -83,17 +94,28 @@ class _Stream:
         return _message(self._drawn(picture, changed, csrf), n) if n > after else None
 
     def _drawn(self, picture: Picture, changed: set[str], csrf: str) -> str:
-        return changes(picture, changed, id=self._id, csrf=csrf, before=self._before, settings=self._web.settings)
+        return changes(
+            picture,
+            changed,
+            id=self._id,
+            csrf=csrf,
+            before=self._before,
+            settings=self._web.settings,
+        )
 
     async def _beats(self) -> AsyncGenerator[tuple[int, Event] | None, None]:
-        """The events, and None where none came for long; until the run is over, the server closes, or other pages want their turn."""
+        """The events, and None where none came for long; until the run is over, the server closes,
+        or other pages want their turn.
+        """
         began = quiet_since = time.monotonic()
         closing = asyncio.ensure_future(self._web.closing.wait())
         source = self._web.runs.watch(self._id)
         coming = asyncio.ensure_future(_next(source))
         try:
             while not (closing.done() or self._gives_way(began)):
-                await asyncio.wait((coming, closing), timeout=TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    (coming, closing), timeout=TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
                 if coming.done():
                     if (beat := coming.result()) is None:
                         self.whole = True

@@ -1,4 +1,6 @@
-"""Markdown of a draft as HTML that can do no harm: no markup of its own comes through, links lead to the web only."""
+"""Markdown of a draft as HTML that can do no harm: no markup of its own comes through, links lead
+to the web only.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,24 @@ import re
 import nh3
 from markdown_it import MarkdownIt
 
-_TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a", "hr", "br", "table"}
+_TAGS = {
+    "p",
+    "ul",
+    "ol",
+    "li",
+    "h2",
+    "h3",
+    "h4",
+    "blockquote",
+    "pre",
+    "code",
+    "strong",
+    "em",
+    "a",
+    "hr",
+    "br",
+    "table",
+}
 _TAGS |= {"thead", "tbody", "tr", "th", "td"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 _TITLE = re.compile(r"\A# .*\n+")

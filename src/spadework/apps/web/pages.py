@@ -1,4 +1,6 @@
-"""What is looked at: the start, a session, a page as it was read, the exports, the settings check, and what went wrong."""
+"""What is looked at: the start, a session, a page as it was read, the exports, the settings check,
+and what went wrong.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,18 @@ async def start(request: Request) -> Response:
     return await start_page(request)
 
 
-async def start_page(request: Request, status: int = 200, error: str = "", **given: str) -> Response:
+async def start_page(
+    request: Request, status: int = 200, error: str = "", **given: str
+) -> Response:
     """The question box, with what was given before and what was wrong with it."""
-    return await page(request, "start.html", status, error=error, given=UNASKED | given, settings=web_of(request).settings)
+    return await page(
+        request,
+        "start.html",
+        status,
+        error=error,
+        given=UNASKED | given,
+        settings=web_of(request).settings,
+    )
 
 
 async def session(request: Request) -> Response:
@@ -42,7 +53,15 @@ async def session(request: Request) -> Response:
     web, session_id = web_of(request), request.path_params["id"]
     picture, live = await picture_of(web, session_id)
     before = await question_of(web, picture.follows)
-    return await page(request, "session.html", id=session_id, picture=picture, live=live, before=before, settings=web.settings)
+    return await page(
+        request,
+        "session.html",
+        id=session_id,
+        picture=picture,
+        live=live,
+        before=before,
+        settings=web.settings,
+    )
 
 
 async def snapshot(request: Request) -> Response:
@@ -50,12 +69,27 @@ async def snapshot(request: Request) -> Response:
     web, session_id = web_of(request), request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     wanted, current = request.query_params.get("part", ""), request.query_params.get("e", "")
-    shown = await asyncio.to_thread(part_of, text, evidence, int(wanted) if wanted.isascii() and wanted.isdigit() else 1, current)
+    shown = await asyncio.to_thread(
+        part_of,
+        text,
+        evidence,
+        int(wanted) if wanted.isascii() and wanted.isdigit() else 1,
+        current,
+    )
     picture, _ = await picture_of(web, session_id)
     sources = picture.result.sources if picture.result else ()
     source = next((s for s in sources if s.content_hash == request.path_params["hash"]), None)
     values = {"id": session_id, "hash": request.path_params["hash"], "question": picture.question}
-    return await page(request, "snapshot.html", shown=shown, evidence=evidence, wanted=current, source=source, chars=len(text), **values)
+    return await page(
+        request,
+        "snapshot.html",
+        shown=shown,
+        evidence=evidence,
+        wanted=current,
+        source=source,
+        chars=len(text),
+        **values,
+    )
 
 
 async def export(request: Request) -> Response:
@@ -67,7 +101,11 @@ async def export(request: Request) -> Response:
     result = await result_of(web_of(request), session_id)
     body = await asyncio.to_thread(ENDINGS[ending], result)
     name = f"spadework-{session_id}{ending}"
-    return Response(body, media_type=MEDIA_TYPES[ending], headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    return Response(
+        body,
+        media_type=MEDIA_TYPES[ending],
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 async def statistics_page(request: Request) -> Response:
@@ -84,7 +122,10 @@ async def settings_check(request: Request) -> Response:
 
 async def settings_findings(request: Request) -> Response:
     """The findings alone."""
-    return HTMLResponse(part("_findings.html", findings=await findings(web_of(request).settings)), headers={"Cache-Control": "no-store"})
+    return HTMLResponse(
+        part("_findings.html", findings=await findings(web_of(request).settings)),
+        headers={"Cache-Control": "no-store"},
+    )
 
 
 async def refused(request: Request, error: Exception) -> Response:
@@ -103,4 +144,6 @@ async def refused(request: Request, error: Exception) -> Response:
 def _status(error: SpadeworkError) -> int:
     if isinstance(error, SessionNotFound):
         return 404
-    return 409 if isinstance(error, SessionBusy) else 422 if isinstance(error, SettingsError) else 502
+    return (
+        409 if isinstance(error, SessionBusy) else 422 if isinstance(error, SettingsError) else 502
+    )

@@ -1,4 +1,6 @@
-"""What the page of a session shows, folded from its events: the same whether they come one by one or are read from the log."""
+"""What the page of a session shows, folded from its events: the same whether they come one by one
+or are read from the log.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ State = Literal["starting", "asking", "running", "writing", "finished", "cancell
 
 @dataclass
 class TopicView:
-    """A topic as it goes: what was searched for it, its pages by URL (True: read, False: not), how far it is proven."""
+    """A topic as it goes: what was searched for it, its pages by URL (True: read, False: not), how
+    far it is proven.
+    """
 
     n: int
     topic: Topic
@@ -50,8 +54,15 @@ class TopicView:
     @property
     def facts(self) -> list[str]:
         """Counts, as far as there is something to count."""
-        read, quotes = sum(self.pages.values()), len(self.coverage.evidence_ids) if self.coverage else 0
-        named = ((len(self.queries), "search", "searches"), (read, "page", "pages"), (quotes, "quote", "quotes"))
+        read, quotes = (
+            sum(self.pages.values()),
+            len(self.coverage.evidence_ids) if self.coverage else 0,
+        )
+        named = (
+            (len(self.queries), "search", "searches"),
+            (read, "page", "pages"),
+            (quotes, "quote", "quotes"),
+        )
         return [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
 
 
@@ -117,7 +128,12 @@ class Picture:
         return sum(len(view.queries) for view in self.topics.values())
 
     def _take_started(self, event: Started) -> set[str]:
-        self.question, self.mode, self.searching, self.follows = event.question, event.mode, event.searching, event.follows
+        self.question, self.mode, self.searching, self.follows = (
+            event.question,
+            event.mode,
+            event.searching,
+            event.follows,
+        )
         self.state, self.note, self.ended, self.asked = "running", "", None, None
         self.said = "Taken up again." if event.resumed else "The research has begun."
         return {"status", "ask", "notices"}
@@ -129,7 +145,11 @@ class Picture:
 
     def _take_asked(self, event: Asked) -> set[str]:
         self.asked, self.state = event, "asking"
-        self.said = "A question is waiting for your answer." if event.kind == "clarify" else "The plan is waiting for your approval."
+        self.said = (
+            "A question is waiting for your answer."
+            if event.kind == "clarify"
+            else "The plan is waiting for your approval."
+        )
         return {"ask", "status", "plan"}
 
     def _take_answered(self, event: Answered) -> set[str]:
@@ -188,7 +208,13 @@ class Picture:
             if view := self.topics.get(coverage.topic):
                 view.coverage = coverage
                 view.open.clear()
-                view.phase = "covered" if coverage.covered else "gap" if coverage.evidence_ids else "not found"
+                view.phase = (
+                    "covered"
+                    if coverage.covered
+                    else "gap"
+                    if coverage.evidence_ids
+                    else "not found"
+                )
         self.said = f"Round {event.round}: {self.covered} of {len(self.topics)} topics are covered."
         return {"plan", "status"}
 
@@ -202,33 +228,50 @@ class Picture:
         if event.final:
             return {"status"}
         self.draft = event.markdown
-        self.said = f"{self.said} A first version of the report is there.".strip() if self.rounds == 1 else self.said
+        self.said = (
+            f"{self.said} A first version of the report is there.".strip()
+            if self.rounds == 1
+            else self.said
+        )
         return {"report", "status"}
 
     def _take_finished(self, event: Finished) -> set[str]:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Of a session without a log, such as one from elsewhere, the result is all that is known.
+            # Of a session without a log, such as one from elsewhere, the result is all that is
+            # known.
             new = TopicView(len(self.topics) + 1, Topic(name=topic.name, question=""))
             view = self.topics.setdefault(topic.name, new)
             view.open.clear()
             view.phase = "covered" if topic.covered else "gap" if topic.evidence else "not found"
             ids = tuple(e.id for e in topic.evidence)
             view.coverage = Coverage(
-                topic=topic.name, covered=topic.covered, score=min(1.0, max(0.0, topic.score)), evidence_ids=ids, gaps=topic.gaps
+                topic=topic.name,
+                covered=topic.covered,
+                score=min(1.0, max(0.0, topic.score)),
+                evidence_ids=ids,
+                gaps=topic.gaps,
             )
         self.said = "The report is ready."
         return {"everything"}
 
     def _take_ended(self, event: Ended) -> set[str]:
-        self.ended, self.state, self.asked = event, "cancelled" if event.how == "cancelled" else "failed", None
-        self.said = "Cancelled." if event.how == "cancelled" else f"It could not go on: {event.text}"
+        self.ended, self.state, self.asked = (
+            event,
+            "cancelled" if event.how == "cancelled" else "failed",
+            None,
+        )
+        self.said = (
+            "Cancelled." if event.how == "cancelled" else f"It could not go on: {event.text}"
+        )
         return {"everything"}
 
     def _source(self, event: Reading | Read) -> str:
         """The row of a page, new or known, as the name of a part."""
         known = event.url in self.sources
-        source = self.sources.setdefault(event.url, SourceView(len(self.sources) + 1, event.url, "", event.topic))
+        source = self.sources.setdefault(
+            event.url, SourceView(len(self.sources) + 1, event.url, "", event.topic)
+        )
         source.title = event.title or source.title
         return f"source {source.n}" if known else f"new source {source.n}"

@@ -1,4 +1,6 @@
-"""Statistics as plots: where each bar and line stands, in units of the drawing. The template draws them; a table says the same in words."""
+"""Statistics as plots: where each bar and line stands, in units of the drawing. The template draws
+them; a table says the same in words.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from dataclasses import dataclass
 
 from spadework.sessions.stats import Figures, Gain, Statistics, Worth
 
-#: Widths of a drawing, of the words at its left and of the numbers at its right; the height of a row.
+#: Widths of a drawing, of the words at its left and of the numbers at its right; the height of a
+#: row.
 WIDTH, LEFT, RIGHT, ROW = 640, 190, 90, 26
 #: Sessions and rounds that are drawn, the newest first.
 MOST_ROWS = 20
@@ -15,7 +18,9 @@ MOST_ROWS = 20
 
 @dataclass(frozen=True)
 class Bar:
-    """One row: its words, where its bar ends, where the stronger part of it ends, and what stands behind it."""
+    """One row: its words, where its bar ends, where the stronger part of it ends, and what stands
+    behind it.
+    """
 
     label: str
     end: float
@@ -64,18 +69,35 @@ def plots(found: Statistics) -> Plots:
 
 def _worth(found: Sequence[Worth]) -> tuple[Bar, ...]:
     most = max((worth.evidence for worth in found), default=0) or 1
-    return tuple(Bar(worth.name, _x(worth.evidence / most), _x(worth.alone / most), f"{worth.evidence} ({worth.alone})") for worth in found)
+    return tuple(
+        Bar(
+            worth.name,
+            _x(worth.evidence / most),
+            _x(worth.alone / most),
+            f"{worth.evidence} ({worth.alone})",
+        )
+        for worth in found
+    )
 
 
 def _bars(rows: Sequence[tuple[Figures, float, str]]) -> tuple[Bar, ...]:
     most = max((value for _, value, _ in rows), default=0.0) or 1.0
-    return tuple(Bar(_short(f.question), _x(value / most), LEFT, said, f"/s/{f.session_id}") for f, value, said in rows)
+    return tuple(
+        Bar(_short(f.question), _x(value / most), LEFT, said, f"/s/{f.session_id}")
+        for f, value, said in rows
+    )
 
 
 def _step(gain: Gain) -> Step:
     label = "What was known" if gain.round == 0 else f"Round {gain.round}"
     said = f"{gain.before:.2f} → {gain.after:.2f}, {gain.evidence} quotes"
-    return Step(f"{label} · {gain.session_id[-6:]}", _x(gain.before), _x(gain.after), said, f"/s/{gain.session_id}")
+    return Step(
+        f"{label} · {gain.session_id[-6:]}",
+        _x(gain.before),
+        _x(gain.after),
+        said,
+        f"/s/{gain.session_id}",
+    )
 
 
 def _x(share: float) -> float:

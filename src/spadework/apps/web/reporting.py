@@ -1,4 +1,6 @@
-"""A finished report as the page shows it: the laid-out sheet, and behind each quote its page, its trust and its verdict."""
+"""A finished report as the page shows it: the laid-out sheet, and behind each quote its page, its
+trust and its verdict.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from spadework.values import Result, Source
 
 @dataclass(frozen=True)
 class Proof:
-    """What stands behind a quote: where its words are kept, how far its source is trusted (0..100), what the verifier found."""
+    """What stands behind a quote: where its words are kept, how far its source is trusted (0..100),
+    what the verifier found.
+    """
 
     snapshot: str
     trust: int | None
@@ -48,24 +52,36 @@ class Shown:
 
 
 def shown(result: Result, seen: Iterable[SourceView]) -> Shown:
-    """The report of a result; `seen` are the pages of the run, of which the list shows those that were not read."""
+    """The report of a result; `seen` are the pages of the run, of which the list shows those that
+    were not read.
+    """
     sheet = laid_out(result)
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     verdicts = {citation.evidence_id: citation.verdict for citation in result.citations}
     trusts = {source.url: round(100 * source.trust) for source in result.sources}
     proofs = {
-        id_: Proof(snapshot(result.session_id, e.content_hash, id_), trusts.get(e.url), verdicts.get(id_, "")) for id_, e in ledger.items()
+        id_: Proof(
+            snapshot(result.session_id, e.content_hash, id_),
+            trusts.get(e.url),
+            verdicts.get(id_, ""),
+        )
+        for id_, e in ledger.items()
     }
     cited = {reference.n: reference for reference in sheet.sources}
     read = {source.url for source in result.sources}
-    listed = [_listed(result.session_id, source, cited[source.n].quotes if source.n in cited else ()) for source in result.sources]
+    listed = [
+        _listed(result.session_id, source, cited[source.n].quotes if source.n in cited else ())
+        for source in result.sources
+    ]
     listed += [_unread(view) for view in seen if view.state != "read" and view.url not in read]
     return Shown(sheet, proofs, tuple(listed))
 
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
     """The address of a page as it was read, scrolled to the words of an evidence."""
-    return f"/s/{session_id}/pages/{content_hash}" + (f"?e={evidence_id}#{evidence_id}" if evidence_id else "")
+    return f"/s/{session_id}/pages/{content_hash}" + (
+        f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
+    )
 
 
 def web_link(url: str) -> str:
@@ -79,9 +95,23 @@ def _listed(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> List
     date = source.published_at.date().isoformat() if source.published_at else ""
     kept = snapshot(session_id, source.content_hash, quotes[0].id if quotes else "")
     title, state = runs(source.title) or (Run(source.url),), "cited" if quotes else "read"
-    return Listed(source.n, title, source.domain, source.url, link, kept, state, "", round(100 * source.trust), date, quotes)
+    return Listed(
+        source.n,
+        title,
+        source.domain,
+        source.url,
+        link,
+        kept,
+        state,
+        "",
+        round(100 * source.trust),
+        date,
+        quotes,
+    )
 
 
 def _unread(view: SourceView) -> Listed:
     reason = view.reason or "The run ended before it was read."
-    return Listed(None, runs(view.title) or (Run(view.url),), "", view.url, "", "", "not read", reason)
+    return Listed(
+        None, runs(view.title) or (Run(view.url),), "", view.url, "", "", "not read", reason
+    )

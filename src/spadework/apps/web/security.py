@@ -1,4 +1,6 @@
-"""Who may speak to the server: its own name in `Host`, its own page as `Origin`, and the token where one is asked."""
+"""Who may speak to the server: its own name in `Host`, its own page as `Origin`, and the token
+where one is asked.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from spadework.settings import Settings
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -31,21 +35,34 @@ COOKIE = "spadework_token"
 
 @dataclass(frozen=True)
 class Access:
-    """The token that every request must bring ("" for none), and the names the server answers to besides addresses and this machine's."""
+    """The token that every request must bring ("" for none), and the names the server answers to
+    besides addresses and this machine's.
+    """
 
     token: str = ""
     hosts: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """The access that fits where the server listens: beyond loopback a token is asked, made once and kept in the home folder."""
-        own = frozenset({"localhost", socket.gethostname().lower(), host.lower(), *(name.lower() for name in settings.serve_hosts)})
+        """The access that fits where the server listens: beyond loopback a token is asked, made
+        once and kept in the home folder.
+        """
+        own = frozenset(
+            {
+                "localhost",
+                socket.gethostname().lower(),
+                host.lower(),
+                *(name.lower() for name in settings.serve_hosts),
+            }
+        )
         if settings.token:
             return cls(settings.token.get_secret_value(), own)
         return cls("" if is_loopback(host) else _kept_token(settings.home), own)
 
     def knows_host(self, header: str) -> bool:
-        """Whether a `Host` header names this server. A name that somebody points at us (DNS rebinding) is none of ours."""
+        """Whether a `Host` header names this server. A name that somebody points at us (DNS
+        rebinding) is none of ours.
+        """
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -77,8 +94,14 @@ class Gate:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not self._access.knows_host(headers.get("host", "")):
-            return PlainTextResponse("This server does not answer to that host name. Set SPADEWORK_SERVE_HOSTS to add one.\n", 421)
-        if "origin" in headers and not _same_origin(headers["origin"], scope["scheme"], headers["host"]):
+            return PlainTextResponse(
+                "This server does not answer to that host name. Set SPADEWORK_SERVE_HOSTS to add"
+                " one.\n",
+                421,
+            )
+        if "origin" in headers and not _same_origin(
+            headers["origin"], scope["scheme"], headers["host"]
+        ):
             return PlainTextResponse("This request comes from another site and was refused.\n", 403)
         return self._without_token(scope, headers) if self._access.token else None
 
@@ -91,15 +114,29 @@ class Gate:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] == "GET" and self._access.is_token(dict(query).get("token", "")):
             return self._signed_in(scope, query)
-        said = "A token is needed: open the address that the server printed when it started, or send it as `Authorization: Bearer`.\n"
+        said = (
+            "A token is needed: open the address that the server printed when it started, or send"
+            " it as `Authorization: Bearer`.\n"
+        )
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
     def _signed_in(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
-        """Keep the token in a cookie that no script reads, and take it out of the address. The path is our own: never `//elsewhere`."""
+        """Keep the token in a cookie that no script reads, and take it out of the address. The path
+        is our own: never `//elsewhere`.
+        """
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        response = RedirectResponse("/" + scope["path"].lstrip("/\\") + (f"?{rest}" if rest else ""), 303)
+        response = RedirectResponse(
+            "/" + scope["path"].lstrip("/\\") + (f"?{rest}" if rest else ""), 303
+        )
         secure = scope["scheme"] == "https"
-        response.set_cookie(_cookie_name(scope), self._access.token, httponly=True, samesite="strict", secure=secure, max_age=31_536_000)
+        response.set_cookie(
+            _cookie_name(scope),
+            self._access.token,
+            httponly=True,
+            samesite="strict",
+            secure=secure,
+            max_age=31_536_000,
+        )
         return response
 
 
@@ -117,13 +154,17 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    """Whether a page of this server sends the request. A proxy in front may speak https where we hear http."""
+    """Whether a page of this server sends the request. A proxy in front may speak https where we
+    hear http.
+    """
     parts = urlsplit(origin)
     return parts.scheme in {scheme, "https"} and parts.netloc.lower() == host.lower()
 
 
 def _cookie_name(scope: Scope) -> str:
-    """Cookies are shared by all ports of a host; servers of ours must not overwrite each other's."""
+    """Cookies are shared by all ports of a host; servers of ours must not overwrite each
+    other's.
+    """
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 
@@ -132,7 +173,9 @@ def _cookie(headers: Headers, name: str) -> str:
 
 
 def _kept_token(home: Path) -> str:
-    """The token of this home, made at its first use and readable by its owner only: it outlives the server, as its pages do."""
+    """The token of this home, made at its first use and readable by its owner only: it outlives the
+    server, as its pages do.
+    """
     path = home / TOKEN_FILE
     home.mkdir(parents=True, exist_ok=True)
     if not path.exists():

@@ -1,4 +1,6 @@
-"""`serve`: the server in this process, until it is told to stop; runs that are under way are left to be taken up by the next."""
+"""`serve`: the server in this process, until it is told to stop; runs that are under way are left
+to be taken up by the next.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,24 @@ GRACE_SECONDS = 3
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until a signal stops it. Raises SettingsError for an address that cannot be listened on."""
+    """Serve until a signal stops it. Raises SettingsError for an address that cannot be listened
+    on.
+    """
     access = Access.of(settings, host)
     sock = _listening(host, port)
     mcp = mcp_routes(settings)
-    app = build_app(settings, access=access, routes=[*mcp.routes, *openai_routes()], lifespans=[mcp.lifespan])
+    app = build_app(
+        settings, access=access, routes=[*mcp.routes, *openai_routes()], lifespans=[mcp.lifespan]
+    )
     typer.echo(_address(host, sock.getsockname()[1], access), err=True)
     # Streams are open as long as their runs, so they are told to end before the grace begins.
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=GRACE_SECONDS
+        app,
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     asyncio.run(_Server(config, app).serve([sock]))
 
@@ -58,9 +69,18 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         why = f"port {port} is in use" if taken else (error.strerror or str(error))
-        raise SettingsError(f"spadework cannot listen on {host}: {why}.", hint="Choose another with --port or --host.") from None
+        raise SettingsError(
+            f"spadework cannot listen on {host}: {why}.",
+            hint="Choose another with --port or --host.",
+        ) from None
 
 
 def _address(host: str, port: int, access: Access) -> str:
-    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, f"[{host}]" if ":" in host else host)
-    return f"spadework is at http://{shown}:{port}/" + (f"?token={access.token}" if access.token else "") + "  (Ctrl-C stops it)"
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(
+        host, f"[{host}]" if ":" in host else host
+    )
+    return (
+        f"spadework is at http://{shown}:{port}/"
+        + (f"?token={access.token}" if access.token else "")
+        + "  (Ctrl-C stops it)"
+    )

@@ -1,4 +1,6 @@
-"""A page as it was read, in lines that keep every character, with the words of quotes marked; long pages in parts."""
+"""A page as it was read, in lines that keep every character, with the words of quotes marked; long
+pages in parts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Characters of a line; `marks` are the ids of the evidence they belong to, `first` those that begin here."""
+    """Characters of a line; `marks` are the ids of the evidence they belong to, `first` those that
+    begin here.
+    """
 
     text: str
     marks: tuple[str, ...] = ()
@@ -44,11 +48,17 @@ class Part:
 
 
 def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str = "") -> Part:
-    """The part of a page that holds the evidence `current`, else the part `wanted` (from 1, or the nearest there is)."""
+    """The part of a page that holds the evidence `current`, else the part `wanted` (from 1, or the
+    nearest there is).
+    """
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
-    number = min(max(wanted, 1), last) if here is None else max(n for n in range(1, last + 1) if cuts[n - 1] <= here or n == 1)
+    number = (
+        min(max(wanted, 1), last)
+        if here is None
+        else max(n for n in range(1, last + 1) if cuts[n - 1] <= here or n == 1)
+    )
     start, end = cuts[number - 1], cuts[number]
     return Part(tuple(_lines(text, start, end, evidence)), number, last)
 
@@ -70,7 +80,14 @@ def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> lis
         kind: LineKind = "code" if fence or mark else _kind(line)
         if mark:
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        made.append(Line(kind, tuple(_pieces(line, at, [e for e in own if e.start < at + len(line) and e.end > at]))))
+        made.append(
+            Line(
+                kind,
+                tuple(
+                    _pieces(line, at, [e for e in own if e.start < at + len(line) and e.end > at])
+                ),
+            )
+        )
         at += len(line) + 1
     return made
 
@@ -90,11 +107,16 @@ def _fence_before(text: str, start: int) -> str:
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     """A line cut wherever a quote begins or ends; `at` is where the line begins on its page."""
-    borders = {0, len(line)} | {min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)}
+    borders = {0, len(line)} | {
+        min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
+    }
     cuts = sorted(borders)
     made = []
     for start, end in pairwise(cuts):
         inside = [e for e in evidence if e.start < at + end and e.end > at + start]
-        marks, first = tuple(e.id for e in inside), tuple(e.id for e in inside if e.start == at + start)
+        marks, first = (
+            tuple(e.id for e in inside),
+            tuple(e.id for e in inside if e.start == at + start),
+        )
         made.append(Piece(line[start:end], marks, first))
     return made

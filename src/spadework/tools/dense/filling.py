@@ -1,4 +1,6 @@
-"""Giving passages their vectors: batch by batch, each kept before the next is asked for, so that nothing is paid for twice."""
+"""Giving passages their vectors: batch by batch, each kept before the next is asked for, so that
+nothing is paid for twice.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.embed import BATCH, PARALLEL, Embedder
 
-#: Passages of one batch at least: what a killed process has paid for in vain at most. It is as much as an endpoint is asked for at once.
+#: Passages of one batch at least: what a killed process has paid for in vain at most. It is as much
+#: as an endpoint is asked for at once.
 LEAST = BATCH * PARALLEL
 
 
 async def fill(
-    vectors: Vectors, embeds: Embedder, documents: Iterable[Sequence[Passage]], tell: Callable[[int], None] = lambda documents: None
+    vectors: Vectors,
+    embeds: Embedder,
+    documents: Iterable[Sequence[Passage]],
+    tell: Callable[[int], None] = lambda documents: None,
 ) -> int:
-    """Give all passages of documents their vectors, and `tell` how many documents are done. Returns how many texts had to be embedded.
+    """Give all passages of documents their vectors, and `tell` how many documents are done. Returns
+    how many texts had to be embedded.
 
     Raises ModelError; what was kept by then stays.
     """

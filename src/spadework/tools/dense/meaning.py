@@ -1,4 +1,6 @@
-"""Questions as vectors, for the time of a run. The first fault ends it: full text alone goes on, and the fault is told."""
+"""Questions as vectors, for the time of a run. The first fault ends it: full text alone goes on,
+and the fault is told.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Meaning:
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """The vector of a question, None where it cannot be had. The same question costs nothing twice."""
+        """The vector of a question, None where it cannot be had. The same question costs nothing
+        twice.
+        """
         if self.broken:
             return None
         if question not in self._asked:
@@ -44,15 +48,24 @@ class Meaning:
             self._asked[question] = self._task
         return (await asyncio.shield(self._asked[question])).get(question)
 
-    def fail(self, error: ModelError | TimeoutError, effect: str = "What had yet to be searched was searched by words alone.") -> None:
+    def fail(
+        self,
+        error: ModelError | TimeoutError,
+        effect: str = "What had yet to be searched was searched by words alone.",
+    ) -> None:
         """Ask no more in this run."""
         self.broken = True
-        reason = f"{error} {getattr(error, 'hint', '')}".strip() or f"No vector came within {self._seconds:g} s."
+        reason = (
+            f"{error} {getattr(error, 'hint', '')}".strip()
+            or f"No vector came within {self._seconds:g} s."
+        )
         self.tell(reason, effect)
 
     def tell(self, reason: str, effect: str) -> None:
         """Note what was lost."""
-        problem = Problem(stage="embeddings", subject=self.embeds.name, reason=reason, effect=effect)
+        problem = Problem(
+            stage="embeddings", subject=self.embeds.name, reason=reason, effect=effect
+        )
         self._problems.setdefault(reason, problem)
 
     async def close(self) -> None:
@@ -74,6 +87,8 @@ class Meaning:
 
 
 def meaning_of(settings: Settings) -> Meaning | None:
-    """The model for embeddings of the settings, None where they name none. Raises SettingsError where its key is missing."""
+    """The model for embeddings of the settings, None where they name none. Raises SettingsError
+    where its key is missing.
+    """
     embeds = embedder(settings)
     return Meaning(embeds) if embeds else None

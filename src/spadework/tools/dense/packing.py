@@ -1,4 +1,6 @@
-"""Vectors packed to a byte a number, and compared as they are. numpy is imported where it is needed: most runs have no vectors."""
+"""Vectors packed to a byte a number, and compared as they are. numpy is imported where it is
+needed: most runs have no vectors.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ if TYPE_CHECKING:
 
 
 def packed(vector: Sequence[float]) -> bytes:
-    """A vector as it is kept: a factor (float32), and what it is to be multiplied by, a byte a number.
+    """A vector as it is kept: a factor (float32), and what it is to be multiplied by, a byte a
+    number.
 
-    Rounding moves a number by 1/254 of the greatest one at most. Bytes are read several times as fast as float16.
+    Rounding moves a number by 1/254 of the greatest one at most. Bytes are read several times as
+    fast as float16.
     """
     import numpy as np
 
@@ -27,6 +31,8 @@ def cosines(vectors: Sequence[bytes], question: NDArray[np.float32]) -> NDArray[
     """The cosine of every vector to a question's."""
     import numpy as np
 
-    rows = np.frombuffer(b"".join(vectors), np.dtype([("factor", "<f4"), ("numbers", "i1", question.shape)]))
+    rows = np.frombuffer(
+        b"".join(vectors), np.dtype([("factor", "<f4"), ("numbers", "i1", question.shape)])
+    )
     found: NDArray[np.float32] = (rows["numbers"].astype(np.float32) @ question) * rows["factor"]
     return found

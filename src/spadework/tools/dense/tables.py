@@ -16,7 +16,8 @@ BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL);
 CREATE TABLE places (
-    mark TEXT, model TEXT, number INTEGER, start INTEGER, stop INTEGER NOT NULL, checksum INTEGER NOT NULL, vector INTEGER NOT NULL,
+    mark TEXT, model TEXT, number INTEGER, start INTEGER, stop INTEGER NOT NULL,
+    checksum INTEGER NOT NULL, vector INTEGER NOT NULL,
     PRIMARY KEY (mark, model, number, start)
 ) WITHOUT ROWID;
 CREATE INDEX places_of_vector ON places (vector);
@@ -36,7 +37,9 @@ def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file opened, made where there is none; every statement is a commit of its own. Raises ModelError where it cannot be used."""
+    """The file opened, made where there is none; every statement is a commit of its own. Raises
+    ModelError where it cannot be used.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
@@ -46,7 +49,9 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
             yield db
     except (sqlite3.Error, OSError) as error:
         said = (error.strerror or "") if isinstance(error, OSError) else str(error)
-        if type(error) is sqlite3.DatabaseError:  # no database, or a damaged one: there is nothing to be saved
+        if (
+            type(error) is sqlite3.DatabaseError
+        ):  # no database, or a damaged one: there is nothing to be saved
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
             said = f"{said}; they are made anew"

@@ -1,7 +1,9 @@
-"""Vectors of passages in one SQLite file, which several processes share: each text is paid for once for every model.
+"""Vectors of passages in one SQLite file, which several processes share: each text is paid for once
+for every model.
 
-A vector is found by a digest of the model's name and the text, so that all who have the same passage share it. A place is a passage of one
-index (`mark`), with the checksum of its words: what stands there may have changed since.
+A vector is found by a digest of the model's name and the text, so that all who have the same
+passage share it. A place is a passage of one index (`mark`), with the checksum of its words: what
+stands there may have changed since.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from spadework.tools.dense.packing import cosines, packed
 from spadework.tools.dense.tables import reading, writing
 from spadework.tools.transaction import transaction
 
-#: Of more passages only those that words have found are compared with a question: to look at all of them takes too long.
+#: Of more passages only those that words have found are compared with a question: to look at all of
+#: them takes too long.
 MOST_PLACES = 100_000
-#: The vectors are not looked through for longer: what words have found must not come too late for it.
+#: The vectors are not looked through for longer: what words have found must not come too late for
+#: it.
 SCAN_SECONDS = 2.0
 #: Vectors that are looked at at once: they fit the cache of a processor.
 _BLOCK = 256
@@ -34,7 +38,9 @@ _Row = tuple[int, int, int, int, bytes]
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage `start:end` of document `number`. `body` is what stands there, `text` that with the headings above it."""
+    """A passage `start:end` of document `number`. `body` is what stands there, `text` that with the
+    headings above it.
+    """
 
     number: int
     start: int
@@ -84,21 +90,31 @@ class Vectors:
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Those of the texts that have no vector yet, each once."""
         with reading(self.path) as db:
-            return [text for text in dict.fromkeys(texts) if db is None or self._found(db, text) is None]
+            return [
+                text for text in dict.fromkeys(texts) if db is None or self._found(db, text) is None
+            ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Keep vectors by their texts, and where passages stand that have them; all of it or nothing.
+        """Keep vectors by their texts, and where passages stand that have them; all of it or
+        nothing.
 
-        A document with a text whose vector another process has forgotten meanwhile is left out, as one that is still to be embedded.
-        Raises ModelError for vectors of another size than those that are kept.
+        A document with a text whose vector another process has forgotten meanwhile is left out, as
+        one that is still to be embedded. Raises ModelError for vectors of another size than those
+        that are kept.
         """
         with writing(self.path) as db, transaction(db):
             size = self._size(db)
-            lost = {one.number for one in passages if one.text not in made and self._found(db, one.text) is None}
+            lost = {
+                one.number
+                for one in passages
+                if one.text not in made and self._found(db, one.text) is None
+            }
             for one in passages:
                 if one.number in lost:
                     continue
-                number, found = self._found(db, one.text) or self._added(db, one.text, made[one.text])
+                number, found = self._found(db, one.text) or self._added(
+                    db, one.text, made[one.text]
+                )
                 size = size or found
                 if found != size:
                     raise self._misfit(found, size)
@@ -106,11 +122,17 @@ class Vectors:
                 db.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?, ?, ?)", place)
 
     def nearest(
-        self, vector: Sequence[float], most: int, among: Iterable[tuple[int, int]] | None = None, within: Collection[int] | None = None
+        self,
+        vector: Sequence[float],
+        most: int,
+        among: Iterable[tuple[int, int]] | None = None,
+        within: Collection[int] | None = None,
     ) -> list[Near]:
-        """At most `most` passages, nearest first: only those `among` (document, start) and of the documents `within`, where they are given.
+        """At most `most` passages, nearest first: only those `among` (document, start) and of the
+        documents `within`, where they are given.
 
-        Raises ModelError where the question's vector has another size than theirs, and where they cannot be compared in time.
+        Raises ModelError where the question's vector has another size than theirs, and where they
+        cannot be compared in time.
         """
         import numpy as np
 
@@ -126,19 +148,33 @@ class Vectors:
             kept = rows if within is None else (row for row in rows if row[0] in within)
             while block := list(islice(kept, _BLOCK)):
                 if time.monotonic() > until:
-                    raise ModelError(f"The vectors could not be compared within {SCAN_SECONDS:g} s.")
+                    raise ModelError(
+                        f"The vectors could not be compared within {SCAN_SECONDS:g} s."
+                    )
                 if odd := next((row for row in block if len(row[4]) - 4 != size), None):
                     raise self._misfit(len(odd[4]) - 4, size)
                 found = cosines([row[4] for row in block], asked)
                 better = np.flatnonzero(found > least)
-                best = heapq.nlargest(most, [*best, *((float(found[n]), *block[n][:4]) for n in better)]) if len(better) else best
+                best = (
+                    heapq.nlargest(
+                        most, [*best, *((float(found[n]), *block[n][:4]) for n in better)]
+                    )
+                    if len(better)
+                    else best
+                )
                 least = best[-1][0] if len(best) == most else least
-        return [Near(number, start, end, checksum, cosine) for cosine, number, start, end, checksum in best]
+        return [
+            Near(number, start, end, checksum, cosine)
+            for cosine, number, start, end, checksum in best
+        ]
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Forget documents, by every model, and the vectors that nobody else has."""
         if gone := list(numbers):
-            self._forget("mark = ? AND number IN (SELECT value FROM json_each(?))", (self._key[0], json.dumps(gone)))
+            self._forget(
+                "mark = ? AND number IN (SELECT value FROM json_each(?))",
+                (self._key[0], json.dumps(gone)),
+            )
 
     def forget_others(self, marks: Collection[str]) -> None:
         """Forget every index that is not among `marks`."""
@@ -149,14 +185,23 @@ class Vectors:
             if db is None:
                 return
             with transaction(db):
-                gone = db.execute(f"SELECT DISTINCT vector FROM places WHERE {which}", values).fetchall()
+                gone = db.execute(
+                    f"SELECT DISTINCT vector FROM places WHERE {which}", values
+                ).fetchall()
                 db.execute(f"DELETE FROM places WHERE {which}", values)
-                alone = "id = ? AND NOT EXISTS (SELECT 1 FROM places WHERE places.vector = vectors.id)"
+                alone = (
+                    "id = ? AND NOT EXISTS (SELECT 1 FROM places WHERE places.vector = vectors.id)"
+                )
                 db.executemany(f"DELETE FROM vectors WHERE {alone}", gone)
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _rows(self, db: sqlite3.Connection, among: Iterable[tuple[int, int]] | None) -> Iterator[_Row]:
-        query = "SELECT number, start, stop, checksum, vectors.vector FROM places JOIN vectors ON id = places.vector"
+    def _rows(
+        self, db: sqlite3.Connection, among: Iterable[tuple[int, int]] | None
+    ) -> Iterator[_Row]:
+        query = (
+            "SELECT number, start, stop, checksum, vectors.vector FROM places JOIN vectors ON id ="
+            " places.vector"
+        )
         query = f"{query} WHERE mark = ? AND model = ?"
         if among is None:
             yield from db.execute(query, self._key)
@@ -165,26 +210,41 @@ class Vectors:
             yield from db.execute(f"{query} AND number = ? AND start = ?", (*self._key, *place))
 
     def _size(self, db: sqlite3.Connection) -> int:
-        """How many dimensions the model's vectors have, whatever index they are of: they are shared. 0 where there is none."""
-        query = "SELECT length(vectors.vector) - 4 FROM places JOIN vectors ON id = places.vector WHERE model = ? LIMIT 1"
+        """How many dimensions the model's vectors have, whatever index they are of: they are
+        shared. 0 where there is none.
+        """
+        query = (
+            "SELECT length(vectors.vector) - 4 FROM places JOIN vectors ON id = places.vector WHERE"
+            " model = ? LIMIT 1"
+        )
         found = db.execute(query, self._key[1:]).fetchone()
         return int(found[0]) if found else 0
 
     def _found(self, db: sqlite3.Connection, text: str) -> tuple[int, int] | None:
         """The id and the dimensions of a text's vector."""
-        found = db.execute("SELECT id, length(vector) - 4 FROM vectors WHERE digest = ?", (self._digest(text),)).fetchone()
+        found = db.execute(
+            "SELECT id, length(vector) - 4 FROM vectors WHERE digest = ?", (self._digest(text),)
+        ).fetchone()
         return (int(found[0]), int(found[1])) if found else None
 
     def _added(self, db: sqlite3.Connection, text: str, vector: Sequence[float]) -> tuple[int, int]:
-        done = db.execute("INSERT INTO vectors (digest, vector) VALUES (?, ?)", (self._digest(text), packed(vector)))
+        done = db.execute(
+            "INSERT INTO vectors (digest, vector) VALUES (?, ?)",
+            (self._digest(text), packed(vector)),
+        )
         return int(done.lastrowid or 0), len(vector)
 
     def _digest(self, text: str) -> bytes:
-        return hashlib.blake2b(f"{self.model}\n{text}".encode(errors="replace"), digest_size=16).digest()
+        return hashlib.blake2b(
+            f"{self.model}\n{text}".encode(errors="replace"), digest_size=16
+        ).digest()
 
     def _misfit(self, found: int, size: int) -> ModelError:
         hint = f"Another model answers to that name: give it another, or delete {self.path}."
-        return ModelError(f"The vectors of {self.model} have {found} dimensions now, those that are kept {size}.", hint=hint)
+        return ModelError(
+            f"The vectors of {self.model} have {found} dimensions now, those that are kept {size}.",
+            hint=hint,
+        )
 
 
 def _checksum(body: str) -> int:

@@ -1,4 +1,6 @@
-"""A result for a calling model: the report, three sources in full, three as key points, the rest as references, in so many tokens (S11)."""
+"""A result for a calling model: the report, three sources in full, three as key points, the rest as
+references, in so many tokens (S11).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ REFERENCE_CHARS = 200
 
 #: Characters of the pieces that a page is cut into.
 PIECE_CHARS = 1_500
-#: The least tokens that an answer can be asked to fit in: what is always there takes about half of them.
+#: The least tokens that an answer can be asked to fit in: what is always there takes about half of
+#: them.
 LEAST_TOKENS = 500
 #: Left-out sources that are named one by one.
 MOST_NAMED = 12
@@ -33,7 +36,9 @@ _GAP = "[…]"
 
 @dataclass(frozen=True)
 class Levels:
-    """How many sources stand in full, as key points and as references, and how many characters of the report are shown."""
+    """How many sources stand in full, as key points and as references, and how many characters of
+    the report are shown.
+    """
 
     full: int
     key: int
@@ -43,7 +48,9 @@ class Levels:
 
 @dataclass(frozen=True)
 class Material:
-    """What an answer is composed of: the sources, weightiest first, the ledger by page, the texts by hash, the fence for them."""
+    """What an answer is composed of: the sources, weightiest first, the ledger by page, the texts
+    by hash, the fence for them.
+    """
 
     result: Result
     sources: Sequence[Source]
@@ -51,16 +58,25 @@ class Material:
     texts: Mapping[str, str]
     fenced: Callable[[str], str]
     where: str
-    #: What is shown of sources in full, by their numbers: cutting long pages takes time, and levels are tried one after another.
+    #: What is shown of sources in full, by their numbers: cutting long pages takes time, and levels
+    #: are tried one after another.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
-def compressed(result: Result, texts: Mapping[str, str], *, limit: int, fenced: Callable[[str], str], where: str = "") -> str:
+def compressed(
+    result: Result,
+    texts: Mapping[str, str],
+    *,
+    limit: int,
+    fenced: Callable[[str], str],
+    where: str = "",
+) -> str:
     """The answer as Markdown, at most `limit` tokens; the same for the same result.
 
-    `texts` are the stored pages by content hash, as far as they are at hand; `fenced` encloses text from pages; `where` says where the
-    files of the session are. What does not fit is left out in the order of S11: references, the length of sources in full, key points, the
-    end of the report. What is left out is named. Raises ValueError for a limit under LEAST_TOKENS.
+    `texts` are the stored pages by content hash, as far as they are at hand; `fenced` encloses text
+    from pages; `where` says where the files of the session are. What does not fit is left out in
+    the order of S11: references, the length of sources in full, key points, the end of the report.
+    What is left out is named. Raises ValueError for a limit under LEAST_TOKENS.
     """
     if limit < LEAST_TOKENS:
         raise ValueError(f"An answer cannot fit in {limit} tokens: {LEAST_TOKENS} are the least.")
@@ -69,13 +85,19 @@ def compressed(result: Result, texts: Mapping[str, str], *, limit: int, fenced: 
         if count(_composed(material, replace(rung, references=0))) <= limit:
             return _with_references(material, rung, limit)
     # Not even the report fits: its numbers still lead to addresses.
-    references = largest(len(material.sources), lambda n: _fits(material, Levels(0, 0, n, 0), limit // 3))
-    shown = largest(len(result.report), lambda n: _fits(material, Levels(0, 0, references, n), limit))
+    references = largest(
+        len(material.sources), lambda n: _fits(material, Levels(0, 0, n, 0), limit // 3)
+    )
+    shown = largest(
+        len(result.report), lambda n: _fits(material, Levels(0, 0, references, n), limit)
+    )
     return _composed(material, Levels(0, 0, references, shown))
 
 
 def shortened(report: str, chars: int) -> str:
-    """The beginning of a Markdown text in whole blocks, at most `chars` characters; of a first block that is longer, its beginning."""
+    """The beginning of a Markdown text in whole blocks, at most `chars` characters; of a first
+    block that is longer, its beginning.
+    """
     if len(report) <= chars:
         return report
     ends = [block.end for block in blocks(report) if block.end <= chars]
@@ -83,9 +105,16 @@ def shortened(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Whole pieces of a page, in its order, at most `most` characters: first those that hold `spans` in their order, then neighbours."""
+    """Whole pieces of a page, in its order, at most `most` characters: first those that hold
+    `spans` in their order, then neighbours.
+    """
     pieces = cut(text, PIECE_CHARS)
-    holding = [n for start, end in spans for n, piece in enumerate(pieces) if piece[0] < end and start < piece[1]]
+    holding = [
+        n
+        for start, end in spans
+        for n, piece in enumerate(pieces)
+        if piece[0] < end and start < piece[1]
+    ]
     taken: set[int] = set()
     room = most
     for n in chain(holding, _outward(holding or [0], len(pieces))):
@@ -97,7 +126,9 @@ def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
 
 
 def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) -> str:
-    """The taken pieces as they stand, with a mark where something before, between or after them is missing."""
+    """The taken pieces as they stand, with a mark where something before, between or after them is
+    missing.
+    """
     parts = [_GAP] if taken and taken[0] > 0 else []
     first: int | None = None
     for n, following in zip(taken, [*taken[1:], None], strict=False):
@@ -116,7 +147,9 @@ def _outward(holding: Sequence[int], total: int) -> Iterator[int]:
     yield from sorted(range(total), key=lambda n: (min(abs(n - held) for held in holding), n))
 
 
-def _material(result: Result, texts: Mapping[str, str], fenced: Callable[[str], str], where: str) -> Material:
+def _material(
+    result: Result, texts: Mapping[str, str], fenced: Callable[[str], str], where: str
+) -> Material:
     """The sources by how many sentences of the report rest on them, then by their numbers."""
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     cited = [ledger[c.evidence_id].url for c in result.citations if c.evidence_id in ledger]
@@ -129,7 +162,9 @@ def _material(result: Result, texts: Mapping[str, str], fenced: Callable[[str], 
 
 
 def _ladder(sources: int, report: int) -> Iterator[Levels]:
-    """Ever less, each time with all references that are left: fewer sources in full, then fewer key points."""
+    """Ever less, each time with all references that are left: fewer sources in full, then fewer key
+    points.
+    """
     for full in range(FULL, -1, -1):
         yield _levels(full, FULL + KEY - full, sources, report)
     for key in range(FULL + KEY - 1, -1, -1):
@@ -143,7 +178,9 @@ def _levels(full: int, key: int, sources: int, report: int) -> Levels:
 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """The greatest number up to `top` that fits, where all below one that fits do too; 0 when none was seen to fit."""
+    """The greatest number up to `top` that fits, where all below one that fits do too; 0 when none
+    was seen to fit.
+    """
     if fits(top):
         return top
     low, high = 0, top
@@ -155,7 +192,9 @@ def largest(top: int, fits: Callable[[int], bool]) -> int:
 
 def _with_references(material: Material, levels: Levels, limit: int) -> str:
     """As many of its references as fit."""
-    best = largest(levels.references, lambda n: _fits(material, replace(levels, references=n), limit))
+    best = largest(
+        levels.references, lambda n: _fits(material, replace(levels, references=n), limit)
+    )
     return _composed(material, replace(levels, references=best))
 
 
@@ -168,26 +207,48 @@ def _composed(material: Material, levels: Levels) -> str:
     parts = [shortened(material.result.report, levels.report).rstrip()]
     missing: list[str] = []
     if len(parts[0]) < len(material.result.report.rstrip()):
-        missing.append(f"The end of the report: {len(parts[0])} of {len(material.result.report)} characters are shown.")
-    for heading, sources, shown in (("Sources in full", full, _in_full), ("Key points of further sources", key, _key_points)):
+        missing.append(
+            f"The end of the report: {len(parts[0])} of {len(material.result.report)} characters"
+            " are shown."
+        )
+    for heading, sources, shown in (
+        ("Sources in full", full, _in_full),
+        ("Key points of further sources", key, _key_points),
+    ):
         bodies = [(source, *shown(material, source)) for source in sources]
         if bodies:
-            parts += [f"# {heading}", *(f"{_head(source)}\n{material.fenced(body)}" for source, body, _ in bodies if body)]
+            parts += [
+                f"# {heading}",
+                *(
+                    f"{_head(source)}\n{material.fenced(body)}"
+                    for source, body, _ in bodies
+                    if body
+                ),
+            ]
             missing += [f"[{source.n}]: {note}" for source, _, note in bodies if note]
     if references:
         parts += ["# Further sources", "\n".join(_reference(source) for source in references)]
     if dropped:
         more = f" and {len(dropped) - MOST_NAMED} more" if len(dropped) > MOST_NAMED else ""
-        missing.append(f"Sources {', '.join(f'[{source.n}]' for source in dropped[:MOST_NAMED])}{more}.")
+        missing.append(
+            f"Sources {', '.join(f'[{source.n}]' for source in dropped[:MOST_NAMED])}{more}."
+        )
     if missing:
         parts += ["# Left out of this answer", "\n".join(f"- {line}" for line in missing)]
     return visible("\n\n".join(part for part in [*parts, _pointer(material)] if part)) + "\n"
 
 
-def _shared_out(sources: Sequence[Source], levels: Levels) -> tuple[Sequence[Source], Sequence[Source], Sequence[Source], Sequence[Source]]:
+def _shared_out(
+    sources: Sequence[Source], levels: Levels
+) -> tuple[Sequence[Source], Sequence[Source], Sequence[Source], Sequence[Source]]:
     """The sources in full, as key points, as references, and those left out."""
     key, references = levels.full + levels.key, levels.full + levels.key + levels.references
-    return sources[: levels.full], sources[levels.full : key], sources[key:references], sources[references:]
+    return (
+        sources[: levels.full],
+        sources[levels.full : key],
+        sources[key:references],
+        sources[references:],
+    )
 
 
 def _in_full(material: Material, source: Source) -> tuple[str, str]:
@@ -199,7 +260,11 @@ def _in_full(material: Material, source: Source) -> tuple[str, str]:
 
 def _cut_to_size(material: Material, source: Source) -> tuple[str, str]:
     text = material.texts.get(source.content_hash, "")
-    spans = [(e.start, e.end) for e in material.evidence.get(source.url, ()) if e.content_hash == source.content_hash]
+    spans = [
+        (e.start, e.end)
+        for e in material.evidence.get(source.url, ())
+        if e.content_hash == source.content_hash
+    ]
     shown = text if len(text) <= FULL_CHARS else around(text, spans, FULL_CHARS)
     if not shown:
         return _key_points(material, source)
@@ -207,7 +272,9 @@ def _cut_to_size(material: Material, source: Source) -> tuple[str, str]:
 
 
 def _key_points(material: Material, source: Source) -> tuple[str, str]:
-    """The quotes from a source, as many whole ones as fit; of a first one that is longer, its beginning."""
+    """The quotes from a source, as many whole ones as fit; of a first one that is longer, its
+    beginning.
+    """
     quotes = [f"- {e.quote.strip()}" for e in material.evidence.get(source.url, ())]
     if not quotes:
         return one_line(material.texts.get(source.content_hash, ""), KEY_CHARS), ""
@@ -217,12 +284,17 @@ def _key_points(material: Material, source: Source) -> tuple[str, str]:
             break
         shown.append(quote)
     body = "\n".join(shown) or one_line(quotes[0], KEY_CHARS)
-    return body, "" if len(shown) == len(quotes) else f"{len(shown)} of {len(quotes)} quotes are shown."
+    return body, (
+        "" if len(shown) == len(quotes) else f"{len(shown)} of {len(quotes)} quotes are shown."
+    )
 
 
 def _head(source: Source) -> str:
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
-    title, domain = escaped(one_line(source.title or source.domain, 120)), escaped(one_line(source.domain, 80))
+    title, domain = (
+        escaped(one_line(source.title or source.domain, 120)),
+        escaped(one_line(source.domain, 80)),
+    )
     return f"[{source.n}] {title} ({domain}{date})\n{_url(source)}"
 
 
@@ -232,11 +304,17 @@ def _url(source: Source) -> str:
 
 
 def _reference(source: Source) -> str:
-    """One line: number, title and address; an address too long for it is left to the list of sources."""
+    """One line: number, title and address; an address too long for it is left to the list of
+    sources.
+    """
     url, lead = _url(source), f"- [{source.n}] "
     room = REFERENCE_CHARS - len(lead)
     if len(url) + 2 > room:
-        return lead + one_line(f"{escaped(one_line(source.title, 80))} ({source.domain}; its address is in the list of sources)", room)
+        return lead + one_line(
+            f"{escaped(one_line(source.title, 80))} ({source.domain}; its address is in the list of"
+            " sources)",
+            room,
+        )
     title = one_line(source.title, room - len(url) - 1)
     return f"{lead}{title} {url}" if title else lead + url
 
@@ -244,8 +322,11 @@ def _reference(source: Source) -> str:
 def _pointer(material: Material) -> str:
     """Where everything is."""
     id_ = material.result.session_id
-    files = f" All files are in {material.where}." if 0 < len(material.where) <= LONGEST_PATH else ""
+    files = (
+        f" All files are in {material.where}." if 0 < len(material.where) <= LONGEST_PATH else ""
+    )
     return (
-        f"---\nEverything of this session can be read with get_session_data(session_id={id_!r}, part=…): report, sources, evidence, "
-        f"conflicts, problems, and page (the whole text of a source by its number).{files}"
+        f"---\nEverything of this session can be read with get_session_data(session_id={id_!r},"
+        " part=…): report, sources, evidence, conflicts, problems, and page (the whole text of a"
+        f" source by its number).{files}"
     )

@@ -1,4 +1,6 @@
-"""The report as a Word document: headings, paragraphs, code, `[n]` that lead to numbered sources with their quotes."""
+"""The report as a Word document: headings, paragraphs, code, `[n]` that lead to numbered sources
+with their quotes.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ def _source(document: Document, source: Reference) -> None:
     paragraph.add_run(f"{source.n}.\t")
     paragraph._p.append(end)
     _linked(paragraph, source.title, source.link)
-    about = paragraph.add_run("\n" + " · ".join(part for part in (source.host, source.date, source.url) if part))
+    about = paragraph.add_run(
+        "\n" + " · ".join(part for part in (source.host, source.date, source.url) if part)
+    )
     about.font.color.rgb, about.font.size = _SOFT, Pt(9)
     for quoted in source.quotes:
         _quote(document, quoted)
@@ -106,7 +110,9 @@ def _linked(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
     if not url:
         return
     link = OxmlElement("w:hyperlink")
-    link.set(qn("r:id"), paragraph.part.relate_to(url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+    link.set(
+        qn("r:id"), paragraph.part.relate_to(url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    )
     for run in paragraph.runs[start:]:
         run.font.underline = True
         run.font.color.rgb = _ACCENT
@@ -135,7 +141,11 @@ def _bookmark(n: int) -> str:
 
 def _properties(document: Document, sheet: Sheet) -> None:
     properties = document.core_properties
-    properties.title, properties.author, properties.comments = words(sheet.title)[:MOST_TITLE], "spadework", ""
+    properties.title, properties.author, properties.comments = (
+        words(sheet.title)[:MOST_TITLE],
+        "spadework",
+        "",
+    )
     properties.created = properties.modified = datetime.now(UTC)
 
 
@@ -155,4 +165,8 @@ def _styles(document: Document) -> None:
     source.paragraph_format.left_indent, source.paragraph_format.first_line_indent = Pt(24), Pt(-24)
     source.paragraph_format.space_before, source.paragraph_format.space_after = Pt(8), Pt(4)
     quote = document.styles["Quote"]
-    quote.font.size, quote.paragraph_format.left_indent, quote.paragraph_format.space_after = Pt(9.5), Pt(36), Pt(4)
+    quote.font.size, quote.paragraph_format.left_indent, quote.paragraph_format.space_after = (
+        Pt(9.5),
+        Pt(36),
+        Pt(4),
+    )

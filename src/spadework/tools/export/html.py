@@ -1,4 +1,6 @@
-"""The report as one self-contained HTML file: no script, no outside request; a marker opens the card with its quote."""
+"""The report as one self-contained HTML file: no script, no outside request; a marker opens the
+card with its quote.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +15,37 @@ from spadework.values import Result
 
 
 def to_html(result: Result) -> str:
-    """The report of a result as an HTML document. What came from outside stands in it as text; only http(s) URLs are links."""
+    """The report of a result as an HTML document. What came from outside stands in it as text; only
+    http(s) URLs are links.
+    """
     return _environment().get_template("report.html").render(sheet=laid_out(result))
 
 
-#: Characters of a last word that may stay on one line with its markers; scripts without spaces have far longer "words".
+#: Characters of a last word that may stay on one line with its markers; scripts without spaces have
+#: far longer "words".
 MOST_KEPT = 24
 
 
 def ending(said: Said) -> tuple[tuple[Run, ...], str]:
-    """The runs of a sentence without its last word, and that word, which stays on one line with the markers."""
+    """The runs of a sentence without its last word, and that word, which stays on one line with the
+    markers.
+    """
     if not said.runs or said.runs[-1].code:
         return said.runs, ""
     start, space, last = said.runs[-1].text.rpartition(" ")
-    return ((*said.runs[:-1], Run(start + space)), last) if len(last) <= MOST_KEPT else (said.runs, "")
+    return (
+        ((*said.runs[:-1], Run(start + space)), last) if len(last) <= MOST_KEPT else (said.runs, "")
+    )
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters |= {"words": words, "ending": ending}
     return environment

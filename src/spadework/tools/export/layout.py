@@ -1,4 +1,6 @@
-"""Lays a result out for the formats that draw it: sentences joined to paragraphs, markers tied to the quotes of their sentence."""
+"""Lays a result out for the formats that draw it: sentences joined to paragraphs, markers tied to
+the quotes of their sentence.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,20 @@ import re
 from collections.abc import Mapping
 
 from spadework.tools.export.markdown import fragment_link, safe_url
-from spadework.tools.export.sheet import Block, BlockKind, Card, Chapter, Marker, Proven, Quoted, Reference, Run, Said, Sheet, State
+from spadework.tools.export.sheet import (
+    Block,
+    BlockKind,
+    Card,
+    Chapter,
+    Marker,
+    Proven,
+    Quoted,
+    Reference,
+    Run,
+    Said,
+    Sheet,
+    State,
+)
 from spadework.tools.inline import scan
 from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
 
@@ -49,7 +64,9 @@ def runs(text: str) -> tuple[Run, ...]:
 
 
 def _one_line(found: list[Run]) -> tuple[Run, ...]:
-    """Runs with one space where there was white space, none at the ends; neighbours of one kind are joined."""
+    """Runs with one space where there was white space, none at the ends; neighbours of one kind are
+    joined.
+    """
     joined: list[Run] = []
     for run in found:
         text = _SPACE.sub(" ", run.text)
@@ -71,20 +88,32 @@ class _Layout:
     """The numbering of one report: its cited sources by URL, its cards by source and quotes."""
 
     def __init__(self, result: Result) -> None:
-        self.ledger: Mapping[str, Evidence] = {e.id: e for topic in result.topics for e in topic.evidence}
-        cited = [i for s in result.document.sections for said in s.sentences for i in said.evidence_ids if i in self.ledger]
+        self.ledger: Mapping[str, Evidence] = {
+            e.id: e for topic in result.topics for e in topic.evidence
+        }
+        cited = [
+            i
+            for s in result.document.sections
+            for said in s.sentences
+            for i in said.evidence_ids
+            if i in self.ledger
+        ]
         self.quoted = {id_: _quoted(self.ledger[id_]) for id_ in dict.fromkeys(cited)}
         self.sources = {s.url: ref for s in result.sources if (ref := self._reference(s)).quotes}
         self.cards: dict[tuple[str, ...], Card] = {}
 
     def chapter(self, section: Section) -> Chapter:
-        """Sentences that rest on one page stand in one paragraph; items make lists; code stands alone."""
+        """Sentences that rest on one page stand in one paragraph; items make lists; code stands
+        alone.
+        """
         made: list[Block] = []
         before = ""
         for sentence in section.sentences:
             pages = [self.ledger[i].url for i in sentence.evidence_ids if i in self.ledger]
             said, language = self._said(sentence), _clean(sentence.language)
-            item = (not pages and section.kind != "summary") or any(self._is_item(i) for i in sentence.evidence_ids)
+            item = (not pages and section.kind != "summary") or any(
+                self._is_item(i) for i in sentence.evidence_ids
+            )
             kind: BlockKind = "code" if sentence.code else "items" if item else "paragraph"
             stands_with = kind if kind != "paragraph" else pages[0] if pages else "plain"
             if kind != "code" and made and stands_with == before:
@@ -95,11 +124,18 @@ class _Layout:
         return Chapter(runs(section.heading), section.kind, tuple(made))
 
     def _said(self, sentence: Sentence) -> Said:
-        text = (Run(_clean(sentence.text).strip("\n"), code=True),) if sentence.code else runs(sentence.text)
+        text = (
+            (Run(_clean(sentence.text).strip("\n"), code=True),)
+            if sentence.code
+            else runs(sentence.text)
+        )
         ids: dict[str, list[str]] = {}
         for id_ in dict.fromkeys(i for i in sentence.evidence_ids if i in self.ledger):
             ids.setdefault(self.ledger[id_].url, []).append(id_)
-        return Said(text, tuple(self._marker(url, tuple(own)) for url, own in ids.items() if url in self.sources))
+        return Said(
+            text,
+            tuple(self._marker(url, tuple(own)) for url, own in ids.items() if url in self.sources),
+        )
 
     def _marker(self, url: str, ids: tuple[str, ...]) -> Marker:
         source = self.sources[url]
@@ -110,18 +146,32 @@ class _Layout:
         return id_ in self.ledger and self.ledger[id_].kind == "item"
 
     def _reference(self, source: Source) -> Reference:
-        quotes = tuple(quoted for id_, quoted in self.quoted.items() if self.ledger[id_].url == source.url)
+        quotes = tuple(
+            quoted for id_, quoted in self.quoted.items() if self.ledger[id_].url == source.url
+        )
         date = f"published {source.published_at.date().isoformat()}" if source.published_at else ""
         first = next((quoted.link for quoted in quotes if not quoted.code), _web(source.url))
         url = _clean(source.url)
-        return Reference(source.n, runs(source.title) or (Run(url),), _clean(source.domain), url, first, date, quotes)
+        return Reference(
+            source.n,
+            runs(source.title) or (Run(url),),
+            _clean(source.domain),
+            url,
+            first,
+            date,
+            quotes,
+        )
 
 
 def _quoted(evidence: Evidence) -> Quoted:
     code = evidence.kind == "code"
     text = (Run(_clean(evidence.quote).strip("\n"), code=True),) if code else runs(evidence.quote)
     web = _web(evidence.url)
-    dated = ("published", evidence.published_at) if evidence.published_at else ("read", evidence.fetched_at)
+    dated = (
+        ("published", evidence.published_at)
+        if evidence.published_at
+        else ("read", evidence.fetched_at)
+    )
     link = fragment_link(web, "" if code else evidence.quote)
     return Quoted(evidence.id, text, code, link, f"{dated[0]} {dated[1].date().isoformat()}")
 
@@ -136,13 +186,28 @@ def _proven(topic: CoveredTopic, result: Result) -> Proven:
     state: State = "covered" if topic.covered else "in part" if topic.evidence else "not found"
     headings = [section.heading for section in result.document.sections]
     chapter = headings.index(topic.name) if topic.name in headings else None
-    return Proven(runs(topic.name), state, round(100 * min(1.0, max(0.0, topic.score))), len(topic.evidence), chapter)
+    return Proven(
+        runs(topic.name),
+        state,
+        round(100 * min(1.0, max(0.0, topic.score))),
+        len(topic.evidence),
+        chapter,
+    )
 
 
 def _facts(result: Result, cited: int) -> tuple[str, ...]:
     """What a reader wants to know before reading: when, from how much, how sure."""
     read = [e.fetched_at for topic in result.topics for e in topic.evidence]
-    pages = f"{result.usage.pages} {'page' if result.usage.pages == 1 else 'pages'} read, {cited} cited"
-    ended = {"completed": "", "partial": "stopped early"}.get(result.status, result.status.replace("_", " "))
-    shown = [max(read).date().isoformat() if read else "", pages, f"confidence {round(100 * result.confidence)} %", ended]
+    pages = (
+        f"{result.usage.pages} {'page' if result.usage.pages == 1 else 'pages'} read, {cited} cited"
+    )
+    ended = {"completed": "", "partial": "stopped early"}.get(
+        result.status, result.status.replace("_", " ")
+    )
+    shown = [
+        max(read).date().isoformat() if read else "",
+        pages,
+        f"confidence {round(100 * result.confidence)} %",
+        ended,
+    ]
     return tuple(fact for fact in shown if fact)

@@ -1,4 +1,6 @@
-"""The report as Markdown: sentences with `[n]`, code in fences, numbered sources whose links lead to the quoted words."""
+"""The report as Markdown: sentences with `[n]`, code in fences, numbered sources whose links lead
+to the quoted words.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +26,32 @@ _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 #: What marks a block of Markdown, and the borders of a table's cells: a page does not show them.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: What makes a line a block: `1.` is escaped behind its number, all else before its first character.
-_LEADING = re.compile(r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)")
+#: What makes a line a block: `1.` is escaped behind its number, all else before its first
+#: character.
+_LEADING = re.compile(
+    r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
+)
 
 
 def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
-    """The report with its numbered sources. `sources` must hold the page of every evidence that is cited."""
+    """The report with its numbered sources. `sources` must hold the page of every evidence that is
+    cited.
+    """
     numbers = {source.url: source.n for source in sources}
     parts = [f"# {escaped(report.title)}"]
     for section in report.sections:
         parts += [f"## {escaped(section.heading)}", *_paragraphs(section, ledger, numbers)]
-    cited = {ledger[id_].url for s in report.sections for sentence in s.sentences for id_ in sentence.evidence_ids}
+    cited = {
+        ledger[id_].url
+        for s in report.sections
+        for sentence in s.sentences
+        for id_ in sentence.evidence_ids
+    }
     if cited:
-        parts += ["## Sources", "\n".join(_source(source, ledger) for source in sources if source.url in cited)]
+        parts += [
+            "## Sources",
+            "\n".join(_source(source, ledger) for source in sources if source.url in cited),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -46,10 +61,17 @@ def sentence_markdown(sentence: Sentence) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text as Markdown on one line: code spans stay code, links give their words, nothing else in it is syntax."""
+    """Text as Markdown on one line: code spans stay code, links give their words, nothing else in
+    it is syntax.
+    """
     marks = scan(text)
-    opens, closes = {mark.end: mark.start for mark in marks.marks}, {mark.start: mark.end for mark in marks.marks}
-    code = {(opens[start], closes[end]) for start, end in marks.code if start in opens and end in closes}
+    opens, closes = (
+        {mark.end: mark.start for mark in marks.marks},
+        {mark.start: mark.end for mark in marks.marks},
+    )
+    code = {
+        (opens[start], closes[end]) for start, end in marks.code if start in opens and end in closes
+    }
     starts, ends = {start for start, _ in code}, {end for _, end in code}
     shown, at = [], 0
     for mark in marks.marks:
@@ -62,21 +84,27 @@ def escaped(text: str) -> str:
 
 
 def fragment_link(url: str, quote: str) -> str:
-    """The URL of a web page with a text fragment that leads to the quote; the URL of a local document as it is."""
+    """The URL of a web page with a text fragment that leads to the quote; the URL of a local
+    document as it is.
+    """
     if not url.startswith("http"):
         return url
-    # Words in two cells of a table do not stand side by side for a browser: such a link leads from the first cell to the last.
+    # Words in two cells of a table do not stand side by side for a browser: such a link leads from
+    # the first cell to the last.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:
         return url
     first, last = shown[0][:FRAGMENT_WORDS], shown[-1][-FRAGMENT_WORDS:]
     encode = [percent(" ".join(part), safe="").replace("-", "%2D") for part in (first, last)]
-    return f"{url}#:~:text={encode[0]}" + (f",{encode[1]}" if len(shown) > 1 or len(shown[0]) > 2 * FRAGMENT_WORDS else "")
+    return f"{url}#:~:text={encode[0]}" + (
+        f",{encode[1]}" if len(shown) > 1 or len(shown[0]) > 2 * FRAGMENT_WORDS else ""
+    )
 
 
 def safe_url(url: str) -> str:
-    """A URL that may stand in a link, as ASCII without spaces; "" where it is no web address and names no library document.
+    """A URL that may stand in a link, as ASCII without spaces; "" where it is no web address and
+    names no library document.
 
     Its fragment is dropped, so that a text fragment can follow.
     """
@@ -112,7 +140,9 @@ def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
     return "".join([*out, _SPECIAL.sub(r"\\\g<0>", text[at:end])])
 
 
-def _paragraphs(section: Section, ledger: Mapping[str, Evidence], numbers: Mapping[str, int]) -> list[str]:
+def _paragraphs(
+    section: Section, ledger: Mapping[str, Evidence], numbers: Mapping[str, int]
+) -> list[str]:
     """Sentences that rest on one page stand in one paragraph; code and list items stand alone."""
     parts: list[str] = []
     before = ""

@@ -1,4 +1,6 @@
-"""The report as PDF: its HTML printed by a Chromium of this machine, in a child process that cannot outlive its time."""
+"""The report as PDF: its HTML printed by a Chromium of this machine, in a child process that cannot
+outlive its time.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,18 @@ _FLAGS = (
         "--disable-extensions",
         "--disable-background-networking",
     ),
-    *("--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer", "--generate-pdf-document-outline"),
+    *(
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--no-pdf-header-footer",
+        "--generate-pdf-document-outline",
+    ),
 )
 
 
 def find_chromium() -> str:
-    """The path of a Chromium or Chrome. Raises SettingsError, which says what to install, where there is none."""
+    """The path of a Chromium or Chrome. Raises SettingsError, which says what to install, where
+    there is none.
+    """
     if found := installed_chromium():
         return found
     raise SettingsError(
@@ -51,23 +59,44 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
         page.write_text(to_html(result), encoding="utf-8")
-        # As root Chromium runs only without its sandbox; the page holds no script and can ask for nothing.
+        # As root Chromium runs only without its sandbox; the page holds no script and can ask for
+        # nothing.
         rootly = ["--no-sandbox"] if runs_as_root() else []
-        _run([chromium, *_FLAGS, *rootly, f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri()], seconds)
+        _run(
+            [
+                chromium,
+                *_FLAGS,
+                *rootly,
+                f"--user-data-dir={name}/profile",
+                f"--print-to-pdf={printed}",
+                page.as_uri(),
+            ],
+            seconds,
+        )
         if not printed.is_file():
-            raise SpadeworkError(f"{chromium} did not print the PDF.", hint="Write FILE.html instead and print it from a browser.")
+            raise SpadeworkError(
+                f"{chromium} did not print the PDF.",
+                hint="Write FILE.html instead and print it from a browser.",
+            )
         return printed.read_bytes()
 
 
 def _run(command: list[str], seconds: float) -> None:
     """Run a program to its end and end all that it started, whatever happens."""
     child = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         child.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise SpadeworkError(f"{command[0]} did not print the PDF within {seconds:g} seconds.", hint="Write FILE.html instead.") from None
+        raise SpadeworkError(
+            f"{command[0]} did not print the PDF within {seconds:g} seconds.",
+            hint="Write FILE.html instead.",
+        ) from None
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()

@@ -1,4 +1,6 @@
-"""A report laid out, as every format draws it: runs of text, blocks, chapters, numbered sources and the quotes behind each marker."""
+"""A report laid out, as every format draws it: runs of text, blocks, chapters, numbered sources and
+the quotes behind each marker.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote as a reader of its page sees it. `link` leads to its words; "" where the page is not on the web."""
+    """A quote as a reader of its page sees it. `link` leads to its words; "" where the page is not
+    on the web.
+    """
 
     id: str
     runs: tuple[Run, ...]
@@ -64,7 +68,9 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source with all of its quotes. `link` is "" for what a browser cannot open; `url` is its address as text."""
+    """A cited source with all of its quotes. `link` is "" for what a browser cannot open; `url` is
+    its address as text.
+    """
 
     n: int
     title: tuple[Run, ...]

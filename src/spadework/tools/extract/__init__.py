@@ -1,4 +1,6 @@
-"""From the bytes of a document, whatever its format, to clean Markdown: one reader for each format."""
+"""From the bytes of a document, whatever its format, to clean Markdown: one reader for each
+format.
+"""
 
 from __future__ import annotations
 
@@ -47,30 +49,41 @@ _HOLDERS: dict[str, Callable[[bytes, str, ReadMember | None], Extracted]] = {
     "tar": extract_tar,
     "packed": extract_packed,
 }
-#: How deep the members lie: an archive that was packed is opened, one that lies in an archive is not.
+#: How deep the members lie: an archive that was packed is opened, one that lies in an archive is
+#: not.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
 _OPENED = 1
-#: Longest Markdown of a document, in characters: repeated cells of a small file may become any length.
+#: Longest Markdown of a document, in characters: repeated cells of a small file may become any
+#: length.
 MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
-    """The content of a document; `media_type` and `charset` are what the server said, "" where it said nothing.
+    """The content of a document; `media_type` and `charset` are what the server said, "" where it
+    said nothing.
 
-    Text behind its first MAX_CHARS is left out, which its last line says. Raises Unreadable for a damaged document and for a format
-    that is not read, TooLarge for one over a limit of its reader.
+    Text behind its first MAX_CHARS is left out, which its last line says. Raises Unreadable for a
+    damaged document and for a format that is not read, TooLarge for one over a limit of its reader.
     """
     return _cut(_read(body, kind_of(body, media_type, url), url, charset=charset))
 
 
 def _cut(found: Extracted) -> Extracted:
     rest = len(found.markdown) - MAX_CHARS
-    return replace(found, markdown=f"{found.markdown[:MAX_CHARS]}\n\n{not_shown(rest, 'characters')}\n") if rest > 0 else found
+    return (
+        replace(
+            found, markdown=f"{found.markdown[:MAX_CHARS]}\n\n{not_shown(rest, 'characters')}\n"
+        )
+        if rest > 0
+        else found
+    )
 
 
 def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 0) -> Extracted:
     if kind.reader in _HOLDERS:
-        member = partial(_read_member, depth=depth + _DEPTHS[kind.reader]) if depth <= _OPENED else None
+        member = (
+            partial(_read_member, depth=depth + _DEPTHS[kind.reader]) if depth <= _OPENED else None
+        )
         return _HOLDERS[kind.reader](body, url, member)
     if kind.reader in added():
         return added()[kind.reader].read(body, url)
@@ -92,4 +105,6 @@ def _read_member(body: bytes, name: str, *, depth: int) -> Extracted:
 def _source(text: str, language: str, url: str) -> Extracted:
     """A file that is code from its first line to its last."""
     code = text.replace("\r\n", "\n")
-    return Extracted(title=file_name(url), markdown=fence(code, language) if code.strip() else "", kind=language)
+    return Extracted(
+        title=file_name(url), markdown=fence(code, language) if code.strip() else "", kind=language
+    )

@@ -1,4 +1,6 @@
-"""Archives (zip, tar) as Markdown: each member under its name, read like any other document; none is written to disk."""
+"""Archives (zip, tar) as Markdown: each member under its name, read like any other document; none
+is written to disk.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ MAX_COUNTED = 10_000
 #: Most bytes of one member, and of all together, unpacked.
 MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
-#: Most bytes that one byte of an archive may become: text is seldom packed 20 to 1, a bomb 1000 to 1.
+#: Most bytes that one byte of an archive may become: text is seldom packed 20 to 1, a bomb 1000 to
+#: 1.
 MAX_RATIO = 200
 
 _TOO_DEEP = "An archive in an archive is not opened."
@@ -47,14 +50,22 @@ class _Member:
 
 
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """The members of a zip file. Raises Unreadable when it is damaged or encrypted, TooLarge over a limit."""
+    """The members of a zip file. Raises Unreadable when it is damaged or encrypted, TooLarge over a
+    limit.
+    """
     with whole("zip file"), opened(body, "zip file") as archive:
-        members = [_Member(found.filename, _zip_reader(archive, found)) for found in archive.infolist() if not found.is_dir()]
+        members = [
+            _Member(found.filename, _zip_reader(archive, found))
+            for found in archive.infolist()
+            if not found.is_dir()
+        ]
         return _read_all(members, len(body), url, read)
 
 
 def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """The members of a tar file that are files. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    """The members of a tar file that are files. Raises Unreadable when it is damaged, TooLarge over
+    a limit.
+    """
     with whole("tar file"):
         try:
             with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
@@ -64,7 +75,9 @@ def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
 
 
 def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """What a file holds that gzip, bzip2 or xz has packed. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    """What a file holds that gzip, bzip2 or xz has packed. Raises Unreadable when it is damaged,
+    TooLarge over a limit.
+    """
     if read is None:
         raise Unreadable(_TOO_DEEP)
     opener = next(opener for magic, opener in _OPENERS.items() if body.startswith(magic))
@@ -92,7 +105,9 @@ def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
             yield _Member(found.name, member.read)
 
 
-def _read_all(members: Iterator[_Member] | list[_Member], size: int, url: str, read: ReadMember | None) -> Extracted:
+def _read_all(
+    members: Iterator[_Member] | list[_Member], size: int, url: str, read: ReadMember | None
+) -> Extracted:
     """Every member under its name; of one that cannot be read, the reason."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
@@ -102,11 +117,17 @@ def _read_all(members: Iterator[_Member] | list[_Member], size: int, url: str, r
     for member in islice(kept, MAX_MEMBERS):
         body = member.read(min(MAX_MEMBER, left) + 1)
         if len(body) > left:
-            raise TooLarge("The archive holds more than can be read, or was made to: it grows too much.")
+            raise TooLarge(
+                "The archive holds more than can be read, or was made to: it grows too much."
+            )
         left -= len(body)
         parts.append(blocks([heading(member.name, 1), _text(body, member.name, read)]))
     rest = sum(1 for _ in islice(kept, MAX_COUNTED))
-    return Extracted(title=file_name(url), markdown=blocks([*parts, not_shown(rest, "members", more=rest == MAX_COUNTED)]), kind="archive")
+    return Extracted(
+        title=file_name(url),
+        markdown=blocks([*parts, not_shown(rest, "members", more=rest == MAX_COUNTED)]),
+        kind="archive",
+    )
 
 
 def _text(body: bytes, name: str, read: ReadMember) -> str:

@@ -1,4 +1,6 @@
-"""Reading documents of strangers in processes of their own: within time and memory, whatever a document does to its reader."""
+"""Reading documents of strangers in processes of their own: within time and memory, whatever a
+document does to its reader.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,32 @@ from spadework.tools.fetch.aside import aside, begin
 #: Most processes that read at the same time.
 WORKERS = 2
 
-#: Processes that wait for a document, the ones that have read one last. They outlive an event loop, and end with this process.
+#: Processes that wait for a document, the ones that have read one last. They outlive an event loop,
+#: and end with this process.
 _idle: list[Process] = []
 _live: set[Process] = set()
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
-async def read_apart(body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float) -> Extracted:
-    """What `read_document` gives, read in another process within `seconds`, the wait for a free process included.
+async def read_apart(
+    body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
+) -> Extracted:
+    """What `read_document` gives, read in another process within `seconds`, the wait for a free
+    process included.
 
-    Raises what it raises; TooSlow at the deadline, Unreadable when the reader breaks down or takes too much memory. The process
-    is killed then, and when the caller is cancelled.
+    Raises what it raises; TooSlow at the deadline, Unreadable when the reader breaks down or takes
+    too much memory. The process is killed then, and when the caller is cancelled.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     try:
         async with asyncio.timeout_at(until), _turns.setdefault(loop, asyncio.Semaphore(WORKERS)):
-            request = {"media_type": media_type, "url": url, "charset": charset, "seconds": until - loop.time()}
+            request = {
+                "media_type": media_type,
+                "url": url,
+                "charset": charset,
+                "seconds": until - loop.time(),
+            }
             return answer(await _ask(request, body))
     except TimeoutError:
         raise TooSlow(f"The document was not read within {seconds:.3g} s.") from None
@@ -42,7 +53,9 @@ async def read_apart(body: bytes, *, media_type: str, url: str, charset: str = "
 
 
 def warm() -> None:
-    """Start a process for the next document, if none is waiting for it, without waiting for it here."""
+    """Start a process for the next document, if none is waiting for it, without waiting for it
+    here.
+    """
     if not _idle and len(_live) < WORKERS:
         process = _new()
         _idle.append(process)
@@ -53,9 +66,13 @@ async def _ask(request: dict[str, Any], body: bytes) -> dict[str, Any]:
     process = _idle.pop() if _idle else _new()
     try:
         reply = await aside(process.ask, request, body)
-    except BaseException:  # also a cancellation: what it still reads would be in the way of the next document
+    except (
+        BaseException
+    ):  # also a cancellation: what it still reads would be in the way of the next document
         process.kill()
-        begin(process.end)  # its answer may have come in the same moment, and then nobody waits for its end
+        begin(
+            process.end
+        )  # its answer may have come in the same moment, and then nobody waits for its end
         raise
     finally:
         if not process.usable:

@@ -28,13 +28,17 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """How many of the first rows have the same number of cells, more than one, when this sign parts them."""
+    """How many of the first rows have the same number of cells, more than one, when this sign parts
+    them.
+    """
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """The rows; they end where a cell is longer than the standard library allows, which only damaged files have: `damage` says so."""
+    """The rows; they end where a cell is longer than the standard library allows, which only
+    damaged files have: `damage` says so.
+    """
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""
@@ -44,4 +48,6 @@ class _Rows:
         try:
             yield from self._reader
         except csv.Error as error:
-            self.damage = f"… What stands behind line {self._reader.line_num:,} is not shown: {error}."
+            self.damage = (
+                f"… What stands behind line {self._reader.line_num:,} is not shown: {error}."
+            )

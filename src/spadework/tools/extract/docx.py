@@ -1,4 +1,6 @@
-"""Word files as Markdown: headings, paragraphs, lists, tables, listings and links, in the order of the text."""
+"""Word files as Markdown: headings, paragraphs, lists, tables, listings and links, in the order of
+the text.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,19 @@ from spadework.tools.extract.package import Package
 from spadework.tools.extract.writing import heading, plain, table
 from spadework.tools.extract.xml_tree import Element, attribute, tag
 
-#: What is not shown: what was deleted or moved away, settings, and drawings a second time for programs that need another form.
-_UNSEEN = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"})
+#: What is not shown: what was deleted or moved away, settings, and drawings a second time for
+#: programs that need another form.
+_UNSEEN = frozenset(
+    {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
+)
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
 _BREAKS_LINK = re.compile(r"[\s()<>]")
 
 
 def extract_docx(package: Package, url: str) -> Extracted:
-    """The text of a Word file with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    """The text of a Word file with its title, author and date. Raises Unreadable when it is
+    damaged, TooLarge over a limit.
+    """
     document = _Document(package)
     document.read(package.needed(package.main))
     return package.about(document.draft.markdown(), title=document.title, kind="docx")
@@ -76,7 +83,11 @@ class _Document:
     def _link(self, element: Element) -> str:
         text = self._text(element)
         target = self._links.get(attribute(element, "id"), "")
-        if not target.startswith(("http://", "https://")) or not text.strip() or _BREAKS_LINK.search(target):
+        if (
+            not target.startswith(("http://", "https://"))
+            or not text.strip()
+            or _BREAKS_LINK.search(target)
+        ):
             return text
         return text if text.strip() == target else f"[{text}]({target})"
 
@@ -85,7 +96,9 @@ class _Document:
         if [len(row) for row in rows] == [1]:  # a frame around text
             self.read(rows[0][0])
         else:
-            self.draft.add(table([[" ".join(self._text(cell).split()) for cell in row] for row in rows]))
+            self.draft.add(
+                table([[" ".join(self._text(cell).split()) for cell in row] for row in rows])
+            )
 
 
 def _cells(row: Element) -> Iterator[Element]:

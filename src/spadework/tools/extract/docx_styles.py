@@ -1,4 +1,6 @@
-"""What the paragraphs of a Word file are: headings, items of lists, lines of code. Told by styles, or by the paragraph itself."""
+"""What the paragraphs of a Word file are: headings, items of lists, lines of code. Told by styles,
+or by the paragraph itself.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,13 @@ from dataclasses import dataclass, replace
 
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag
 
-_CODE = re.compile(r"\b(?:code|source|listing|preformatted|macro text|verbatim)\b|^plain text$", re.IGNORECASE)
+_CODE = re.compile(
+    r"\b(?:code|source|listing|preformatted|macro text|verbatim)\b|^plain text$", re.IGNORECASE
+)
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Styles that are based on styles that are …: no further than this, since a damaged file may have rings of them.
+#: Styles that are based on styles that are …: no further than this, since a damaged file may have
+#: rings of them.
 _ANCESTORS = 10
 #: The outline level of what is no heading, and the deepest list in a list.
 _TEXT_LEVEL = 9
@@ -19,7 +24,9 @@ _DEEPEST = 8
 
 @dataclass(frozen=True)
 class Style:
-    """A paragraph: a heading of `level` (0: none), an item of the list `list_id` at `depth`, a line of code."""
+    """A paragraph: a heading of `level` (0: none), an item of the list `list_id` at `depth`, a line
+    of code.
+    """
 
     level: int = 0
     list_id: str = ""
@@ -59,7 +66,9 @@ class Styles:
                 ancestor = attribute(child(chain[-1], "basedOn"), "val")
             style = Style()
             for element in reversed(chain):
-                style = by_name(_changed(style, child(element, "pPr")), attribute(child(element, "name"), "val"))
+                style = by_name(
+                    _changed(style, child(element, "pPr")), attribute(child(element, "name"), "val")
+                )
             self._known[name] = style
         return self._known[name]
 
@@ -91,8 +100,14 @@ def is_fixed_font(name: str) -> bool:
 
 
 def _is_fixed(paragraph: Element) -> bool:
-    runs = [run for run in below(paragraph, "r") if any(tag(part) == "t" and (part.text or "").strip() for part in run)]
-    return bool(runs) and all(is_fixed_font(attribute(child(run, "rPr", "rFonts"), "ascii")) for run in runs)
+    runs = [
+        run
+        for run in below(paragraph, "r")
+        if any(tag(part) == "t" and (part.text or "").strip() for part in run)
+    ]
+    return bool(runs) and all(
+        is_fixed_font(attribute(child(run, "rPr", "rFonts"), "ascii")) for run in runs
+    )
 
 
 def _numbered(numbering: Element | None) -> frozenset[tuple[str, int]]:
@@ -102,7 +117,9 @@ def _numbered(numbering: Element | None) -> frozenset[tuple[str, int]]:
     for part in numbering if numbering is not None else ():
         if tag(part) == "abstractNum":
             levels = [level for level in part if tag(level) == "lvl" and _counts(level)]
-            found[attribute(part, "abstractNumId")] = [number(attribute(level, "ilvl"), most=_DEEPEST) for level in levels]
+            found[attribute(part, "abstractNumId")] = [
+                number(attribute(level, "ilvl"), most=_DEEPEST) for level in levels
+            ]
         elif tag(part) == "num":
             kind = attribute(child(part, "abstractNumId"), "val")
             lists |= {(attribute(part, "numId"), depth) for depth in found.get(kind, ())}

@@ -1,4 +1,6 @@
-"""Markdown as it grows: blocks in their order, items of one list and lines of one listing kept together."""
+"""Markdown as it grows: blocks in their order, items of one list and lines of one listing kept
+together.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ class Draft:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        self._counts: list[int] = []  # of each list that is open, the outer ones first, its last number; 0 where it has none
+        self._counts: list[
+            int
+            # of each list that is open, the outer ones first, its last number; 0 where it has none
+        ] = []
 
     def add(self, block: str) -> None:
         """A block of Markdown; "" ends a list or a listing."""
@@ -22,14 +27,18 @@ class Draft:
         self._blocks.append(block)
 
     def item(self, markdown: str, depth: int = 0, *, numbered: bool = False) -> None:
-        """An item of a list, `depth` lists deep; it gets the next number of its list where that is numbered."""
+        """An item of a list, `depth` lists deep; it gets the next number of its list where that is
+        numbered.
+        """
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))
         last = self._counts[depth] if depth < len(self._counts) else 0
         self._counts = [*self._counts[:depth], last + 1 if numbered else 0]
         marker = f"{last + 1}." if numbered else "-"
-        self._items += [_INDENT * depth + line if line else line for line in item(markdown, marker).split("\n")]
+        self._items += [
+            _INDENT * depth + line if line else line for line in item(markdown, marker).split("\n")
+        ]
 
     def code(self, line: str) -> None:
         """A line of a listing."""

@@ -23,9 +23,13 @@ _PAGES = ("application/xhtml+xml", "text/html")
 
 
 def extract_epub(package: Package, url: str) -> Extracted:
-    """The text of a book with its title, author, date and language. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    """The text of a book with its title, author, date and language. Raises Unreadable when it is
+    damaged, TooLarge over a limit.
+    """
     container = package.needed("META-INF/container.xml")
-    path = unquote(next((attribute(file, "full-path") for file in below(container, "rootfile")), ""))
+    path = unquote(
+        next((attribute(file, "full-path") for file in below(container, "rootfile")), "")
+    )
     book = package.needed(path)
     said = {tag(part): text(part) for part in below(book, "title", "creator", "date", "language")}
     return Extracted(
@@ -46,11 +50,15 @@ def _chapters(package: Package, book: Element, folder: str, url: str) -> list[st
         body = package.read(name)
         left -= len(body)
         if left < 0:
-            raise TooLarge(f"The chapters of the {package.what} have more than {MAX_BYTES:,} bytes.")
+            raise TooLarge(
+                f"The chapters of the {package.what} have more than {MAX_BYTES:,} bytes."
+            )
         try:
             chapters.append(extract(decode(body), url).markdown.strip("\n"))
         except TooLarge as error:
-            chapters.append(plain(f"… The chapter {posixpath.basename(name)} is not shown: {error}."))
+            chapters.append(
+                plain(f"… The chapter {posixpath.basename(name)} is not shown: {error}.")
+            )
         except Unreadable:  # it is a picture alone
             continue
     return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]
@@ -59,9 +67,12 @@ def _chapters(package: Package, book: Element, folder: str, url: str) -> list[st
 def _reading_order(book: Element, folder: str) -> list[str]:
     """The parts of the package that hold the chapters; the table of contents is none."""
     files = {
-        attribute(entry, "id"): posixpath.normpath(posixpath.join(folder, unquote(attribute(entry, "href"))))
+        attribute(entry, "id"): posixpath.normpath(
+            posixpath.join(folder, unquote(attribute(entry, "href")))
+        )
         for entry in below(book, "item")
-        if attribute(entry, "media-type") in _PAGES and "nav" not in attribute(entry, "properties").split()
+        if attribute(entry, "media-type") in _PAGES
+        and "nav" not in attribute(entry, "properties").split()
     }
     order = [attribute(entry, "idref") for entry in below(book, "itemref")]
     return [files[entry] for entry in dict.fromkeys(order) if entry in files]

@@ -18,7 +18,8 @@ class Link:
 class Extracted:
     """The content of a document as Markdown, without navigation, and what it says about itself.
 
-    `kind` is what the page is (article, documentation, forum, listing, collection, product, service, or a format's name).
+    `kind` is what the page is (article, documentation, forum, listing, collection, product,
+    service, or a format's name).
     """
 
     title: str

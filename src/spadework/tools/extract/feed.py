@@ -1,4 +1,6 @@
-"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, its link and what is said of it."""
+"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, its link and what is said
+of it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def read_feed(root: Element, url: str) -> Extracted:
     rest = not_shown(len(found) - MAX_ENTRIES, "entries")
     return Extracted(
         title=title,
-        markdown=blocks([heading(title, 1), _content(about), *(markdown for markdown, _ in read), rest]),
+        markdown=blocks(
+            [heading(title, 1), _content(about), *(markdown for markdown, _ in read), rest]
+        ),
         author=_author(about),
         published_at=max(dates, default=None) or _date(about),
         language=(_of(about, "language") or attribute(root, "lang")).split("-")[0].lower(),
@@ -45,14 +49,33 @@ def _entry(entry: Element, url: str) -> tuple[str, Link]:
     title = _of(entry, "title")
     link = _link(entry, url)
     date = _date(entry)
-    line = " · ".join(part for part in (date.date().isoformat() if date else "", _author(entry), f"<{link}>" if link else "") if part)
-    return blocks([heading(title or link or "Entry", 2), line, _content(entry)]), Link(link, title or link)
+    line = " · ".join(
+        part
+        for part in (
+            date.date().isoformat() if date else "",
+            _author(entry),
+            f"<{link}>" if link else "",
+        )
+        if part
+    )
+    return blocks([heading(title or link or "Entry", 2), line, _content(entry)]), Link(
+        link, title or link
+    )
 
 
 def _of(element: Element, *names: str) -> str:
-    """The text of the first child that has one of these names and is not empty, its markup left out."""
+    """The text of the first child that has one of these names and is not empty, its markup left
+    out.
+    """
     found = {tag(part): part for part in reversed(element)}
-    return next((" ".join(html_to_text(text(found[name])).split()) for name in names if name in found and text(found[name])), "")
+    return next(
+        (
+            " ".join(html_to_text(text(found[name])).split())
+            for name in names
+            if name in found and text(found[name])
+        ),
+        "",
+    )
 
 
 def _content(element: Element) -> str:
@@ -73,11 +96,21 @@ def _author(element: Element) -> str:
 
 
 def _link(element: Element, url: str) -> str:
-    """Where an entry leads: the text of RSS's link, or the address in that of Atom's links which is the page itself."""
+    """Where an entry leads: the text of RSS's link, or the address in that of Atom's links which is
+    the page itself.
+    """
     links = [part for part in element if tag(part) == "link"]
-    found = [text(link) or attribute(link, "href") for link in links if attribute(link, "rel", "alternate") == "alternate"]
+    found = [
+        text(link) or attribute(link, "href")
+        for link in links
+        if attribute(link, "rel", "alternate") == "alternate"
+    ]
     try:
         target = urljoin(url, found[0]) if found else ""
     except ValueError:
         return ""
-    return target if target.startswith(("http://", "https://")) and not set(target) & set(" <>\n") else ""
+    return (
+        target
+        if target.startswith(("http://", "https://")) and not set(target) & set(" <>\n")
+        else ""
+    )

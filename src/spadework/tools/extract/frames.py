@@ -1,4 +1,6 @@
-"""What goes through the pipes between this process and those that read documents: a header as JSON, and bytes behind it."""
+"""What goes through the pipes between this process and those that read documents: a header as JSON,
+and bytes behind it.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
 
 def told(found: Extracted) -> dict[str, Any]:
     """An answer that holds a document."""
-    return {"found": asdict(found) | {"published_at": found.published_at.isoformat() if found.published_at else None}}
+    return {
+        "found": asdict(found)
+        | {"published_at": found.published_at.isoformat() if found.published_at else None}
+    }
 
 
 def refused(error: FetchError) -> dict[str, Any]:
@@ -58,7 +63,9 @@ def refused(error: FetchError) -> dict[str, Any]:
 
 
 def parted(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """An answer as a frame: its text stands behind the header, since reading a long one as JSON would hold up every thread."""
+    """An answer as a frame: its text stands behind the header, since reading a long one as JSON
+    would hold up every thread.
+    """
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])
@@ -81,4 +88,7 @@ def answer(header: dict[str, Any]) -> Extracted:
         raise _ERRORS.get(header["error"], Unreadable)(header["message"])
     found = header["found"]
     published_at = datetime.fromisoformat(found["published_at"]) if found["published_at"] else None
-    return Extracted(**found | {"published_at": published_at, "links": tuple(Link(**link) for link in found["links"])})
+    return Extracted(
+        **found
+        | {"published_at": published_at, "links": tuple(Link(**link) for link in found["links"])}
+    )

@@ -17,13 +17,19 @@ from spadework.tools.extract.page.reading import ParsedPage, parsed
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """The content of a page as Markdown, with its metadata; links are absolute, code is equal to the byte.
+    """The content of a page as Markdown, with its metadata; links are absolute, code is equal to
+    the byte.
 
-    The Markdown is empty when the page has no content without running its scripts. Raises TooLarge for a page over the limits on
-    size and nesting, Unreadable when the input is not a page at all.
+    The Markdown is empty when the page has no content without running its scripts. Raises TooLarge
+    for a page over the limits on size and nesting, Unreadable when the input is not a page at all.
     """
     page = parsed(html, url)
-    if not page.blocks and not page.metadata.meta and not page.metadata.title and page.tree.css_first("script,img,iframe,div") is None:
+    if (
+        not page.blocks
+        and not page.metadata.meta
+        and not page.metadata.title
+        and page.tree.css_first("script,img,iframe,div") is None
+    ):
         raise Unreadable("there is no text in this page", hint="check that it is HTML")
     view = PageView(page.blocks)
     kind = kind_of(url, page.metadata, view)
@@ -45,7 +51,11 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown
     addresses = Addresses(url, page.metadata.base)
-    hidden = described(page.metadata, addresses) or state(page.tree, addresses) or shelved(page.tree, addresses)
+    hidden = (
+        described(page.metadata, addresses)
+        or state(page.tree, addresses)
+        or shelved(page.tree, addresses)
+    )
     fresh = [text for text in hidden if text not in shown]
     return "\n\n".join([*([shown.rstrip()] if shown else []), *fresh]) + "\n" if fresh else shown
 

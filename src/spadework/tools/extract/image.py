@@ -1,4 +1,6 @@
-"""Images as Markdown: what they say about themselves, and the text in them where the extra `ocr` is installed."""
+"""Images as Markdown: what they say about themselves, and the text in them where the extra `ocr` is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,18 @@ MAX_PIXELS = 40_000_000
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")
 #: What Pillow raises for damaged files.
 _FAULTS = (
-    *(OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError, RuntimeError, AttributeError, AssertionError),
+    *(
+        OSError,
+        SyntaxError,
+        ValueError,
+        TypeError,
+        LookupError,
+        EOFError,
+        ArithmeticError,
+        RuntimeError,
+        AttributeError,
+        AssertionError,
+    ),
     struct.error,
 )
 
@@ -45,7 +58,10 @@ def extract_image(body: bytes, url: str) -> Extracted:
         raise Unreadable(
             "The image says nothing about itself, and no text was found in it."
             if has_ocr()
-            else "The image says nothing about itself; to read the text in it, install the extra ocr: pip install 'spadework[ocr]'."
+            else (
+                "The image says nothing about itself; to read the text in it, install the extra"
+                " ocr: pip install 'spadework[ocr]'."
+            )
         )
     size = f"{image.format} image, {image.width:,} × {image.height:,} pixels"
     return Extracted(
@@ -60,12 +76,21 @@ def extract_image(body: bytes, url: str) -> Extracted:
 def _markdown(facts: Facts, size: str, words: str) -> str:
     date = moment(facts.date)
     about = (size, facts.author, date.date().isoformat() if date else "", facts.rights)
-    return blocks([heading(facts.title, 1), *map(plain, facts.texts), plain(" · ".join(filter(None, about))), words])
+    return blocks(
+        [
+            heading(facts.title, 1),
+            *map(plain, facts.texts),
+            plain(" · ".join(filter(None, about))),
+            words,
+        ]
+    )
 
 
 @contextmanager
 def _named_faults() -> Iterator[None]:
-    """The faults of Pillow by our names. Its warnings, of damage and of size, are not for whoever asks."""
+    """The faults of Pillow by our names. Its warnings, of damage and of size, are not for whoever
+    asks.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -77,4 +102,6 @@ def _named_faults() -> Iterator[None]:
     except UnidentifiedImageError:
         raise Unreadable("The image is damaged, or of a kind that is not read.") from None
     except _FAULTS as error:
-        raise Unreadable(f"The image is damaged: {str(error)[:100].strip(' .') or type(error).__name__}.") from None
+        raise Unreadable(
+            f"The image is damaged: {str(error)[:100].strip(' .') or type(error).__name__}."
+        ) from None

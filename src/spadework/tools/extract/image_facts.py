@@ -16,18 +16,63 @@ from spadework.tools.extract.xml_tree import attribute, below, tag, text, xml_tr
 #: Longest text of one fact.
 MAX_TEXT = 20_000
 
-_EXIF = {"ImageDescription": "text", "Artist": "author", "Copyright": "rights", "DateTimeOriginal": "date", "DateTime": "changed"}
-_EXIF |= {"UserComment": "text", "XPTitle": "title", "XPSubject": "text", "XPComment": "text", "XPAuthor": "author", "XPKeywords": "text"}
-_PNG = {"Title": "title", "Author": "author", "Description": "text", "Comment": "text", "Creation Time": "date", "Copyright": "rights"}
+_EXIF = {
+    "ImageDescription": "text",
+    "Artist": "author",
+    "Copyright": "rights",
+    "DateTimeOriginal": "date",
+    "DateTime": "changed",
+}
+_EXIF |= {
+    "UserComment": "text",
+    "XPTitle": "title",
+    "XPSubject": "text",
+    "XPComment": "text",
+    "XPAuthor": "author",
+    "XPKeywords": "text",
+}
+_PNG = {
+    "Title": "title",
+    "Author": "author",
+    "Description": "text",
+    "Comment": "text",
+    "Creation Time": "date",
+    "Copyright": "rights",
+}
 _PNG |= {"comment": "text", "Subject": "text", "Keywords": "text"}
-_XMP = {"title": "title", "Headline": "title", "description": "text", "creator": "author", "rights": "rights", "subject": "text"}
+_XMP = {
+    "title": "title",
+    "Headline": "title",
+    "description": "text",
+    "creator": "author",
+    "rights": "rights",
+    "subject": "text",
+}
 _XMP |= {"DateCreated": "date", "CreateDate": "date", "AltTextAccessibility": "text"}
-_IPTC = {(2, 5): "title", (2, 105): "title", (2, 80): "author", (2, 120): "text", (2, 116): "rights", (2, 55): "date", (2, 25): "text"}
+_IPTC = {
+    (2, 5): "title",
+    (2, 105): "title",
+    (2, 80): "author",
+    (2, 120): "text",
+    (2, 116): "rights",
+    (2, 55): "date",
+    (2, 25): "text",
+}
 #: A comment of EXIF begins with the name of its code in so many bytes.
 _CODE_NAME = 8
 #: What cameras and programs write where nobody wrote anything.
 _EMPTY = frozenset(
-    ("", "default", "picture", "untitled", "ascii", "unicode", "olympus digital camera", "minolta digital camera", "created with gimp")
+    (
+        "",
+        "default",
+        "picture",
+        "untitled",
+        "ascii",
+        "unicode",
+        "olympus digital camera",
+        "minolta digital camera",
+        "created with gimp",
+    )
 )
 
 Fact = tuple[str, str]
@@ -53,12 +98,16 @@ def facts_of(image: ImageFile) -> Facts:
     """The facts of an image that is open; a PNG is read to its end, where texts may stand."""
     found: dict[str, dict[str, None]] = {}
     for name, said in (*_xmp(image), *_iptc(image), *_exif(image), *_chunks(image)):
-        said = " ".join((said if len(said) <= MAX_TEXT else said[:MAX_TEXT] + "…").replace("\0", " ").split())
+        said = " ".join(
+            (said if len(said) <= MAX_TEXT else said[:MAX_TEXT] + "…").replace("\0", " ").split()
+        )
         if said.lower() not in _EMPTY:
             found.setdefault(name, {}).setdefault(said)
     first = {name: next(iter(texts)) for name, texts in found.items()}
     texts = tuple(said for said in found.get("text", {}) if said != first.get("title"))
-    return Facts(first.get("title", ""), first.get("author", ""), _day(first), first.get("rights", ""), texts)
+    return Facts(
+        first.get("title", ""), first.get("author", ""), _day(first), first.get("rights", ""), texts
+    )
 
 
 def _day(first: dict[str, str]) -> str:
@@ -103,15 +152,22 @@ def _chunks(image: ImageFile) -> Iterator[Fact]:
 def _iptc(image: ImageFile) -> Iterator[Fact]:
     for place, value in (IptcImagePlugin.getiptcinfo(image) or {}).items():
         if place in _IPTC:
-            yield from ((_IPTC[place], _text(one)) for one in (value if isinstance(value, list) else [value]))
+            yield from (
+                (_IPTC[place], _text(one))
+                for one in (value if isinstance(value, list) else [value])
+            )
 
 
 def _xmp(image: ImageFile) -> Iterator[Fact]:
     xmp = image.info.get("xmp") or image.info.get("XML:com.adobe.xmp") or b""
     try:
-        root = xml_tree(xmp.encode() if isinstance(xmp, str) else bytes(xmp), "description of the image")
+        root = xml_tree(
+            xmp.encode() if isinstance(xmp, str) else bytes(xmp), "description of the image"
+        )
     except FetchError:
         return
     for element in below(root, "Description"):
-        yield from ((_XMP[name], attribute(element, name)) for name in _XMP if attribute(element, name))
+        yield from (
+            (_XMP[name], attribute(element, name)) for name in _XMP if attribute(element, name)
+        )
         yield from ((_XMP[tag(part)], text(part)) for part in element if tag(part) in _XMP)

@@ -1,4 +1,6 @@
-"""What kind of document some bytes are: by their first bytes, then by the media type, then by the ending of the URL."""
+"""What kind of document some bytes are: by their first bytes, then by the media type, then by the
+ending of the URL.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +37,32 @@ _MAGIC = (
     (b"{\\rtf", "application/rtf"),
     (b"%!PS", "application/postscript"),
 )
-#: Images in the forms of containers that hold other things as well: what stands where in their first bytes.
-_IMAGES = ((8, b"WEBP", "image/webp"), (4, b"ftypavif", "image/avif"), (4, b"ftypavis", "image/avif"), (6, bytes(4), "image/bmp"))
+#: Images in the forms of containers that hold other things as well: what stands where in their
+#: first bytes.
+_IMAGES = (
+    (8, b"WEBP", "image/webp"),
+    (4, b"ftypavif", "image/avif"),
+    (4, b"ftypavis", "image/avif"),
+    (6, bytes(4), "image/bmp"),
+)
 _CONTAINERS = {"image/webp": b"RIFF", "image/bmp": b"BM"}
 #: UTF-16 by its mark, or by the first character of its markup.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
-#: Markup with at most this share of null bytes is a page with a fault, more of them are binary data.
+#: Markup with at most this share of null bytes is a page with a fault, more of them are binary
+#: data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
 _HTML = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,500}?-->\s*)?(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype html|html|head|body|title)\b", re.I | re.S
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,500}?-->\s*)?(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype"
+    rb" html|html|head|body|title)\b",
+    re.I | re.S,
 )
 
 #: The first element of a document that is XML, behind what may stand before it.
-_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b|(?:<!--.{0,500}?-->\s*)?<(?:rss|feed|rdf:RDF)\b)", re.S)
+_XML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b|(?:<!--.{0,500}?-->\s*)?<(?:rss|feed|rdf:RDF)\b)", re.S
+)
 
 _READERS = {
     "text/html": "html",
@@ -67,7 +80,18 @@ _READERS = {
     "message/rfc822": "mail",
     "application/rtf": "rtf",
     "image/svg+xml": "xml",
-    **dict.fromkeys(["image/png", "image/jpeg", "image/gif", "image/tiff", "image/webp", "image/avif", "image/bmp"], "image"),
+    **dict.fromkeys(
+        [
+            "image/png",
+            "image/jpeg",
+            "image/gif",
+            "image/tiff",
+            "image/webp",
+            "image/avif",
+            "image/bmp",
+        ],
+        "image",
+    ),
     "application/zip": "zip",
     "application/x-tar": "tar",
     "application/gzip": "packed",
@@ -94,28 +118,81 @@ _READER_ENDINGS = {
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed"})
 _TAR = slice(257, 262)
 
-#: Types that say nothing, or are given to everything that is text, so that the content or the ending must tell.
-_VAGUE = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"})
+#: Types that say nothing, or are given to everything that is text, so that the content or the
+#: ending must tell.
+_VAGUE = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
+)
 
 #: Languages, with the endings (and the subtypes of media types) that are not their names.
 _ALIASES = {
-    **dict.fromkeys(["cmake", "css", "dart", "dockerfile", "go", "graphql", "groovy", "java", "lua", "nim", "nix", "php", "proto"], ""),
+    **dict.fromkeys(
+        [
+            "cmake",
+            "css",
+            "dart",
+            "dockerfile",
+            "go",
+            "graphql",
+            "groovy",
+            "java",
+            "lua",
+            "nim",
+            "nix",
+            "php",
+            "proto",
+        ],
+        "",
+    ),
     **dict.fromkeys(["r", "scala", "scss", "sql", "swift", "toml", "vim", "zig"], ""),
-    **{"bash": "sh zsh shellscript", "c": "h csrc", "clojure": "clj", "cpp": "cc cxx hpp c++ c++src", "diff": "patch", "elixir": "ex exs"},
-    **{"erlang": "erl", "haskell": "hs", "ini": "cfg conf properties", "java": "java-source", "javascript": "js mjs jsx ecmascript"},
-    **{"json": "jsonl", "julia": "jl", "kotlin": "kt kts", "latex": "tex", "makefile": "mk", "ocaml": "ml", "perl": "pl pm"},
-    **{"powershell": "ps1", "python": "py pyi", "ruby": "rb", "rust": "rs", "terraform": "tf", "typescript": "ts tsx"},
+    **{
+        "bash": "sh zsh shellscript",
+        "c": "h csrc",
+        "clojure": "clj",
+        "cpp": "cc cxx hpp c++ c++src",
+        "diff": "patch",
+        "elixir": "ex exs",
+    },
+    **{
+        "erlang": "erl",
+        "haskell": "hs",
+        "ini": "cfg conf properties",
+        "java": "java-source",
+        "javascript": "js mjs jsx ecmascript",
+    },
+    **{
+        "json": "jsonl",
+        "julia": "jl",
+        "kotlin": "kt kts",
+        "latex": "tex",
+        "makefile": "mk",
+        "ocaml": "ml",
+        "perl": "pl pm",
+    },
+    **{
+        "powershell": "ps1",
+        "python": "py pyi",
+        "ruby": "rb",
+        "rust": "rs",
+        "terraform": "tf",
+        "typescript": "ts tsx",
+    },
     **{"xml": "xsd", "yaml": "yml"},
 }
-_LANGUAGES = {alias: language for language, aliases in _ALIASES.items() for alias in (language, *aliases.split())}
+_LANGUAGES = {
+    alias: language
+    for language, aliases in _ALIASES.items()
+    for alias in (language, *aliases.split())
+}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image, zip, tar, packed, code (in `language`),
-    nobody (""), or a format of the folder `formats` by its name.
+    """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image, zip,
+    tar, packed, code (in `language`), nobody (""), or a format of the folder `formats` by its name.
 
-    `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive: only its inside tells.
+    `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive:
+    only its inside tells.
     """
 
     reader: str
@@ -124,10 +201,16 @@ class Kind:
 
 
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
-    """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not known."""
+    """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not
+    known.
+    """
     for name, form in added().items():
         by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
-        if (form.magic and body.startswith(form.magic)) or media_type in form.media_types or by_name:
+        if (
+            (form.magic and body.startswith(form.magic))
+            or media_type in form.media_types
+            or by_name
+        ):
             return Kind(name, media_type)
     told = media_type not in _VAGUE and media_type not in _READERS
     for magic, found in (*_images(body), *_MAGIC):
@@ -137,7 +220,14 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
         return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
     if head[4:8] == b"ftyp" or _is_binary(head):
-        return Kind("", media_type if told else f"a binary format{f' sent as {media_type}' if media_type else ''}")
+        return Kind(
+            "",
+            (
+                media_type
+                if told
+                else f"a binary format{f' sent as {media_type}' if media_type else ''}"
+            ),
+        )
     if media_type != "text/plain" and (kind := _by_markup(head)):
         return kind
     if media_type in _READERS and _READERS[media_type] not in _BY_MAGIC:
@@ -152,7 +242,11 @@ def _is_binary(head: bytes) -> bool:
 
 def _images(body: bytes) -> list[tuple[bytes, str]]:
     """The images, with how they begin, that some bytes may be by what stands further on."""
-    return [(_CONTAINERS.get(found, b""), found) for place, sign, found in _IMAGES if body[place : place + len(sign)] == sign]
+    return [
+        (_CONTAINERS.get(found, b""), found)
+        for place, sign, found in _IMAGES
+        if body[place : place + len(sign)] == sign
+    ]
 
 
 def _by_markup(head: bytes) -> Kind | None:
@@ -166,7 +260,11 @@ def _vague(media_type: str, url: str) -> Kind:
     ending = _ending(url)
     if ending in _READER_ENDINGS:
         return Kind(_READER_ENDINGS[ending], media_type)
-    return Kind("code", media_type, _LANGUAGES[ending]) if ending in _LANGUAGES else Kind("text", media_type)
+    return (
+        Kind("code", media_type, _LANGUAGES[ending])
+        if ending in _LANGUAGES
+        else Kind("text", media_type)
+    )
 
 
 def _other(media_type: str, url: str) -> Kind:
@@ -193,5 +291,7 @@ def file_name(url: str) -> str:
 
 
 def _ending(url: str) -> str:
-    """The ending of a URL's file without the dot; for a file without one, its name, as in Makefile."""
+    """The ending of a URL's file without the dot; for a file without one, its name, as in
+    Makefile.
+    """
     return file_name(url).lower().rpartition(".")[2]

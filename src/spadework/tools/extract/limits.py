@@ -1,4 +1,6 @@
-"""What the system can be told about this process: how much memory it may take, and when it ends by itself."""
+"""What the system can be told about this process: how much memory it may take, and when it ends by
+itself.
+"""
 
 from __future__ import annotations
 
@@ -28,22 +30,30 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """No more than `size` bytes: then Python raises MemoryError, and libraries fail or break down."""
+        """No more than `size` bytes: then Python raises MemoryError, and libraries fail or break
+        down.
+        """
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
     def memory_taken() -> int:
         """The most bytes this process has had at a time."""
-        with suppress(OSError, StopIteration):  # what Linux says of a process in getrusage begins with the size of its parent
+        with suppress(
+            OSError, StopIteration
+        ):  # what Linux says of a process in getrusage begins with the size of its parent
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1_024)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+            1 if sys.platform == "darwin" else 1_024
+        )
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """The system ends this process after `seconds`, or when the pipe closes because whoever would read from it has died.
+        """The system ends this process after `seconds`, or when the pipe closes because whoever
+        would read from it has died.
 
-        Both also while a library in C holds the interpreter and no code of Python would run: the signals are left to the system.
+        Both also while a library in C holds the interpreter and no code of Python would run: the
+        signals are left to the system.
         """
         signal.setitimer(signal.ITIMER_REAL, seconds)
         _signal_when_closed(pipe, on=True)
@@ -54,9 +64,11 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Have SIGIO, which ends a process, sent for whatever happens to a pipe. While nothing is written to it, that is only its end.
+        """Have SIGIO, which ends a process, sent for whatever happens to a pipe. While nothing is
+        written to it, that is only its end.
 
-        Not so for one that is read from: of what came last, the signal may be sent a moment after it has been read.
+        Not so for one that is read from: of what came last, the signal may be sent a moment after
+        it has been read.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())

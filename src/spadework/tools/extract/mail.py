@@ -1,4 +1,6 @@
-"""E-mails (RFC 822) as Markdown: subject, sender and day, and the text; that in HTML only where there is no other."""
+"""E-mails (RFC 822) as Markdown: subject, sender and day, and the text; that in HTML only where
+there is no other.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,29 @@ MAX_NAMES = 20
 
 
 def extract_mail(body: bytes, url: str) -> Extracted:
-    """The text of an e-mail; attachments are not opened. Raises Unreadable when it is nested without end."""
+    """The text of an e-mail; attachments are not opened. Raises Unreadable when it is nested
+    without end.
+    """
     try:
         message = BytesParser().parsebytes(body)
         whole = [part for part in message.walk() if not part.is_multipart()]
     except (RecursionError, MessageError, ValueError, LookupError):
         raise Unreadable("The e-mail is damaged.") from None
     parts = [part for part in whole if part.get_content_disposition() != "attachment"]
-    attached = [_file_name(part) for part in whole if part.get_content_disposition() == "attachment"]
-    sender, date, subject = _header(message, "From"), moment(_header(message, "Date")), _header(message, "Subject")
+    attached = [
+        _file_name(part) for part in whole if part.get_content_disposition() == "attachment"
+    ]
+    sender, date, subject = (
+        _header(message, "From"),
+        moment(_header(message, "Date")),
+        _header(message, "Subject"),
+    )
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
     return Extracted(
         title=subject,
-        markdown=blocks([heading(subject, 1), plain(line), _text(parts, url), _not_opened(attached)]),
+        markdown=blocks(
+            [heading(subject, 1), plain(line), _text(parts, url), _not_opened(attached)]
+        ),
         author=sender,
         published_at=date,
         kind="mail",

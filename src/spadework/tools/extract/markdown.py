@@ -1,4 +1,6 @@
-"""Markdown files as clean Markdown: badges, logos, HTML, comments and link lists go, code stays as it is."""
+"""Markdown files as clean Markdown: badges, logos, HTML, comments and link lists go, code stays as
+it is.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,15 @@ _CONTENTS = re.compile(r"\W*(?:table of )?contents?\W*|\W*toc\W*|\W*on this page
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|===)(?:\s|$)")
 _ALERT = re.compile(r"\A\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
-_CODE_DIRECTIVES = ("code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal")
+_CODE_DIRECTIVES = (
+    "code",
+    "code-block",
+    "code-cell",
+    "sourcecode",
+    "doctest",
+    "literalinclude",
+    "parsed-literal",
+)
 #: How deep fences that hold Markdown (MyST directives, tabs) are followed.
 _MAX_NESTED = 3
 
@@ -29,10 +39,11 @@ def _parser() -> MarkdownIt:
 
 
 def clean_markdown(text: str, url: str) -> Extracted:
-    """A Markdown file as clean Markdown; paragraphs stand on one line each, headings are ATX, code is fenced.
+    """A Markdown file as clean Markdown; paragraphs stand on one line each, headings are ATX, code
+    is fenced.
 
-    `title` is the front matter's, else the first heading, else "". Links become their text and are listed in `links`;
-    relative ones only where `url` is on the web.
+    `title` is the front matter's, else the first heading, else "". Links become their text and are
+    listed in `links`; relative ones only where `url` is on the web.
     """
     fields, body = front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
@@ -49,7 +60,9 @@ def clean_markdown(text: str, url: str) -> Extracted:
 
 
 class _Reader:
-    """Reads the blocks of one file, top to bottom; `title` is the first heading of level 1, or one that opens the file."""
+    """Reads the blocks of one file, top to bottom; `title` is the first heading of level 1, or one
+    that opens the file.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -67,7 +80,11 @@ class _Reader:
         """The blocks up to the end of the container the cursor stands in."""
         found: list[str] = []
         while (token := cursor.next()) and token.nesting >= 0:
-            found += [block] if (block := self._block(token, cursor, found[-1] if found else "")).strip() else []
+            found += (
+                [block]
+                if (block := self._block(token, cursor, found[-1] if found else "")).strip()
+                else []
+            )
             self._begun = self._begun or bool(found)
         return found
 
@@ -87,7 +104,9 @@ class _Reader:
                 return self._list(token, cursor)
             case "blockquote_open":
                 return (
-                    quote(_ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text)) if (text := blocks(self._blocks(cursor))) else ""
+                    quote(_ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text))
+                    if (text := blocks(self._blocks(cursor)))
+                    else ""
                 )
             case "table_open":
                 return self._table(cursor)
@@ -107,7 +126,11 @@ class _Reader:
         cursor.next()
         only_links = found.linked and not found.unlinked
         # A line of nothing but links above the first section is the site's navigation.
-        navigation = only_links and len(found.links) + found.anchors > 1 and (not self._sections or not found.links)
+        navigation = (
+            only_links
+            and len(found.links) + found.anchors > 1
+            and (not self._sections or not found.links)
+        )
         return "" if found.empty or navigation else plain(found.text)
 
     def _words(self, cursor: _Cursor) -> Words:
@@ -151,7 +174,11 @@ class _Reader:
         while (entry := cursor.next()) and entry.nesting > 0:
             inner = cursor.peek()
             tight = tight and (inner is None or inner.type != "paragraph_open" or inner.hidden)
-            text = "\n".join(found) if len(found := self._blocks(cursor)) and tight and not _has_fence(found) else blocks(found)
+            text = (
+                "\n".join(found)
+                if len(found := self._blocks(cursor)) and tight and not _has_fence(found)
+                else blocks(found)
+            )
             if text:
                 items.append(item(text, "-" if number is None else f"{number + len(items)}."))
         if _is_contents(cursor.since(start)):
@@ -198,7 +225,9 @@ def _has_fence(found: list[str]) -> bool:
 def _is_contents(tokens: list[Token]) -> bool:
     """A list in which every word is in a link into the same page."""
     found = [words(token.children or [], "") for token in tokens if token.type == "inline"]
-    return sum(each.anchors for each in found) > 1 and not any(each.unlinked or each.links for each in found)
+    return sum(each.anchors for each in found) > 1 and not any(
+        each.unlinked or each.links for each in found
+    )
 
 
 def _without_empty_contents(found: list[str]) -> list[str]:
@@ -207,5 +236,9 @@ def _without_empty_contents(found: list[str]) -> list[str]:
     return [
         block
         for block, after in zip(found, below[: len(found)], strict=True)
-        if not (block.startswith("#") and after.startswith("#") and _CONTENTS.fullmatch(block.lstrip("# ")))
+        if not (
+            block.startswith("#")
+            and after.startswith("#")
+            and _CONTENTS.fullmatch(block.lstrip("# "))
+        )
     ]

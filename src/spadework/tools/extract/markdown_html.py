@@ -1,4 +1,6 @@
-"""HTML that stands inside Markdown (logos, `<details>`, `<p align=center>`) as plain Markdown text."""
+"""HTML that stands inside Markdown (logos, `<details>`, `<p align=center>`) as plain Markdown
+text.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,34 @@ import re
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
 
 _TAGS = (
-    "a abbr address article aside b big blockquote body br button caption center cite code col colgroup dd del details dfn div dl dt em "
-    "figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label li link main mark meta nav "
-    "object ol p picture pre q s samp script section small source span strike strong style sub summary sup svg table tbody td tfoot th "
-    "thead title tr tt u ul var video wbr"
+    "a abbr address article aside b big blockquote body br button caption center cite code col"
+    " colgroup dd del details dfn div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6"
+    " head header hr html i iframe img input ins kbd label li link main mark meta nav object ol p"
+    " picture pre q s samp script section small source span strike strong style sub summary sup svg"
+    " table tbody td tfoot th thead title tr tt u ul var video wbr"
 )
-_KNOWN = re.compile(rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I)
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^>]*>|<\?.*?\?>", re.I | re.S)
+_KNOWN = re.compile(
+    rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
+)
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^>]*>|<\?.*?\?>",
+    re.I | re.S,
+)
 _WHOLE = re.compile(r"<pre\b[^>]*>(.*?)</pre\s*>|<h([1-6])\b[^>]*>(.*?)</h[1-6]\s*>", re.I | re.S)
 _CLOSED = re.compile(r"</(?:pre|h[1-6])\s*>", re.I)
 _ITEM = re.compile(r"<li\b[^>]*>", re.I)
 _BREAK = re.compile(r"<br\b[^>]*>|</tr\s*>", re.I)
 _CELL = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^>]*>", re.I)
-_BLOCK = re.compile(r"</?(?:p|div|ul|ol|table|details|summary|section|article|center|blockquote|figure|dl|dt|dd)\b[^>]*>", re.I)
+_BLOCK = re.compile(
+    r"</?(?:p|div|ul|ol|table|details|summary|section|article|center|blockquote|figure|dl|dt|dd)\b[^>]*>",
+    re.I,
+)
 
 
 def is_known_tag(tag: str) -> bool:
-    """True for a tag of HTML, a comment or a declaration; False for a placeholder such as `<name>`."""
+    """True for a tag of HTML, a comment or a declaration; False for a placeholder such as
+    `<name>`.
+    """
     return bool(_KNOWN.fullmatch(tag)) or tag.startswith(("<!", "<?"))
 
 
@@ -34,16 +47,23 @@ def without_tags(text: str) -> str:
 
 
 def html_to_text(source: str) -> str:
-    """The text of an HTML fragment as Markdown blocks; headings, list items and `<pre>` keep their shape, images go."""
+    """The text of an HTML fragment as Markdown blocks; headings, list items and `<pre>` keep their
+    shape, images go.
+    """
     parts: list[str] = []
     position = 0
     source = _HIDDEN.sub("", source)
-    # Nothing is looked for behind the last closing tag: many open ones would each be searched to the end.
+    # Nothing is looked for behind the last closing tag: many open ones would each be searched to
+    # the end.
     last = max((match.end() for match in _CLOSED.finditer(source)), default=0)
     for match in _WHOLE.finditer(source, 0, last):
         parts += _paragraphs(source[position : match.start()])
         code, level, title = match.groups()
-        parts.append(fence(without_tags(code).strip("\n")) if level is None else heading(without_tags(title), int(level)))
+        parts.append(
+            fence(without_tags(code).strip("\n"))
+            if level is None
+            else heading(without_tags(title), int(level))
+        )
         position = match.end()
     return blocks([*parts, *_paragraphs(source[position:])])
 
@@ -52,7 +72,11 @@ def _paragraphs(source: str) -> list[str]:
     marked = _BLOCK.sub("\n\n", _CELL.sub(" | ", _BREAK.sub("\n", _ITEM.sub("\n\n\x00", source))))
     found = []
     for part in re.split(r"\n\s*\n", without_tags(marked)):
-        words = "\n".join(" ".join(line.split()) for line in part.replace("\x00", "").split("\n") if line.strip("\x00 \t"))
+        words = "\n".join(
+            " ".join(line.split())
+            for line in part.replace("\x00", "").split("\n")
+            if line.strip("\x00 \t")
+        )
         if re.search(r"\w", words):
             found.append(item(plain(words)) if "\x00" in part else plain(words))
     return found

@@ -1,4 +1,6 @@
-"""The words of one Markdown block: links become their text, images and HTML tags go, code stays exact."""
+"""The words of one Markdown block: links become their text, images and HTML tags go, code stays
+exact.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 @dataclass(frozen=True)
 class Words:
-    """Markdown of a block's words. `linked` and `unlinked` count the letters inside and outside links, `anchors` links into the page.
+    """Markdown of a block's words. `linked` and `unlinked` count the letters inside and outside
+    links, `anchors` links into the page.
 
     `pictured` is true when an image or a tag was taken out.
     """
@@ -96,7 +99,8 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # A badge or a logo links somewhere; the words of a picture in running text may be needed to understand it.
+        # A badge or a logo links somewhere; the words of a picture in running text may be needed to
+        # understand it.
         self.pictured = True
         if not self._open and self.unlinked:
             self.parts.append(token.content)
@@ -116,6 +120,11 @@ def words(tokens: Sequence[Token], base: str) -> Words:
     writer = _Writer(base)
     for token in tokens:
         writer.write(token)
-    text = "\n".join(re.sub(r"  +", " ", line).strip() if "`" not in line else line.strip() for line in "".join(writer.parts).split("\n"))
+    text = "\n".join(
+        re.sub(r"  +", " ", line).strip() if "`" not in line else line.strip()
+        for line in "".join(writer.parts).split("\n")
+    )
     kept = re.sub(r"\n+", "\n", text).strip()
-    return Words(kept, tuple(writer.links), writer.linked, writer.unlinked, writer.anchors, writer.pictured)
+    return Words(
+        kept, tuple(writer.links), writer.linked, writer.unlinked, writer.anchors, writer.pictured
+    )

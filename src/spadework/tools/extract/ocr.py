@@ -1,4 +1,6 @@
-"""The text in a picture, read by RapidOCR (extra `ocr`), whose models come with its package: nothing is loaded from elsewhere."""
+"""The text in a picture, read by RapidOCR (extra `ocr`), whose models come with its package:
+nothing is loaded from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from PIL import Image
 
 from spadework.tools.extract.writing import plain
 
-#: An image is made smaller to so many pixels, and to so many on its longer side: more take more memory than a reader has.
+#: An image is made smaller to so many pixels, and to so many on its longer side: more take more
+#: memory than a reader has.
 MAX_PIXELS = 2_000_000
 MAX_SIDE = 2_000
 #: A line is kept when the reader is this sure of it, 0..1.
@@ -25,7 +28,9 @@ def has_ocr() -> bool:
 
 
 def text_in(image: Image.Image) -> str:
-    """The lines of text in an image as paragraphs from top to bottom; "" where there are none, or the extra is not installed."""
+    """The lines of text in an image as paragraphs from top to bottom; "" where there are none, or
+    the extra is not installed.
+    """
     if not has_ocr():
         return ""
     import numpy as np
@@ -37,8 +42,14 @@ def text_in(image: Image.Image) -> str:
     found = _engine()(np.asarray(_on_white(image)))
     if found.txts is None:
         return ""
-    lines = [(box, text) for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True) if score >= SURE and text.strip()]
-    return _paragraphs([(float(box[:, 1].min()), float(box[:, 1].max()), text.strip()) for box, text in lines])
+    lines = [
+        (box, text)
+        for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+        if score >= SURE and text.strip()
+    ]
+    return _paragraphs(
+        [(float(box[:, 1].min()), float(box[:, 1].max()), text.strip()) for box, text in lines]
+    )
 
 
 def _on_white(image: Image.Image) -> Image.Image:
@@ -53,12 +64,16 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 @cache
 def _engine() -> Any:
-    """The reader with its models, which take a second to load; it works on one core, since documents are read side by side."""
+    """The reader with its models, which take a second to load; it works on one core, since
+    documents are read side by side.
+    """
     from rapidocr import RapidOCR
 
     own = "EngineConfig.onnxruntime."
     cores = {own + "intra_op_num_threads": 1, own + "inter_op_num_threads": 1}
-    return RapidOCR(params={"Global.log_level": "critical", own + "enable_cpu_mem_arena": False, **cores})
+    return RapidOCR(
+        params={"Global.log_level": "critical", own + "enable_cpu_mem_arena": False, **cores}
+    )
 
 
 def _paragraphs(lines: list[tuple[float, float, str]]) -> str:

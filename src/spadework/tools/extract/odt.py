@@ -1,4 +1,6 @@
-"""OpenDocument files as Markdown: texts, and by the same walk the tables of spreadsheets and the slides of presentations."""
+"""OpenDocument files as Markdown: texts, and by the same walk the tables of spreadsheets and the
+slides of presentations.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,18 @@ from spadework.tools.extract.rows import MAX_COLUMNS, sheet_table
 from spadework.tools.extract.writing import heading, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
 
-_UNSEEN = frozenset({"annotation", "tracked-changes", "note", "forms", "sequence-decls", "table-of-content", "bibliography", "notes"})
+_UNSEEN = frozenset(
+    {
+        "annotation",
+        "tracked-changes",
+        "note",
+        "forms",
+        "sequence-decls",
+        "table-of-content",
+        "bibliography",
+        "notes",
+    }
+)
 _CODE = "Preformatted"
 _MAX_SPACES = 100
 #: The size of a sheet, further than which nothing is repeated.
@@ -22,7 +35,9 @@ _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
 def extract_odt(package: Package, url: str) -> Extracted:
-    """The content of an OpenDocument file, with its title, author and date. Raises Unreadable when it is damaged or encrypted."""
+    """The content of an OpenDocument file, with its title, author and date. Raises Unreadable when
+    it is damaged or encrypted.
+    """
     root = package.needed("content.xml")
     body = child(root, "body")
     if body is None:
@@ -30,7 +45,11 @@ def extract_odt(package: Package, url: str) -> Extracted:
     document = _Document(root)
     document.read(body)
     about = package.tree("meta.xml")
-    said = {tag(part): text(part) for part in below(about, "title", "creator", "date", "language")} if about is not None else {}
+    said = (
+        {tag(part): text(part) for part in below(about, "title", "creator", "date", "language")}
+        if about is not None
+        else {}
+    )
     return Extracted(
         title=said.get("title") or document.title,
         markdown=document.draft.markdown(),
@@ -43,9 +62,14 @@ def extract_odt(package: Package, url: str) -> Extracted:
 
 class _Document:
     def __init__(self, root: Element) -> None:
-        styles = {attribute(style, "name"): attribute(style, "parent-style-name") for style in below(root, "style")}
+        styles = {
+            attribute(style, "name"): attribute(style, "parent-style-name")
+            for style in below(root, "style")
+        }
         self._code = {name for name, parent in styles.items() if _CODE in parent or _CODE in name}
-        self._numbered = {attribute(style, "name") for style in below(root, "list-style") if _is_numbered(style)}
+        self._numbered = {
+            attribute(style, "name") for style in below(root, "list-style") if _is_numbered(style)
+        }
         self.draft = Draft()
         self.title = ""
 
@@ -80,7 +104,11 @@ class _Document:
                 self.read(box)
 
     def _list(self, element: Element, depth: int = 0, *, numbered: bool = False) -> None:
-        numbered = attribute(element, "style-name") in self._numbered if attribute(element, "style-name") else numbered
+        numbered = (
+            attribute(element, "style-name") in self._numbered
+            if attribute(element, "style-name")
+            else numbered
+        )
         for entry in element:
             for part in entry:
                 if tag(part) == "list":
@@ -97,19 +125,31 @@ class _Document:
 
 
 def _rows(element: Element) -> Iterator[list[str]]:
-    """The rows of a table; one that is filled and repeated as often as it is, within the size of a sheet."""
+    """The rows of a table; one that is filled and repeated as often as it is, within the size of a
+    sheet.
+    """
     for row in below(element, "table-row"):
         cells = _cells(row)
-        yield from repeat(cells, number(attribute(row, "number-rows-repeated", "1"), most=_MOST_ROWS) if any(cells) else 1)
+        yield from repeat(
+            cells,
+            number(attribute(row, "number-rows-repeated", "1"), most=_MOST_ROWS)
+            if any(cells)
+            else 1,
+        )
 
 
 def _cells(row: Element) -> list[str]:
-    """The cells of a row; an empty one that is repeated to the end of the sheet only as often as it can be shown."""
+    """The cells of a row; an empty one that is repeated to the end of the sheet only as often as it
+    can be shown.
+    """
     found: list[str] = []
     for cell in row:
         if tag(cell) in ("table-cell", "covered-table-cell") and len(found) < _MOST_COLUMNS:
             shown = " ".join(" ".join(map(_text, cell)).split())
-            found += [shown] * number(attribute(cell, "number-columns-repeated", "1"), most=_MOST_COLUMNS if shown else MAX_COLUMNS)
+            found += [shown] * number(
+                attribute(cell, "number-columns-repeated", "1"),
+                most=_MOST_COLUMNS if shown else MAX_COLUMNS,
+            )
     return found
 
 

@@ -1,4 +1,6 @@
-"""Documents that are a zip file of parts: each part within a limit, and every fault of the file a refusal by name."""
+"""Documents that are a zip file of parts: each part within a limit, and every fault of the file a
+refusal by name.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from spadework.tools.extract.xml_tree import Element, attribute, tag, text, xml_
 
 #: Most bytes of one part, unpacked.
 MAX_PART = 50_000_000
-#: Most entries of a zip file; each takes half a kilobyte of memory, and a tenth of that in the file.
+#: Most entries of a zip file; each takes half a kilobyte of memory, and a tenth of that in the
+#: file.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
 
@@ -30,7 +33,9 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """What the standard library raises for damaged archives, as Unreadable; `what` names the file."""
+    """What the standard library raises for damaged archives, as Unreadable; `what` names the
+    file.
+    """
     try:
         yield
     except FetchError:
@@ -38,11 +43,15 @@ def whole(what: str) -> Iterator[None]:
     except _FAULTS as error:
         if "encrypted" in str(error):
             raise Unreadable(f"The {what} is locked by a password.") from None
-        raise Unreadable(f"The {what} is damaged: {str(error)[:100].strip(' .') or type(error).__name__}.") from None
+        raise Unreadable(
+            f"The {what} is damaged: {str(error)[:100].strip(' .') or type(error).__name__}."
+        ) from None
 
 
 def opened(body: bytes, what: str) -> zipfile.ZipFile:
-    """A zip file. Raises Unreadable when it is damaged, TooLarge for more than MAX_ENTRIES entries."""
+    """A zip file. Raises Unreadable when it is damaged, TooLarge for more than MAX_ENTRIES
+    entries.
+    """
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries, the limit is {MAX_ENTRIES:,}.")
@@ -51,7 +60,9 @@ def opened(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file; `what` names the file in errors, `main` is the first part of an Office file."""
+    """The parts of a zip file; `what` names the file in errors, `main` is the first part of an
+    Office file.
+    """
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -60,7 +71,9 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """A part, b"" where it is missing. Raises TooLarge for one over `limit` bytes, Unreadable for a damaged one."""
+        """A part, b"" where it is missing. Raises TooLarge for one over `limit` bytes, Unreadable
+        for a damaged one.
+        """
         if name not in self.names:
             return b""
         with whole(self.what), self._zip.open(self.names[name]) as part:
@@ -84,7 +97,15 @@ class Package:
     def _main(self) -> str:
         """The part of an Office file that all others belong to, "" where none is named."""
         root = self.tree("_rels/.rels")
-        found = [relation for relation in root if attribute(relation, "Type").endswith("/officeDocument")] if root is not None else []
+        found = (
+            [
+                relation
+                for relation in root
+                if attribute(relation, "Type").endswith("/officeDocument")
+            ]
+            if root is not None
+            else []
+        )
         return attribute(found[0], "Target").lstrip("/") if found else ""
 
     def relations(self, name: str) -> dict[str, str]:
@@ -100,7 +121,9 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """The content of an Office file with what it says about itself; `title` is used where it says none."""
+        """The content of an Office file with what it says about itself; `title` is used where it
+        says none.
+        """
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         return Extracted(

@@ -1,4 +1,6 @@
-"""PDF files as Markdown: the text of their pages in the order of reading, with headings, lists, code and ruled tables."""
+"""PDF files as Markdown: the text of their pages in the order of reading, with headings, lists,
+code and ruled tables.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """The text of a PDF in paragraphs, with its title, author and date; `markdown` is "" when its pages are only pictures.
+    """The text of a PDF in paragraphs, with its title, author and date; `markdown` is "" when its
+    pages are only pictures.
 
     Raises Unreadable when it is damaged or locked by a password.
     """
@@ -60,12 +63,18 @@ def _page(document: Any, number: int) -> list[Line]:
 
 
 def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without page numbers and without the first and last lines that many of them share."""
-    edges = Counter(shape for page in pages if page for shape in {_shape(page[0]), _shape(page[-1])})
+    """The pages without page numbers and without the first and last lines that many of them
+    share.
+    """
+    edges = Counter(
+        shape for page in pages if page for shape in {_shape(page[0]), _shape(page[-1])}
+    )
     running = {shape for shape, count in edges.items() if count >= RUNNING or not shape}
 
     def kept(page: list[Line]) -> list[Line]:
-        return [line for line in page if line not in (page[0], page[-1]) or _shape(line) not in running]
+        return [
+            line for line in page if line not in (page[0], page[-1]) or _shape(line) not in running
+        ]
 
     return [kept(page) or page for page in pages]
 

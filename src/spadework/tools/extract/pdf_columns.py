@@ -1,4 +1,6 @@
-"""The lines of a PDF page in the order of reading, where columns stand side by side and the file has their lines in one."""
+"""The lines of a PDF page in the order of reading, where columns stand side by side and the file
+has their lines in one.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from statistics import median
 
 from spadework.tools.extract.pdf_lines import Line
 
-#: A gutter runs through the gaps of so many lines at least, and the lines beside it have so many letters: fewer are a list of values.
+#: A gutter runs through the gaps of so many lines at least, and the lines beside it have so many
+#: letters: fewer are a list of values.
 LEAST_LINES = 4
 LEAST_LETTERS = 20
 
@@ -27,8 +30,16 @@ def _gutter(parted: list[list[Line]]) -> float | None:
     gaps = [(left.right, right.left) for line in parted for left, right in pairwise(line)]
     if len(gaps) < LEAST_LINES:
         return None
-    place = max(((start + end) / 2 for start, end in gaps), key=lambda x: sum(start < x < end for start, end in gaps))
-    sides = [(left, right) for line in parted for left, right in pairwise(line) if left.right < place < right.left]
+    place = max(
+        ((start + end) / 2 for start, end in gaps),
+        key=lambda x: sum(start < x < end for start, end in gaps),
+    )
+    sides = [
+        (left, right)
+        for line in parted
+        for left, right in pairwise(line)
+        if left.right < place < right.left
+    ]
     if len(sides) < max(LEAST_LINES, len(parted) // 2):
         return None
     shorter = median(min(len(left.text), len(right.text)) for left, right in sides)

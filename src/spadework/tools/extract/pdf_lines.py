@@ -1,4 +1,6 @@
-"""The lines of a PDF page: their texts, where they stand, how large their letters are, and whether they are bold or of fixed width."""
+"""The lines of a PDF page: their texts, where they stand, how large their letters are, and whether
+they are bold or of fixed width.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or the part of one that stands in a column. `table` is the Markdown of a table that stands in its place."""
+    """A line, or the part of one that stands in a column. `table` is the Markdown of a table that
+    stands in its place.
+    """
 
     text: str
     left: float
@@ -40,7 +44,9 @@ class Line:
 
 
 def lines(text_page: Any) -> Iterator[list[Line]]:
-    """Each line of a page as its parts from left to right: one, unless there are wide gaps in it."""
+    """Each line of a page as its parts from left to right: one, unless there are wide gaps in
+    it.
+    """
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for found in _LINE.finditer(text):
@@ -53,7 +59,9 @@ def lines(text_page: Any) -> Iterator[list[Line]]:
             yield parts
 
 
-def _parts(text_page: Any, text: str, start: int, end: int, known: int) -> Iterator[tuple[int, int]]:
+def _parts(
+    text_page: Any, text: str, start: int, end: int, known: int
+) -> Iterator[tuple[int, int]]:
     """The places of the parts of a line."""
     end = min(end, known)
     while start < end and text[start].isspace():
@@ -81,7 +89,9 @@ def _line(text_page: Any, text: str, start: int, end: int) -> Line:
 
 
 def _letter(text: str) -> int:
-    """The place of a letter that stands for its line: signs at its beginning may be of another font."""
+    """The place of a letter that stands for its line: signs at its beginning may be of another
+    font.
+    """
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 
@@ -99,5 +109,9 @@ def _font(text_page: Any, place: int) -> tuple[bool, bool]:
     buffer, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     _PDFIUM.FPDFText_GetFontInfo(text_page, index, buffer, _NAME_BYTES, flags)
     name = buffer.value.decode("utf-8", "replace")
-    bold = _PDFIUM.FPDFText_GetFontWeight(text_page, index) >= _BOLD_WEIGHT or bool(_BOLD_NAME.search(name))
-    return bold, bool(flags.value & _FIXED_FLAG) or is_fixed_font(name) or bool(_FIXED_NAME.search(name))
+    bold = _PDFIUM.FPDFText_GetFontWeight(text_page, index) >= _BOLD_WEIGHT or bool(
+        _BOLD_NAME.search(name)
+    )
+    return bold, bool(flags.value & _FIXED_FLAG) or is_fixed_font(name) or bool(
+        _FIXED_NAME.search(name)
+    )

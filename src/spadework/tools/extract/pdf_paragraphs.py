@@ -1,4 +1,6 @@
-"""The lines of a PDF as blocks of Markdown: paragraphs made whole again, headings by the size of their letters, lists, code and tables."""
+"""The lines of a PDF as blocks of Markdown: paragraphs made whole again, headings by the size of
+their letters, lists, code and tables.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def _body_size(lines: list[Line]) -> float:
 
 
 def _levels(sizes: list[float]) -> list[float]:
-    """The sizes of the levels of headings, the largest first; those that are hardly different are one."""
+    """The sizes of the levels of headings, the largest first; those that are hardly different are
+    one.
+    """
     levels: list[float] = []
     for size in sorted(sizes, reverse=True):
         if not levels or size < levels[-1] * SAME:
@@ -63,12 +67,22 @@ def _rounded(size: float) -> float:
 
 def _paragraphs(lines: list[Line]) -> list[list[Line]]:
     """Lines that belong together."""
-    gaps = [above.bottom - below.bottom for above, below in pairwise(lines) if above.bottom > below.bottom]
+    gaps = [
+        above.bottom - below.bottom
+        for above, below in pairwise(lines)
+        if above.bottom > below.bottom
+    ]
     gap = median(gaps) * PARAGRAPH_GAP if gaps else 0.0
-    short = sorted(len(line.text) for line in lines)[len(lines) * 9 // 10] * SHORT_LINE if lines else 0.0
+    short = (
+        sorted(len(line.text) for line in lines)[len(lines) * 9 // 10] * SHORT_LINE
+        if lines
+        else 0.0
+    )
     groups = [[line] for line in lines[:1]]
     for above, below in pairwise(lines):
-        if _parts(above, below) or (not _both_code(above, below) and _begins(above, below, gap=gap, short=short)):
+        if _parts(above, below) or (
+            not _both_code(above, below) and _begins(above, below, gap=gap, short=short)
+        ):
             groups.append([below])
         else:
             groups[-1].append(below)
@@ -88,12 +102,18 @@ def _both_code(above: Line, below: Line) -> bool:
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Does a paragraph begin with the line `below`? Where it stands higher than the one above, a column or a page has ended."""
+    """Does a paragraph begin with the line `below`? Where it stands higher than the one above, a
+    column or a page has ended.
+    """
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
     ended = ended or bool(_LEADERS.search(above.text))
-    return above.bottom - below.bottom > max(gap, below.size * PARAGRAPH_GAP) or ended or bool(_BULLET.match(below.text))
+    return (
+        above.bottom - below.bottom > max(gap, below.size * PARAGRAPH_GAP)
+        or ended
+        or bool(_BULLET.match(below.text))
+    )
 
 
 def _is_larger(group: list[Line], body: float) -> bool:
@@ -110,7 +130,9 @@ def _block(group: list[Line], body: float, sizes: list[float], known: set[str]) 
         return _code(group)
     text = _whole_words(group, known)
     if _is_larger(group, body) and any(sign.isalpha() for sign in text):
-        return heading(text, next(level for level, size in enumerate(sizes, 1) if first.size >= size * SAME))
+        return heading(
+            text, next(level for level, size in enumerate(sizes, 1) if first.size >= size * SAME)
+        )
     if (
         all(line.bold for line in group)
         and first.size >= body * SMALLER
@@ -131,12 +153,16 @@ def _code(group: list[Line]) -> str:
     for above, line in zip([group[0], *group], group, strict=False):
         if above.bottom - line.bottom > CODE_GAP * line.size:
             rows.append("")
-        rows.append(" " * min(round((line.left - left) / width), 200) + line.text.replace(BROKEN, "-"))
+        rows.append(
+            " " * min(round((line.left - left) / width), 200) + line.text.replace(BROKEN, "-")
+        )
     return fence("\n".join(rows))
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """The text of lines, broken words made whole; the hyphen stays in those that have one elsewhere in the text."""
+    """The text of lines, broken words made whole; the hyphen stays in those that have one elsewhere
+    in the text.
+    """
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text

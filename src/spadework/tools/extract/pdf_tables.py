@@ -14,7 +14,8 @@ from spadework.tools.extract.pdf_lines import Line
 from spadework.tools.extract.rows import sheet_table
 
 _PDFIUM: Any = pypdfium2.raw  # it has no types
-#: A rule is at most so thick, and at least so long; rules that end so near to each other meet. In points.
+#: A rule is at most so thick, and at least so long; rules that end so near to each other meet. In
+#: points.
 THICK, LONG, NEAR = 3.0, 6.0, 3.0
 #: A page with more drawn things, or more rules, is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
@@ -31,14 +32,26 @@ class _Grid:
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
     """The lines of a page, those in a ruled table replaced by the table."""
     for grid in _grids(*_rules(page)):
-        across, down = _marks([x for x, _, _ in grid.upright]), _marks([y for y, _, _ in grid.level])
+        across, down = (
+            _marks([x for x, _, _ in grid.upright]),
+            _marks([y for y, _, _ in grid.level]),
+        )
         if len(across) < 3 or len(down) < 3:
             continue
         inside = [place for place, line in enumerate(lines) if _stands_in(line[0], across, down)]
-        shown = sheet_table(_row(text_page, grid, across, bottom, top) for bottom, top in reversed(list(pairwise(down))))
+        shown = sheet_table(
+            _row(text_page, grid, across, bottom, top)
+            for bottom, top in reversed(list(pairwise(down)))
+        )
         if inside and shown:
-            first = replace(lines[inside[0]][0], text="", table=shown, left=across[0], right=across[-1])
-            lines = [[first] if place == inside[0] else line for place, line in enumerate(lines) if place not in inside[1:]]
+            first = replace(
+                lines[inside[0]][0], text="", table=shown, left=across[0], right=across[-1]
+            )
+            lines = [
+                [first] if place == inside[0] else line
+                for place, line in enumerate(lines)
+                if place not in inside[1:]
+            ]
     return lines
 
 
@@ -54,10 +67,17 @@ def _rules(page: Any) -> tuple[list[tuple[float, float, float]], list[tuple[floa
 
 def _drawn(page: Any) -> Iterator[tuple[float, float, float, float]]:
     """The boxes of what is drawn on a page; of a frame, those of its four sides."""
-    for path in islice(page.get_objects(filter=[_PDFIUM.FPDF_PAGEOBJ_PATH], max_depth=3), MOST_DRAWN):
+    for path in islice(
+        page.get_objects(filter=[_PDFIUM.FPDF_PAGEOBJ_PATH], max_depth=3), MOST_DRAWN
+    ):
         left, bottom, right, top = path.get_bounds()
         if min(right - left, top - bottom) > THICK and _is_frame(path):
-            yield from ((left, bottom, left, top), (right, bottom, right, top), (left, bottom, right, bottom), (left, top, right, top))
+            yield from (
+                (left, bottom, left, top),
+                (right, bottom, right, top),
+                (left, bottom, right, bottom),
+                (left, top, right, top),
+            )
         else:
             yield left, bottom, right, top
 
@@ -68,7 +88,9 @@ def _is_frame(path: Any) -> bool:
     return bool(stroke.value) and _PDFIUM.FPDFPath_CountSegments(path) in (4, 5)
 
 
-def _grids(upright: list[tuple[float, float, float]], level: list[tuple[float, float, float]]) -> list[_Grid]:
+def _grids(
+    upright: list[tuple[float, float, float]], level: list[tuple[float, float, float]]
+) -> list[_Grid]:
     """The rules in groups that meet."""
     grids: list[_Grid] = []
     for y, left, right in level:

@@ -1,4 +1,6 @@
-"""PowerPoint files as Markdown: each slide a section, its lists and tables, and what the speaker has noted below it."""
+"""PowerPoint files as Markdown: each slide a section, its lists and tables, and what the speaker
+has noted below it.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,19 @@ _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 
 def extract_pptx(package: Package, url: str) -> Extracted:
-    """The text of a presentation, with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    """The text of a presentation, with its title, author and date. Raises Unreadable when it is
+    damaged, TooLarge over a limit.
+    """
     relations = package.relations(package.main)
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
     names = [relations[slide] for slide in ids if slide in relations]
     slides = [_slide(package, name) for name in names[:MAX_SLIDES]]
-    first = slides[0].partition("\n")[0].lstrip("# ") if slides and slides[0].startswith("#") else ""
-    return package.about(blocks([*slides, not_shown(len(names) - MAX_SLIDES, "slides")]), title=first, kind="pptx")
+    first = (
+        slides[0].partition("\n")[0].lstrip("# ") if slides and slides[0].startswith("#") else ""
+    )
+    return package.about(
+        blocks([*slides, not_shown(len(names) - MAX_SLIDES, "slides")]), title=first, kind="pptx"
+    )
 
 
 def _relation(slide: Element) -> str:
@@ -50,7 +58,9 @@ def _slide(package: Package, name: str) -> str:
 
 
 def _place(shape: Element) -> str:
-    """What a shape is on its slide: title, body, dt, …; "" for one that the slide's layout does not know."""
+    """What a shape is on its slide: title, body, dt, …; "" for one that the slide's layout does not
+    know.
+    """
     place = next(below(shape, "ph"), None)
     return attribute(place, "type", "body") if place is not None else ""
 
@@ -66,7 +76,11 @@ def _shape(shape: Element, draft: Draft) -> None:
         settings = child(paragraph, "pPr")
         depth = number(attribute(settings, "lvl"), most=MAX_DEPTH)
         numbered = child(settings, "buAutoNum") is not None
-        if numbered or child(settings, "buChar") is not None or (in_list and child(settings, "buNone") is None):
+        if (
+            numbered
+            or child(settings, "buChar") is not None
+            or (in_list and child(settings, "buNone") is None)
+        ):
             draft.item(plain(_text(paragraph)), depth, numbered=numbered)
         else:
             draft.add(plain(_text(paragraph)))
@@ -75,8 +89,18 @@ def _shape(shape: Element, draft: Draft) -> None:
 
 def _notes(package: Package, name: str) -> str:
     root = package.tree(name)
-    shapes = [shape for shape in below(root, "sp") if _place(shape) == "body"] if root is not None else []
-    return quote(blocks([plain(_text(paragraph)) for shape in shapes for paragraph in below(shape, "p")])) if shapes else ""
+    shapes = (
+        [shape for shape in below(root, "sp") if _place(shape) == "body"]
+        if root is not None
+        else []
+    )
+    return (
+        quote(
+            blocks([plain(_text(paragraph)) for shape in shapes for paragraph in below(shape, "p")])
+        )
+        if shapes
+        else ""
+    )
 
 
 def _joined(element: Element) -> str:
@@ -86,4 +110,7 @@ def _joined(element: Element) -> str:
 
 def _text(paragraph: Element) -> str:
     signs = {"br": "\n", "tab": "\t"}
-    return "".join(part.text or "" if tag(part) == "t" else signs[tag(part)] for part in below(paragraph, "t", "br", "tab"))
+    return "".join(
+        part.text or "" if tag(part) == "t" else signs[tag(part)]
+        for part in below(paragraph, "t", "br", "tab")
+    )

@@ -1,4 +1,6 @@
-"""A process that reads documents: started when it is first needed, asked one thing at a time, killed when it must not go on."""
+"""A process that reads documents: started when it is first needed, asked one thing at a time,
+killed when it must not go on.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,21 @@ from typing import Any
 
 from spadework.tools.extract.frames import joined, receive, send
 
-#: -P: a module that lies in the folder where spadework was called must not be taken for one of ours.
+#: -P: a module that lies in the folder where spadework was called must not be taken for one of
+#: ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.worker")
 #: All that the process gets to know of our environment; keys are not for it.
-_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
+_ENVIRONMENT = (
+    "PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "SYSTEMROOT",
+    "TMPDIR",
+    "TEMP",
+)
 
 
 class Ended(Exception):
@@ -37,24 +50,36 @@ class Process:
         """Start it, if it does not run yet."""
         with self._lock:
             if self._process is None:
-                environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+                environment = {
+                    name: os.environ[name] for name in _ENVIRONMENT if name in os.environ
+                }
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(
-                    [sys.executable, *_PROGRAM], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
+                    [sys.executable, *_PROGRAM],
+                    stdin=pipe,
+                    stdout=pipe,
+                    stderr=subprocess.DEVNULL,
+                    env=environment,
                 )
             if self._killed:
                 self._process.kill()
             return self._process
 
     def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
-        """The answer to a request. Raises Ended when the process ends instead, by itself or killed."""
+        """The answer to a request. Raises Ended when the process ends instead, by itself or
+        killed.
+        """
         process = self.start()
         try:
             if process.stdin is None or process.stdout is None:
                 raise EOFError
             send(process.stdin, request, body)
             reply = joined(*receive(process.stdout))
-        except (OSError, EOFError, ValueError):  # a pipe that somebody else has closed is a ValueError
+        except (
+            OSError,
+            EOFError,
+            ValueError,
+        ):  # a pipe that somebody else has closed is a ValueError
             self.end()
             raise Ended from None
         if reply["last"]:
@@ -79,6 +104,9 @@ class Process:
             try:
                 if pipe is not None:
                     pipe.close()
-            except (OSError, ValueError):  # what was written last has no reader any more; somebody else has closed it
+            except (
+                OSError,
+                ValueError,
+            ):  # what was written last has no reader any more; somebody else has closed it
                 continue
         process.wait()

@@ -1,4 +1,6 @@
-"""Rows of cells as a Markdown table: within limits, which are named where they cut, without its empty rows and columns."""
+"""Rows of cells as a Markdown table: within limits, which are named where they cut, without its
+empty rows and columns.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ MAX_CELL = 2_000
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """The first rows and columns as a table, its first row the heading; "" when all cells are empty.
+    """The first rows and columns as a table, its first row the heading; "" when all cells are
+    empty.
 
     What is left out, with `behind` further rows that were not even read, is said below it.
     """

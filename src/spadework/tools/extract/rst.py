@@ -1,4 +1,6 @@
-"""reStructuredText as Markdown, read by docutils with everything switched off that reaches outside the text."""
+"""reStructuredText as Markdown, read by docutils with everything switched off that reaches outside
+the text.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,12 @@ _MAX_PARAGRAPH = 20_000
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """reStructuredText as Markdown: headings, lists, tables, fenced code with its language; images and comments go.
+    """reStructuredText as Markdown: headings, lists, tables, fenced code with its language; images
+    and comments go.
 
-    Roles and directives that docutils does not know (Sphinx's) keep their text; those that only steer a site are left out. What is no
-    sensible reStructuredText (endless paragraphs, endless nesting) is read as plain text.
+    Roles and directives that docutils does not know (Sphinx's) keep their text; those that only
+    steer a site are left out. What is no sensible reStructuredText (endless paragraphs, endless
+    nesting) is read as plain text.
     """
     if max(map(len, text.split("\n\n"))) > _MAX_PARAGRAPH:
         return extract_text(text, url)
@@ -58,7 +62,9 @@ def extract_rst(text: str, url: str) -> Extracted:
 
 def _parse(text: str) -> nodes.document | None:
     parser: Parser = lenient_parser()
-    publisher = Publisher(Reader(parser), parser, Writer(), source_class=StringInput, destination_class=NullOutput)
+    publisher = Publisher(
+        Reader(parser), parser, Writer(), source_class=StringInput, destination_class=NullOutput
+    )
     publisher.process_programmatic_settings(None, _SETTINGS, None)
     publisher.set_source(text, "document")
     publisher.publish()

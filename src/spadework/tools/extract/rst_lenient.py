@@ -1,7 +1,9 @@
-"""A docutils parser that knows Sphinx's markup well enough to read it, and never reaches outside the text.
+"""A docutils parser that knows Sphinx's markup well enough to read it, and never reaches outside
+the text.
 
-docutils answers an unknown directive or role, or a known one with an unknown option, with an error in place of the content.
-Here the state classes and the inliner keep the content instead. Nothing is registered globally.
+docutils answers an unknown directive or role, or a known one with an unknown option, with an error
+in place of the content. Here the state classes and the inliner keep the content instead. Nothing is
+registered globally.
 """
 
 from __future__ import annotations
@@ -16,14 +18,16 @@ from docutils.statemachine import StringList
 
 # fmt: off
 CODE = frozenset((
-    "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode", "testoutput", "testsetup",
-    "parsed-literal", "productionlist", "math",
+    "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode",
+    "testoutput", "testsetup", "parsed-literal", "productionlist", "math",
 ))
 DROPPED = frozenset((
-    "toctree", "contents", "image", "include", "raw", "highlight", "index", "meta", "module", "currentmodule", "automodule",
-    "autoclass", "autofunction", "automethod", "autosummary", "autoexception", "autodata", "py:module", "py:currentmodule",
-    "tabularcolumns", "graphviz", "plot", "title", "sectnum", "section-numbering", "header", "footer", "target-notes", "literalinclude",
-    "role", "default-role", "highlightlang", "sectionauthor", "codeauthor", "moduleauthor", "mermaid", "grid", "image-sg",
+    "toctree", "contents", "image", "include", "raw", "highlight", "index", "meta", "module",
+    "currentmodule", "automodule", "autoclass", "autofunction", "automethod", "autosummary",
+    "autoexception", "autodata", "py:module", "py:currentmodule", "tabularcolumns", "graphviz",
+    "plot", "title", "sectnum", "section-numbering", "header", "footer", "target-notes",
+    "literalinclude", "role", "default-role", "highlightlang", "sectionauthor", "codeauthor",
+    "moduleauthor", "mermaid", "grid", "image-sg",
 ))
 # fmt: on
 DEFINED = re.compile(
@@ -38,17 +42,39 @@ VERSIONS = {
 }
 # fmt: off
 ADMONITIONS = frozenset((
-    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention", "error", "admonition", "topic",
-    "sidebar", "todo",
+    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention",
+    "error", "admonition", "topic", "sidebar", "todo",
 ))
 # fmt: on
 _STANDARD = frozenset(["table", "list-table", "csv-table", "replace", "unicode", "date"])
 _PLAIN_ROLES = frozenset(
-    ["doc", "ref", "term", "abbr", "any", "numref", "dfn", "guilabel", "menuselection", "issue", "pr", "user", "gh", "pull", "commit"]
+    [
+        "doc",
+        "ref",
+        "term",
+        "abbr",
+        "any",
+        "numref",
+        "dfn",
+        "guilabel",
+        "menuselection",
+        "issue",
+        "pr",
+        "user",
+        "gh",
+        "pull",
+        "commit",
+    ]
 )
 _SILENT_ARGUMENT = frozenset(["figure", "only", "container", "class", "rst-class", "cssclass"])
 _NO_LANGUAGE = frozenset(["math", "productionlist", "parsed-literal"])
-_LANGUAGES = {"doctest": "pycon", "testcode": "python", "testsetup": "python", "testoutput": "", "ipython": "pycon"}
+_LANGUAGES = {
+    "doctest": "pycon",
+    "testcode": "python",
+    "testsetup": "python",
+    "testoutput": "",
+    "ipython": "pycon",
+}
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 
 
@@ -60,13 +86,18 @@ def lenient_parser() -> Parser:
 
 
 class _Nested(states.RSTState):
-    """A state in which what is nested is read in the same way. docutils keeps machines for reuse: these have a store of their own."""
+    """A state in which what is nested is read in the same way. docutils keeps machines for reuse:
+    these have a store of their own.
+    """
 
     nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils shares it among all states of a kind
 
     def __init__(self, state_machine: Any, debug: bool = False) -> None:
         super().__init__(state_machine, debug)
-        self.nested_sm_kwargs = self.indent_sm_kwargs = self.known_indent_sm_kwargs = {"state_classes": _STATES, "initial_state": "Body"}
+        self.nested_sm_kwargs = self.indent_sm_kwargs = self.known_indent_sm_kwargs = {
+            "state_classes": _STATES,
+            "initial_state": "Body",
+        }
 
 
 class _Lenient(states.Body):
@@ -90,7 +121,13 @@ class _Lenient(states.Body):
         if name in CODE:
             return _code(name, block)
         if name in ADMONITIONS:
-            return [self._filled(nodes.admonition(label=name.replace("seealso", "see also").capitalize()), block, offset)]
+            return [
+                self._filled(
+                    nodes.admonition(label=name.replace("seealso", "see also").capitalize()),
+                    block,
+                    offset,
+                )
+            ]
         argument, content = _parts(block)
         if DEFINED.fullmatch(name):
             return [self._filled(nodes.container(signature=argument), content, offset)]
@@ -107,14 +144,26 @@ class _Lenient(states.Body):
 
 
 def _parts(block: StringList) -> tuple[str, StringList]:
-    """A directive's argument (the lines up to an option or an empty line) and its content; options are left out."""
-    head = next((n for n, line in enumerate(block) if not line.strip() or _OPTION.match(line.strip())), len(block))
-    start = next((n for n, line in enumerate(block) if n >= head and not _OPTION.match(line.strip())), len(block))
+    """A directive's argument (the lines up to an option or an empty line) and its content; options
+    are left out.
+    """
+    head = next(
+        (n for n, line in enumerate(block) if not line.strip() or _OPTION.match(line.strip())),
+        len(block),
+    )
+    start = next(
+        (n for n, line in enumerate(block) if n >= head and not _OPTION.match(line.strip())),
+        len(block),
+    )
     return " ".join(line.strip() for line in block[:head]), block[start:]
 
 
 def _code(name: str, block: StringList) -> list[nodes.Node]:
-    language = "" if name in _NO_LANGUAGE else _LANGUAGES.get(name, str(block[0]).strip().lower() if len(block) else "")
+    language = (
+        ""
+        if name in _NO_LANGUAGE
+        else _LANGUAGES.get(name, str(block[0]).strip().lower() if len(block) else "")
+    )
     lines = [str(line) for line in block]
     if name not in _NO_LANGUAGE and lines:
         lines = ["", *lines[1:]]
@@ -125,7 +174,9 @@ def _code(name: str, block: StringList) -> list[nodes.Node]:
 
 
 class _Inliner(states.Inliner):
-    """Roles that docutils does not know become code, or plain text where they name a page or a term."""
+    """Roles that docutils does not know become code, or plain text where they name a page or a
+    term.
+    """
 
     def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
         known, _ = roles.role(role, self.language, lineno, self.reporter)
@@ -143,7 +194,9 @@ for _name, _value in vars(states.Inliner).items():
 
 
 def _shown(text: str) -> str:
-    """What Sphinx shows for a role's text: the title before <target>, the last name after ~, no leading !."""
+    """What Sphinx shows for a role's text: the title before <target>, the last name after ~, no
+    leading !.
+    """
     title = re.fullmatch(r"(.+?)\s*<[^<>]*>", text, re.S)
     if title:
         return title[1]

@@ -9,7 +9,16 @@ from docutils import nodes
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.markdown_inline import absolute
-from spadework.tools.extract.writing import blocks, code_span, fence, heading, item, plain, quote, table
+from spadework.tools.extract.writing import (
+    blocks,
+    code_span,
+    fence,
+    heading,
+    item,
+    plain,
+    quote,
+    table,
+)
 
 _SKIPPED = (
     nodes.comment,
@@ -26,11 +35,16 @@ _SKIPPED = (
 _SPACE = re.compile(r"\s+")
 _LIST = re.compile(r"- |\d+\. ")
 _IDENTIFIER = re.compile(r"[\w.()\[\]*:/=-]*[\w)\]*]")
-_PARAMETER = re.compile(r"(?:param|parameter|arg|argument|key|keyword|raises?|except|exception|ivar|var|cvar)\s+(.*)", re.S)
+_PARAMETER = re.compile(
+    r"(?:param|parameter|arg|argument|key|keyword|raises?|except|exception|ivar|var|cvar)\s+(.*)",
+    re.S,
+)
 
 
 class Walker:
-    """Writes one document; `title` is that of the section it opens with, `links` are those to the web."""
+    """Writes one document; `title` is that of the section it opens with, `links` are those to the
+    web.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -44,7 +58,13 @@ class Walker:
         return [text for child in node.children if (text := self._block(child)).strip()]
 
     def _block(self, node: nodes.Node) -> str:
-        text = "" if isinstance(node, _SKIPPED) else self._write(node) if isinstance(node, nodes.Element) else plain(node.astext())
+        text = (
+            ""
+            if isinstance(node, _SKIPPED)
+            else self._write(node)
+            if isinstance(node, nodes.Element)
+            else plain(node.astext())
+        )
         self._begun = self._begun or bool(text.strip())
         return text
 
@@ -90,34 +110,61 @@ class Walker:
         """A note or warning after its label."""
         label = str(node.get("label") or type(node).__name__.capitalize())
         inner = blocks(self.read(node))
-        return inner and (f"**{label}:** {inner}" if inner[0] not in "`#-|>" else f"**{label}:**\n\n{inner}")
+        return inner and (
+            f"**{label}:** {inner}" if inner[0] not in "`#-|>" else f"**{label}:**\n\n{inner}"
+        )
 
     def list_(self, node: nodes.Element) -> str:
         """A list; it is tight when its items are single paragraphs."""
         ordered = isinstance(node, nodes.enumerated_list)
         start = int(node.get("start", 1))
-        found = [parts for child in node.children if isinstance(child, nodes.Element) and (parts := self.read(child))]
+        found = [
+            parts
+            for child in node.children
+            if isinstance(child, nodes.Element) and (parts := self.read(child))
+        ]
         tight = all(_LIST.match(part) for parts in found for part in parts[1:])
         between = "\n" if tight else "\n\n"
-        return between.join(item(between.join(parts), f"{start + number}." if ordered else "-") for number, parts in enumerate(found))
+        return between.join(
+            item(between.join(parts), f"{start + number}." if ordered else "-")
+            for number, parts in enumerate(found)
+        )
 
     def definitions(self, node: nodes.Element) -> str:
         """Terms with their definitions, as a list."""
-        return _items((self._terms(entry), self._definition(entry)) for entry in node.children if isinstance(entry, nodes.Element))
+        return _items(
+            (self._terms(entry), self._definition(entry))
+            for entry in node.children
+            if isinstance(entry, nodes.Element)
+        )
 
     def _terms(self, entry: nodes.Element) -> str:
-        return ", ".join(self.inline(part) for part in entry.children if isinstance(part, nodes.term | nodes.classifier))
+        return ", ".join(
+            self.inline(part)
+            for part in entry.children
+            if isinstance(part, nodes.term | nodes.classifier)
+        )
 
     def _definition(self, entry: nodes.Element) -> str:
-        return blocks([blocks(self.read(part)) for part in entry.children if isinstance(part, nodes.definition)])
+        return blocks(
+            [
+                blocks(self.read(part))
+                for part in entry.children
+                if isinstance(part, nodes.definition)
+            ]
+        )
 
     def fields(self, node: nodes.Element) -> str:
         """Fields, such as the parameters of a function, as a list."""
-        return _items((_field(name.astext()), blocks(self.read(body))) for name, body in _pairs(node))
+        return _items(
+            (_field(name.astext()), blocks(self.read(body))) for name, body in _pairs(node)
+        )
 
     def options(self, node: nodes.Element) -> str:
         """Command line options, as a list."""
-        return _items((code_span(name.astext()), blocks(self.read(body))) for name, body in _pairs(node))
+        return _items(
+            (code_span(name.astext()), blocks(self.read(body))) for name, body in _pairs(node)
+        )
 
     def lines(self, node: nodes.Element) -> str:
         """Lines that are broken on purpose."""
@@ -127,13 +174,24 @@ class Walker:
         """A block quote."""
         # Indented lists and code are often block quotes only by accident of indentation.
         inner = self.read(node)
-        return quote(blocks(inner)) if any(isinstance(child, nodes.paragraph) for child in node.children) else blocks(inner)
+        return (
+            quote(blocks(inner))
+            if any(isinstance(child, nodes.paragraph) for child in node.children)
+            else blocks(inner)
+        )
 
     def table(self, node: nodes.Element) -> str:
         """A table with its title above."""
-        title = "".join(f"**{self.inline(child)}**" for child in node.children if isinstance(child, nodes.title))
+        title = "".join(
+            f"**{self.inline(child)}**" for child in node.children if isinstance(child, nodes.title)
+        )
         rows = [
-            [" ".join(self.read(entry)) for entry in row.children if isinstance(entry, nodes.Element)] for row in node.findall(nodes.row)
+            [
+                " ".join(self.read(entry))
+                for entry in row.children
+                if isinstance(entry, nodes.Element)
+            ]
+            for row in node.findall(nodes.row)
         ]
         return blocks([title, table(rows)])
 
@@ -154,7 +212,9 @@ class Walker:
         if isinstance(node, nodes.emphasis | nodes.strong) and words.strip():
             mark = "*" if isinstance(node, nodes.emphasis) else "**"
             return f"{mark}{words}{mark}"
-        if isinstance(node, nodes.reference) and (url := absolute(str(node.get("refuri", "")), self.url)):
+        if isinstance(node, nodes.reference) and (
+            url := absolute(str(node.get("refuri", "")), self.url)
+        ):
             self.links.append(Link(url, words))
         return words
 
@@ -178,7 +238,15 @@ def _items(pairs: Iterable[tuple[str, str]]) -> str:
     found = []
     for term, text in pairs:
         starts_block = text[:1] in "`-#|>" or not text
-        found.append(item(f"{term}:\n\n{text}" if text and starts_block else f"{term}: {text}" if text else term))
+        found.append(
+            item(
+                f"{term}:\n\n{text}"
+                if text and starts_block
+                else f"{term}: {text}"
+                if text
+                else term
+            )
+        )
     return "\n".join(found)
 
 

@@ -1,7 +1,8 @@
-"""RTF files as Markdown: headings, paragraphs, lists, tables, listings and links, without what is hidden.
+"""RTF files as Markdown: headings, paragraphs, lists, tables, listings and links, without what is
+hidden.
 
-striprtf gives the text alone, and some files take it a time that grows with the square of their size; its tables of destinations
-and of character sets are used.
+striprtf gives the text alone, and some files take it a time that grows with the square of their
+size; its tables of destinations and of character sets are used.
 """
 
 from __future__ import annotations
@@ -24,16 +25,28 @@ from spadework.tools.extract.rtf_state import State, changed
 MAX_DEPTH = 10_000
 
 #: Groups whose text is not shown but says something, by the word they begin with: what it says.
-_PLACES = {"fonttbl": "font", "stylesheet": "style", "fldinst": "target", "listtext": "marker", "pntext": "marker"}
+_PLACES = {
+    "fonttbl": "font",
+    "stylesheet": "style",
+    "fldinst": "target",
+    "listtext": "marker",
+    "pntext": "marker",
+}
 _PLACES |= {"title": "title", "author": "author", "creatim": "created", "revtim": "revised"}
-_UNSEEN = (frozenset(destinations) | {"listtable", "listoverridetable", "deleted", "nonesttables"}) - frozenset(_PLACES) - {"info"}
+_UNSEEN = (
+    (frozenset(destinations) | {"listtable", "listoverridetable", "deleted", "nonesttables"})
+    - frozenset(_PLACES)
+    - {"info"}
+)
 _PARAGRAPH_ENDS = frozenset({"par", "sect", "page", "column"})
 _DATE_WORDS = ("yr", "mo", "dy")
 _TARGET = re.compile(r'HYPERLINK\s+"?(https?://[^"\s()<>]+)')
 
 
 def extract_rtf(body: bytes, url: str) -> Extracted:
-    """The text of an RTF file with its title, author and date. Raises Unreadable when it is none, TooLarge when nested too deep."""
+    """The text of an RTF file with its title, author and date. Raises Unreadable when it is none,
+    TooLarge when nested too deep.
+    """
     if not body.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("The RTF file is damaged: it does not begin as one.")
     document = _Document()
@@ -58,7 +71,9 @@ class _Document:
         self._skipped = 0
 
     def read(self, body: bytes) -> None:
-        """Take in the whole file; what stands behind the end of its outer group is no part of it."""
+        """Take in the whole file; what stands behind the end of its outer group is no part of
+        it.
+        """
         for what, text, number in parts(body):
             if not what:
                 self._take(text)
@@ -95,7 +110,9 @@ class _Document:
             self._bytes += text[dropped:]
 
     def _flush(self) -> None:
-        """Bytes become text when all of a run are there: a sign may have two, and each be written in its own way."""
+        """Bytes become text when all of a run are there: a sign may have two, and each be written
+        in its own way.
+        """
         if self._bytes:
             font = self._default_font if self._state.font is None else self._state.font
             self._write(self._bytes.decode(self._codecs.get(font, self._default), "replace"))

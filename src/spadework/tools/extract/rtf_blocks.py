@@ -1,4 +1,6 @@
-"""The blocks of an RTF file as they are told: texts of a line, ends of paragraphs, cells and rows, and links around texts."""
+"""The blocks of an RTF file as they are told: texts of a line, ends of paragraphs, cells and rows,
+and links around texts.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Blocks:
         self.title = ""
         self.links: dict[str, Link] = {}
         self._draft = Draft()
-        self._line: list[tuple[str, bool]] = []  # texts, and whether each is in a font of fixed width
+        self._line: list[
+            tuple[str, bool]
+        ] = []  # texts, and whether each is in a font of fixed width
         self._marker: str | None = None
         self._link_from = 0
         self._cells: list[str] = []
@@ -46,7 +50,9 @@ class Blocks:
         text = whole_signs("".join(text for text, _ in self._line[self._link_from :])).strip()
         if text:
             self.links.setdefault(target, Link(target, " ".join(text.split())))
-            self._line[self._link_from :] = [(text if text == target else f"[{text}]({target})", False)]
+            self._line[self._link_from :] = [
+                (text if text == target else f"[{text}]({target})", False)
+            ]
 
     def end_paragraph(self, state: State, style: Style) -> None:
         """The line ends; in a table it goes on in its cell."""
@@ -57,7 +63,9 @@ class Blocks:
         line, marker = self._taken()
         text = whole_signs("".join(text for text, _ in line))
         level = state.level or style.level
-        if style.code or (text.strip() and not level and all(fixed for part, fixed in line if part.strip())):
+        if style.code or (
+            text.strip() and not level and all(fixed for part, fixed in line if part.strip())
+        ):
             for row in text.replace("\xa0", " ").split("\n"):
                 self._draft.code(row)
         elif text.strip() and level:

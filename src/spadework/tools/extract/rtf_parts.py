@@ -1,4 +1,6 @@
-"""RTF cut into its parts: groups that open and close, control words, and bytes of text in the code page of their font."""
+"""RTF cut into its parts: groups that open and close, control words, and bytes of text in the code
+page of their font.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,38 @@ from collections.abc import Iterator
 from striprtf.striprtf import charset_map
 
 #: Signs of their own; every other control symbol is left out.
-SIGNS = {"~": "\xa0", "_": "\u2011", "tab": "\t", "line": "\n", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”"}
-SIGNS |= {"emdash": "—", "endash": "–", "bullet": "•", "emspace": " ", "enspace": " ", "qmspace": " ", "nestcell": " "}
+SIGNS = {
+    "~": "\xa0",
+    "_": "\u2011",
+    "tab": "\t",
+    "line": "\n",
+    "lquote": "‘",
+    "rquote": "’",
+    "ldblquote": "“",
+    "rdblquote": "”",
+}
+SIGNS |= {
+    "emdash": "—",
+    "endash": "–",
+    "bullet": "•",
+    "emspace": " ",
+    "enspace": " ",
+    "qmspace": " ",
+    "nestcell": " ",
+}
 
 _PART = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)",
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})?"
+    rb" ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)",
 )
 #: What closes, what opens, and a control word: the first of each part's three.
 Part = tuple[str, bytes, int | None]
 
 
 def parts(body: bytes) -> Iterator[Part]:
-    """The parts of a file as (what, bytes, number): "{", "}", "" with bytes of text, or a control word with its number or None."""
+    """The parts of a file as (what, bytes, number): "{", "}", "" with bytes of text, or a control
+    word with its number or None.
+    """
     place = 0
     while found := _PART.search(body, place):
         place = found.end()
@@ -44,7 +66,9 @@ def parts(body: bytes) -> Iterator[Part]:
 
 
 def codec(charset: int | None, default: str) -> str:
-    """The codec of a font by the number of its character set; `default` where that says nothing, or only "the usual"."""
+    """The codec of a font by the number of its character set; `default` where that says nothing, or
+    only "the usual".
+    """
     return _known(charset_map.get(charset, default), default) if charset else default
 
 

@@ -1,4 +1,6 @@
-"""What a group of an RTF file inherits from the one around it and gives back when it ends, and the words that change it."""
+"""What a group of an RTF file inherits from the one around it and gives back when it ends, and the
+words that change it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _TEXT_LEVEL = 9
 
 @dataclass(frozen=True)
 class State:
-    """Where text goes ("text" is the page, "unseen" nowhere), how its bytes are meant, and what kind of paragraph it is."""
+    """Where text goes ("text" is the page, "unseen" nowhere), how its bytes are meant, and what
+    kind of paragraph it is.
+    """
 
     place: str = "text"
     starred: bool = False
@@ -43,7 +47,9 @@ def changed(state: State, word: str, number: int | None) -> State | None:
         case "s":
             return replace(state, style=number)
         case "outlinelevel":
-            return replace(state, level=number + 1 if number is not None and 0 <= number < _TEXT_LEVEL else 0)
+            return replace(
+                state, level=number + 1 if number is not None and 0 <= number < _TEXT_LEVEL else 0
+            )
         case "intbl":
             return replace(state, in_table=True)
         case "ilvl":

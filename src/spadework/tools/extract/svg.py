@@ -1,4 +1,6 @@
-"""Drawings (SVG) as Markdown: their title, what they say of themselves, and the words that stand in them."""
+"""Drawings (SVG) as Markdown: their title, what they say of themselves, and the words that stand in
+them.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,14 @@ def _words(root: Element) -> Iterator[str]:
     """Each text that is shown; of those for programs that cannot show HTML, none."""
     for element in below(root, "text", "foreignObject"):
         around = element.getparent()
-        instead = tag(element) == "text" and tag(around) == "switch" and child(around, "foreignObject") is not None
-        if not instead and attribute(element, "display") != "none" and attribute(element, "visibility") != "hidden":
+        instead = (
+            tag(element) == "text"
+            and tag(around) == "switch"
+            and child(around, "foreignObject") is not None
+        )
+        if (
+            not instead
+            and attribute(element, "display") != "none"
+            and attribute(element, "visibility") != "hidden"
+        ):
             yield plain(" ".join(" ".join(element.itertext()).split()))

@@ -1,4 +1,6 @@
-"""Plain text as Markdown: paragraphs, headings that are underlined or numbered, lists, and indented blocks as code."""
+"""Plain text as Markdown: paragraphs, headings that are underlined or numbered, lists, and indented
+blocks as code.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,29 @@ _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: A line at least this long ends where the writer's editor broke it: the next one goes on with the sentence.
+#: A line at least this long ends where the writer's editor broke it: the next one goes on with the
+#: sentence.
 _WRAPPED = 45
 #: From this indentation on, a block is code or a table.
 _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """A text file as Markdown. Nothing in it is read as markup; indented blocks and columns are fenced, exact.
+    """A text file as Markdown. Nothing in it is read as markup; indented blocks and columns are
+    fenced, exact.
 
-    `title` is a heading the text opens with, else its first line when that is short and stands alone, else "".
+    `title` is a heading the text opens with, else its first line when that is short and stands
+    alone, else "".
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    text = (
+        text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    )
     parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
     found = _joined([_block(part) for part in parts])
     markdown = blocks(found)
-    return Extracted(title=_title(parts, found), markdown=markdown + "\n" if markdown else "", kind="text")
+    return Extracted(
+        title=_title(parts, found), markdown=markdown + "\n" if markdown else "", kind="text"
+    )
 
 
 def _block(part: str) -> str:
@@ -41,7 +50,9 @@ def _block(part: str) -> str:
         return heading(lines[1], 1)
     if _BULLET.match(lines[0]):
         return _list(lines)
-    if min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED or _is_columns(lines):
+    if min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED or _is_columns(
+        lines
+    ):
         return fence("\n".join(lines))
     return plain(_unwrapped(lines))
 
@@ -51,7 +62,11 @@ def _heading_level(line: str) -> int:
     if number := _NUMBERED.match(line):
         return 0 if line.endswith((".", ",", ";")) else 2 + number[1].count(".")
     words = line.strip()
-    return 2 if words.isupper() and 4 <= len(words) <= 60 and words[-1].isalnum() and line == words else 0
+    return (
+        2
+        if words.isupper() and 4 <= len(words) <= 60 and words[-1].isalnum() and line == words
+        else 0
+    )
 
 
 def _is_columns(lines: list[str]) -> bool:
@@ -62,14 +77,18 @@ def _list(lines: list[str]) -> str:
     items: list[tuple[str, list[str]]] = []
     for line in lines:
         if bullet := _BULLET.match(line):
-            items.append((f"{bullet[1].rstrip(').')}." if bullet[1] else "-", [line[bullet.end() :]]))
+            items.append(
+                (f"{bullet[1].rstrip(').')}." if bullet[1] else "-", [line[bullet.end() :]])
+            )
         else:
             items[-1][1].append(line.strip())
     return "\n".join(item(plain(" ".join(words)), marker) for marker, words in items)
 
 
 def _unwrapped(lines: list[str]) -> str:
-    """Lines of one paragraph; those an editor broke are joined, short ones (addresses, verse) stay lines."""
+    """Lines of one paragraph; those an editor broke are joined, short ones (addresses, verse) stay
+    lines.
+    """
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -91,4 +110,8 @@ def _title(parts: list[str], found: list[str]) -> str:
     if found and found[0].startswith("#"):
         return found[0].lstrip("# ")
     first = parts[0].strip() if parts else ""
-    return first if 2 < len(first) <= 100 and "\n" not in first and not first.endswith((".", ",", ":")) else ""
+    return (
+        first
+        if 2 < len(first) <= 100 and "\n" not in first and not first.endswith((".", ",", ":"))
+        else ""
+    )

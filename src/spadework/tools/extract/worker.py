@@ -1,4 +1,6 @@
-"""The program of a process that reads documents of strangers: a document in, its text out, until the pipe to it is closed."""
+"""The program of a process that reads documents of strangers: a document in, its text out, until
+the pipe to it is closed.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,16 @@ GRACE = 1.0
 
 
 def main() -> None:
-    """Answer requests until there are no more. What libraries print goes nowhere, so that it is not taken for an answer."""
+    """Answer requests until there are no more. What libraries print goes nowhere, so that it is not
+    taken for an answer.
+    """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, which then ends this one
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the process that asks, which then ends this one
     limit_memory(MEMORY)
     try:
         last = False
@@ -46,7 +52,9 @@ def _read(request: dict[str, Any], body: bytes) -> dict[str, Any]:
     except FetchError as error:
         return refused(error)
     except MemoryError:
-        return refused(Unreadable(f"Reading the document takes more than {MEMORY / 1e9:.3g} GB of memory."))
+        return refused(
+            Unreadable(f"Reading the document takes more than {MEMORY / 1e9:.3g} GB of memory.")
+        )
     except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted documents: their faults end here, by name
         return refused(Unreadable(f"The reader of the document failed ({type(error).__name__})."))
 

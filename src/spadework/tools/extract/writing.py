@@ -5,25 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_STARTS_BLOCK = re.compile(r"^(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|`{3}|~{3}|(?:=+|-+|(?:[-*_] *){3,})\s*$|\|)", re.M)
+_STARTS_BLOCK = re.compile(
+    r"^(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|`{3}|~{3}|(?:=+|-+|(?:[-*_] *){3,})\s*$|\|)", re.M
+)
 _STARTS_NUMBER = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.M)
 _BACKTICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """Text as a paragraph: no line of it starts a heading, a list, a quote, a table or a code block by accident."""
+    """Text as a paragraph: no line of it starts a heading, a list, a quote, a table or a code block
+    by accident.
+    """
     lines = "\n".join(line.strip() for line in text.strip().split("\n"))
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
 
 def heading(text: str, level: int) -> str:
     """An ATX heading of level 1 to 6, on one line; "" for an empty text."""
-    words = " ".join(text.split()).rstrip("#").rstrip() if not text.rstrip().endswith(("C#", "F#")) else " ".join(text.split())
+    words = (
+        " ".join(text.split()).rstrip("#").rstrip()
+        if not text.rstrip().endswith(("C#", "F#"))
+        else " ".join(text.split())
+    )
     return f"{'#' * min(max(level, 1), 6)} {words}" if words else ""
 
 
 def fence(code: str, language: str = "") -> str:
-    """A fenced code block; the fence is longer than any run of backticks in the code, which stays as it is."""
+    """A fenced code block; the fence is longer than any run of backticks in the code, which stays
+    as it is.
+    """
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
@@ -36,7 +46,11 @@ def code_span(code: str) -> str:
         return ""
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
     ticks = "`" * (longest + 1 if longest else 1)
-    space = " " if code[0] == "`" or code[-1] == "`" or (code[0] == code[-1] == " " and code.strip()) else ""
+    space = (
+        " "
+        if code[0] == "`" or code[-1] == "`" or (code[0] == code[-1] == " " and code.strip())
+        else ""
+    )
     return f"{ticks}{space}{code}{space}{ticks}"
 
 
@@ -44,7 +58,9 @@ def item(text: str, marker: str = "-") -> str:
     """A list item: the marker, and every further line indented below the first word."""
     indent = " " * (len(marker) + 1)
     first, *rest = text.split("\n")
-    return "\n".join([f"{marker} {first}".rstrip(), *(indent + line if line else "" for line in rest)])
+    return "\n".join(
+        [f"{marker} {first}".rstrip(), *(indent + line if line else "" for line in rest)]
+    )
 
 
 def quote(text: str) -> str:
@@ -53,9 +69,15 @@ def quote(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A pipe table whose first row is the heading; short rows are filled up. "" without a filled cell."""
+    """A pipe table whose first row is the heading; short rows are filled up. "" without a filled
+    cell.
+    """
     width = max((len(row) for row in rows), default=0)
-    cells = [[" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row] + [""] * (width - len(row)) for row in rows]
+    cells = [
+        [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]
+        + [""] * (width - len(row))
+        for row in rows
+    ]
     if not any(cell for row in cells for cell in row):
         return ""
     head, *body = [f"| {' | '.join(row)} |" for row in cells]
@@ -63,11 +85,16 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """A line that says how many parts of a document, such as rows, are left out, or at least how many (`more`); "" for none."""
+    """A line that says how many parts of a document, such as rows, are left out, or at least how
+    many (`more`); "" for none.
+    """
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
-    return f"… {count:,}{' or more' if more else ''} further {one if count == 1 else what} {'is' if count == 1 else 'are'} not shown."
+    return (
+        f"… {count:,}{' or more' if more else ''} further {one if count == 1 else what}"
+        f" {'is' if count == 1 else 'are'} not shown."
+    )
 
 
 def blocks(parts: Sequence[str]) -> str:

@@ -1,4 +1,6 @@
-"""Excel files as Markdown: each sheet that is shown a table of its values. Read row by row, whatever size a sheet says it has."""
+"""Excel files as Markdown: each sheet that is shown a table of its values. Read row by row,
+whatever size a sheet says it has.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from spadework.tools.extract.xml_tree import Element, attribute, below, child, n
 #: Sheets behind this one are not read.
 MAX_SHEETS = 50
 
-#: The formats of numbers that are dates in every file, and the letters by which others are known, outside quotes and brackets.
+#: The formats of numbers that are dates in every file, and the letters by which others are known,
+#: outside quotes and brackets.
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
@@ -26,21 +29,31 @@ _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 def extract_xlsx(package: Package, url: str) -> Extracted:
-    """The values of a workbook's sheets, with its title, author and date. Raises Unreadable when it is damaged, TooLarge over a limit."""
+    """The values of a workbook's sheets, with its title, author and date. Raises Unreadable when it
+    is damaged, TooLarge over a limit.
+    """
     book = package.needed(package.main)
     relations = package.relations(package.main)
-    sheets = [sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"]
-    values = _Values(package, from_1904=attribute(child(book, "workbookPr"), "date1904") in ("1", "true"))
+    sheets = [
+        sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"
+    ]
+    values = _Values(
+        package, from_1904=attribute(child(book, "workbookPr"), "date1904") in ("1", "true")
+    )
     parts = []
     for sheet in sheets[:MAX_SHEETS]:
         first, behind = _first_rows(package.read(relations.get(attribute(sheet, "id"), "")))
         rows = sheet_table(values.rows(first), behind=behind)
         parts.append(blocks([heading(attribute(sheet, "name"), 2), rows]) if rows else "")
-    return package.about(blocks([*parts, not_shown(len(sheets) - MAX_SHEETS, "sheets")]), kind="xlsx")
+    return package.about(
+        blocks([*parts, not_shown(len(sheets) - MAX_SHEETS, "sheets")]), kind="xlsx"
+    )
 
 
 def _first_rows(xml: bytes) -> tuple[bytes, int]:
-    """The XML of a sheet up to the last row that is shown, and how many rows stand behind it; those are not even parsed."""
+    """The XML of a sheet up to the last row that is shown, and how many rows stand behind it; those
+    are not even parsed.
+    """
     behind = islice(_ROW.finditer(xml), MAX_ROWS, None)
     cut = next(behind, None)
     return (xml[: cut.start()], 1 + sum(1 for _ in behind)) if cut else (xml, 0)
@@ -54,7 +67,9 @@ class _Values:
         self._day_one = _DAY_ONE[from_1904]
         self._widest = 0
         strings = package.tree("xl/sharedStrings.xml")
-        self._strings = [_string(element) for element in below(strings, "si")] if strings is not None else []
+        self._strings = (
+            [_string(element) for element in below(strings, "si")] if strings is not None else []
+        )
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[list[str]]:
@@ -71,7 +86,9 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        shown = width if width > self._widest else min(width, MAX_COLUMNS)  # the widest row is told whole, to be counted
+        shown = (
+            width if width > self._widest else min(width, MAX_COLUMNS)
+        )  # the widest row is told whole, to be counted
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
 
@@ -113,7 +130,9 @@ def _string(element: Element | None) -> str:
     """The text of a string, without its pronunciation."""
     if element is None:
         return ""
-    return "".join(part.text or "" for part in below(element, "t") if tag(part.getparent()) != "rPh")
+    return "".join(
+        part.text or "" for part in below(element, "t") if tag(part.getparent()) != "rPh"
+    )
 
 
 def _date_styles(styles: Element | None) -> frozenset[str]:
@@ -122,7 +141,9 @@ def _date_styles(styles: Element | None) -> frozenset[str]:
         return frozenset()
     dates = {str(number) for number in _DATES}
     for found in below(styles, "numFmt"):
-        is_date = _DATE_LETTERS.search(_QUOTED.sub("", attribute(found, "formatCode").partition(";")[0]))
+        is_date = _DATE_LETTERS.search(
+            _QUOTED.sub("", attribute(found, "formatCode").partition(";")[0])
+        )
         (dates.add if is_date else dates.discard)(attribute(found, "numFmtId"))
     formats = child(styles, "cellXfs")
     used = [attribute(found, "numFmtId") for found in formats] if formats is not None else []

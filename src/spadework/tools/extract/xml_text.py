@@ -1,4 +1,6 @@
-"""XML: feeds as their entries, drawings as their words, anything else as code, indented where it was written on few lines."""
+"""XML: feeds as their entries, drawings as their words, anything else as code, indented where it
+was written on few lines.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ LONG_LINE = 1_000
 
 
 def extract_xml(text: str, url: str) -> Extracted:
-    """The content of an XML file. Raises TooLarge over the limit of tags, Unreadable where there is no XML in it."""
+    """The content of an XML file. Raises TooLarge over the limit of tags, Unreadable where there is
+    no XML in it.
+    """
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:
         return read_feed(root, url)
@@ -28,4 +32,6 @@ def extract_xml(text: str, url: str) -> Extracted:
     if max(map(len, text.split("\n"))) > LONG_LINE:
         etree.indent(root)
         text = etree.tostring(root, encoding="unicode")
-    return Extracted(title=file_name(url), markdown=fence(text.replace("\r\n", "\n").strip(), "xml"), kind="xml")
+    return Extracted(
+        title=file_name(url), markdown=fence(text.replace("\r\n", "\n").strip(), "xml"), kind="xml"
+    )

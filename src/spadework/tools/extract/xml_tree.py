@@ -1,4 +1,6 @@
-"""XML from strangers as a tree: entities off, its size limited before it is parsed, names without their namespaces."""
+"""XML from strangers as a tree: entities off, its size limited before it is parsed, names without
+their namespaces.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from lxml import etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: Most tags and attributes of a tree; each takes up to 200 bytes of memory, however few it has in the file.
+#: Most tags and attributes of a tree; each takes up to 200 bytes of memory, however few it has in
+#: the file.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types
@@ -18,25 +21,37 @@ Element = Any  # lxml has no types
 def xml_tree(xml: bytes, what: str) -> Element:
     """The root element of some XML, mended where it is broken; `what` names it in errors.
 
-    Raises TooLarge for more than MAX_NODES tags and attributes, Unreadable where there is nothing to be mended.
+    Raises TooLarge for more than MAX_NODES tags and attributes, Unreadable where there is nothing
+    to be mended.
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
-    # Of depth (256) and of the amplification of entities in attributes libxml2 takes care itself, since `huge_tree` is off.
+    # Of depth (256) and of the amplification of entities in attributes libxml2 takes care itself,
+    # since `huge_tree` is off.
     parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, recover=True, remove_comments=True, remove_pis=True
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        recover=True,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(xml, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise Unreadable(f"The {what} is damaged: {str(error)[:100].strip(' .') or 'it is empty'}.") from None
+        raise Unreadable(
+            f"The {what} is damaged: {str(error)[:100].strip(' .') or 'it is empty'}."
+        ) from None
     if root is None:
         raise Unreadable(f"The {what} is damaged: there is no XML in it.")
     return root
 
 
 def tag(element: Element) -> str:
-    """The name of an element without its namespace, "" for what is none, such as an entity that is not replaced."""
+    """The name of an element without its namespace, "" for what is none, such as an entity that is
+    not replaced.
+    """
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -44,7 +59,10 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
     """An attribute by its name without namespace; `default` also where there is no element."""
     if element is None:
         return default
-    return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), default)
+    return next(
+        (str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name),
+        default,
+    )
 
 
 def below(element: Element, *names: str) -> Iterator[Element]:
@@ -53,9 +71,15 @@ def below(element: Element, *names: str) -> Iterator[Element]:
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """The first child of the first name, in it the first of the second, and so on; None where one is missing."""
+    """The first child of the first name, in it the first of the second, and so on; None where one
+    is missing.
+    """
     for name in path:
-        element = next((found for found in element if tag(found) == name), None) if element is not None else None
+        element = (
+            next((found for found in element if tag(found) == name), None)
+            if element is not None
+            else None
+        )
     return element
 
 

@@ -1,4 +1,6 @@
-"""Zip files, told apart by what is in them: Office documents, OpenDocument, e-books, and those that are archives."""
+"""Zip files, told apart by what is in them: Office documents, OpenDocument, e-books, and those that
+are archives.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ from spadework.tools.extract.pptx import extract_pptx
 from spadework.tools.extract.xlsx import extract_xlsx
 
 #: Office files by the folder of their main part.
-_OFFICE: dict[str, Callable[[Package, str], Extracted]] = {"word": extract_docx, "xl": extract_xlsx, "ppt": extract_pptx}
+_OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
+    "word": extract_docx,
+    "xl": extract_xlsx,
+    "ppt": extract_pptx,
+}
 
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:

@@ -1,4 +1,6 @@
-"""What can be done with a page that was loaded, at whichever level: its text, its tables, how many of something, where a word is."""
+"""What can be done with a page that was loaded, at whichever level: its text, its tables, how many
+of something, where a word is.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,17 @@ class Place:
 
 
 def page_text(html: str, selector: str = "") -> str:
-    """The text of a page, or of all that matches a CSS selector, a block a line. Raises Unreadable for a selector that is none."""
+    """The text of a page, or of all that matches a CSS selector, a block a line. Raises Unreadable
+    for a selector that is none.
+    """
     nodes = _all(_parsed(html), selector or "body")
     return "\n".join(text for node in nodes if (text := _lines(node)))
 
 
 def find_table(html: str, words: str) -> Table | None:
-    """The table that has most of `words` in its caption, header and cells; None where no table has any of them."""
+    """The table that has most of `words` in its caption, header and cells; None where no table has
+    any of them.
+    """
     wanted = _stems(words)
     found = [_table(node) for node in _parsed(html).css("table")[:MOST_TABLES]]
     scored = [(_share(wanted, table), -n, table) for n, table in enumerate(found) if table.rows]
@@ -52,22 +58,28 @@ def find_table(html: str, words: str) -> Table | None:
 
 
 def count_items(html: str, what: str, *, selector: str = "") -> int:
-    """How many elements match a CSS selector and have all the words of `what`; of what encloses another such element, the inner counts.
+    """How many elements match a CSS selector and have all the words of `what`; of what encloses
+    another such element, the inner counts.
 
-    Without a selector, list items, rows, articles and the like are counted, the first kind that has any.
+    Without a selector, list items, rows, articles and the like are counted, the first kind that has
+    any.
     """
     wanted = _stems(what)
     tree = _parsed(html)
     for kind in [selector] if selector else _ITEMS.split(","):
         matching = [node for node in _all(tree, kind) if wanted <= _stems(_lines(node))]
-        inner = [node for node in matching if not any(other in matching for other in node.css(kind)[1:])]
+        inner = [
+            node for node in matching if not any(other in matching for other in node.css(kind)[1:])
+        ]
         if inner:
             return len(inner)
     return 0
 
 
 def search_text(text: str, words: str) -> list[Place]:
-    """Where `words` stand in a text one after the other, in whatever case and spacing; at most MOST_PLACES."""
+    """Where `words` stand in a text one after the other, in whatever case and spacing; at most
+    MOST_PLACES.
+    """
     parts = [re.escape(part) for part in words.split()]
     if not parts:
         return []
@@ -78,7 +90,10 @@ def search_text(text: str, words: str) -> list[Place]:
 def _stems(text: str) -> set[str]:
     """The words of a text without an English plural s, so that "price" is found in "prices"."""
     words = re.findall(r"\w+", text.casefold())
-    return {word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words}
+    return {
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+        for word in words
+    }
 
 
 def _line(text: str) -> str:
@@ -99,7 +114,9 @@ def _all(tree: LexborHTMLParser, selector: str) -> list[LexborNode]:
 
 
 def _lines(node: LexborNode) -> str:
-    return "\n".join(line for part in node.text(separator="\n").split("\n") if (line := _line(part)))
+    return "\n".join(
+        line for part in node.text(separator="\n").split("\n") if (line := _line(part))
+    )
 
 
 def _table(node: LexborNode) -> Table:
@@ -108,8 +125,13 @@ def _table(node: LexborNode) -> Table:
     while before is not None and not _line(before.text()):
         before = before.prev
     named = caption if caption is not None else before
-    rows = [tuple(_line(cell.text()) for cell in row.css("th,td")[:MOST_CELLS]) for row in node.css("tr")[:MOST_ROWS]]
-    return Table(_line(named.text())[:300] if named is not None else "", tuple(row for row in rows if row))
+    rows = [
+        tuple(_line(cell.text()) for cell in row.css("th,td")[:MOST_CELLS])
+        for row in node.css("tr")[:MOST_ROWS]
+    ]
+    return Table(
+        _line(named.text())[:300] if named is not None else "", tuple(row for row in rows if row)
+    )
 
 
 def _share(wanted: set[str], table: Table) -> float:

@@ -1,4 +1,6 @@
-"""Work beside the event loop that cannot be stopped, so that the end of the process must not wait for it."""
+"""Work beside the event loop that cannot be stopped, so that the end of the process must not wait
+for it.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,15 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: So many threads wait for more work; to start one takes the event loop a moment, and longer the busier the machine is.
+#: So many threads wait for more work; to start one takes the event loop a moment, and longer the
+#: busier the machine is.
 MOST_IDLE = 8
 
 
 class _Helper(threading.Thread):
-    """A thread that does one thing after the other, each handed over while it waits among the idle ones."""
+    """A thread that does one thing after the other, each handed over while it waits among the idle
+    ones.
+    """
 
     def __init__(self) -> None:
         super().__init__(name="aside", daemon=True)
@@ -39,9 +44,11 @@ if hasattr(os, "register_at_fork"):
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns or raises, done in a thread that nothing waits for once the caller is cancelled.
+    """What `work` returns or raises, done in a thread that nothing waits for once the caller is
+    cancelled.
 
-    `asyncio.to_thread` would keep the process from ending until the work is done, however late that is.
+    `asyncio.to_thread` would keep the process from ending until the work is done, however late that
+    is.
     """
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # from now on only the thread settles it

@@ -1,4 +1,6 @@
-"""Answers of servers kept by the rules of HTTP (RFC 9111): used while they are fresh, checked with the server when they are not."""
+"""Answers of servers kept by the rules of HTTP (RFC 9111): used while they are fresh, checked with
+the server when they are not.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from spadework.tools.fetch.store import Store
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
 
-#: Without a word of the server (stale-if-error), a copy may stand in for a page that cannot be had up to this age, in seconds.
+#: Without a word of the server (stale-if-error), a copy may stand in for a page that cannot be had
+#: up to this age, in seconds.
 STALE_SECONDS = 7 * 86_400
 
 #: What is kept: pages, and where they have moved for good. Anything else is asked for again.
@@ -32,49 +35,79 @@ _PRECONDITIONS = ("if-none-match", "if-modified-since")
 #: With one of these in the request, the answer is for one visitor in one moment.
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
 #: Not kept of an answer's headers: secrets, and what is true only of the bytes on the wire.
-_DROPPED = frozenset({"set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive"})
-_STALE_IF_ERROR, _MAX_AGE = (re.compile(rf"(?<![\w-]){name}\s*=\s*\"?(\d{{1,9}})", re.IGNORECASE) for name in ("stale-if-error", "max-age"))
+_DROPPED = frozenset(
+    {
+        "set-cookie",
+        "set-cookie2",
+        "content-encoding",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "keep-alive",
+    }
+)
+_STALE_IF_ERROR, _MAX_AGE = (
+    re.compile(rf"(?<![\w-]){name}\s*=\s*\"?(\d{{1,9}})", re.IGNORECASE)
+    for name in ("stale-if-error", "max-age")
+)
 
 
 class HttpCache:
-    """The private cache of the one who runs spadework. Whoever may visit other hosts (`allow_hosts`) has one of his own."""
+    """The private cache of the one who runs spadework. Whoever may visit other hosts
+    (`allow_hosts`) has one of his own.
+    """
 
     def __init__(self, store: Store, allow_hosts: Collection[str] = ()) -> None:
         self._store = store
         self._visitor = ",".join(sorted({host.lower() for host in allow_hosts}))
 
     async def ask(self, url: str, level: int, headers: dict[str, str], send: Send) -> Answer:
-        """The answer to a request: a fresh copy, or what `send` brings from the server, kept if it may be.
+        """The answer to a request: a fresh copy, or what `send` brings from the server, kept if it
+        may be.
 
-        Answers to a request with cookies are neither kept nor taken from here. Raises what `send` raises.
+        Answers to a request with cookies are neither kept nor taken from here. Raises what `send`
+        raises.
         """
         asked = {name.lower(): value for name, value in headers.items()}
         if asked.keys() & _PERSONAL:
             return await send(headers)
         copy = await self._load(url, level)
         usable = [copy] if copy and copy.suits(asked) else []
-        state = hishel.IdleClient(options=_RULES).next(request_of(url, asked), [one.entry for one in usable])
+        state = hishel.IdleClient(options=_RULES).next(
+            request_of(url, asked), [one.entry for one in usable]
+        )
         if isinstance(state, hishel.FromCache):
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _settled(state.next(response_of(answer)))
-        if isinstance(outcome, hishel.CacheMiss):  # "not modified" of something else than the copy that is here
+        if isinstance(
+            outcome, hishel.CacheMiss
+        ):  # "not modified" of something else than the copy that is here
             answer = await send(headers)
             outcome = _settled(outcome.next(response_of(answer)))
         if isinstance(outcome, hishel.NeedToBeUpdated):
             known = outcome.updating_entries[-1].response.headers
             dated = {"date": _lasting(answer.headers)["date"]}
-            answer = replace(usable[0].answer, headers=httpx.Headers({name: known[name] for name in known} | dated))
-        await self._keep(Copy(answer, asked), level, may=not isinstance(outcome, hishel.CouldNotBeStored))
+            answer = replace(
+                usable[0].answer,
+                headers=httpx.Headers({name: known[name] for name in known} | dated),
+            )
+        await self._keep(
+            Copy(answer, asked), level, may=not isinstance(outcome, hishel.CouldNotBeStored)
+        )
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """The copy of a page whose server cannot be reached, marked as stale; None where there is none or its rules forbid it."""
+        """The copy of a page whose server cannot be reached, marked as stale; None where there is
+        none or its rules forbid it.
+        """
         for level in levels:
             copy = await self._load(url, level)
             if copy is None or _age(copy.answer) > _longest(copy.answer):
                 continue
-            state = hishel.IdleClient(options=_RULES | {"allow_stale": True}).next(request_of(url, copy.asked), [copy.entry])
+            state = hishel.IdleClient(options=_RULES | {"allow_stale": True}).next(
+                request_of(url, copy.asked), [copy.entry]
+            )
             if isinstance(state, hishel.FromCache):
                 return replace(copy.answer, stale=True)
         return None
@@ -89,7 +122,11 @@ class HttpCache:
     async def _keep(self, copy: Copy, level: int, *, may: bool) -> None:
         """Keep an answer, if it may be kept; forget what it has replaced or shown to be gone."""
         answer, key = copy.answer, self._key(copy.answer.url, level)
-        if may and answer.status in _KEPT and not (answer.status >= 300 and "set-cookie" in answer.headers):
+        if (
+            may
+            and answer.status in _KEPT
+            and not (answer.status >= 300 and "set-cookie" in answer.headers)
+        ):
             kept = replace(copy, answer=replace(answer, headers=_lasting(answer.headers)))
             await asyncio.to_thread(self._store.put, _KIND, key, kept.dump())
         elif answer.status in _KEPT | _GONE:
@@ -97,7 +134,9 @@ class HttpCache:
 
 
 def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[str, str]:
-    """The headers that ask only for what has changed; none where the server's own words do not fit into a header."""
+    """The headers that ask only for what has changed; none where the server's own words do not fit
+    into a header.
+    """
     if not isinstance(state, hishel.NeedRevalidation):
         return {}
     headers = state.request.headers
@@ -113,8 +152,14 @@ def _settled(state: hishel.AnyState | None) -> hishel.AnyState | None:
 
 
 def _lasting(headers: httpx.Headers) -> httpx.Headers:
-    """The headers to keep, with the day they came: a copy without it, or from the future, would never grow old."""
-    kept = [(name, value) for name, value in headers.multi_items() if name.lower() not in _DROPPED | {"date"} and value.isascii()]
+    """The headers to keep, with the day they came: a copy without it, or from the future, would
+    never grow old.
+    """
+    kept = [
+        (name, value)
+        for name, value in headers.multi_items()
+        if name.lower() not in _DROPPED | {"date"} and value.isascii()
+    ]
     day = headers.get("date", "")
     dated = Answer("", 200, headers).dated
     fits = dated is not None and dated.timestamp() <= time.time()
@@ -127,7 +172,9 @@ def _age(answer: Answer) -> float:
 
 
 def _longest(answer: Answer) -> float:
-    """The age up to which an answer may stand in, in seconds (RFC 5861, section 4, counts from the end of its freshness)."""
+    """The age up to which an answer may stand in, in seconds (RFC 5861, section 4, counts from the
+    end of its freshness).
+    """
     rules = answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:

@@ -1,4 +1,6 @@
-"""The text of pages that were read before: a body that has not changed is not read twice, whichever session asks."""
+"""The text of pages that were read before: a body that has not changed is not read twice, whichever
+session asks.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class Cleaned:
         self._store = store
 
     async def once(self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]) -> Extracted:
-        """What stands in a page: known from before, or what `read` gives now. Raises what `read` raises, and keeps no failure."""
+        """What stands in a page: known from before, or what `read` gives now. Raises what `read`
+        raises, and keeps no failure.
+        """
         key, known = await asyncio.to_thread(self._look, fetched)
         if known is not None:
             return known

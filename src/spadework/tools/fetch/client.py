@@ -1,4 +1,6 @@
-"""Pages from the web: checked addresses, robots.txt, one pool of connections, and patience that ends with the deadline."""
+"""Pages from the web: checked addresses, robots.txt, one pool of connections, and patience that
+ends with the deadline.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ from spadework.tools.fetch.streams import Pool
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
 
-#: A request that broke, or met one of these statuses, is sent again this often in all. 503 means "later" and is treated apart.
+#: A request that broke, or met one of these statuses, is sent again this often in all. 503 means
+#: "later" and is treated apart.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
 
@@ -44,18 +47,28 @@ LEVELS = (0, 1)
 
 
 def _passing(error: Exception) -> bool:
-    """May the error be gone the next time? Not so for a name that does not exist, nor for a bad certificate."""
-    return isinstance(error, Unreachable) and not isinstance(error.__cause__, connect.NoSuchHost) and not lasting(error)
+    """May the error be gone the next time? Not so for a name that does not exist, nor for a bad
+    certificate.
+    """
+    return (
+        isinstance(error, Unreachable)
+        and not isinstance(error.__cause__, connect.NoSuchHost)
+        and not lasting(error)
+    )
 
 
 class Web:
-    """The one place that opens connections to the web; an async context manager. `resolve` finds the addresses of a name."""
+    """The one place that opens connections to the web; an async context manager. `resolve` finds
+    the addresses of a name.
+    """
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings = settings
         self._backend = connect.GuardedBackend(resolve, settings.allow_hosts)
         self._robots = Robots(settings.user_agent, self._robots_txt)
-        self._slots: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(settings.parallel_per_host))
+        self._slots: defaultdict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(settings.parallel_per_host)
+        )
         self._levels: dict[str, int] = {}
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
         self._cache = HttpCache(store, settings.allow_hosts)
@@ -76,13 +89,20 @@ class Web:
         )
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self._open.aclose()
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
-        """The page at `url`, redirects followed, within `seconds`; a copy marked as stale where its server cannot be reached.
+        """The page at `url`, redirects followed, within `seconds`; a copy marked as stale where its
+        server cannot be reached.
 
-        Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable, each with one sentence that says why.
+        Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable, each with one
+        sentence that says why.
         """
         url = check_url(url)
         try:
@@ -92,7 +112,8 @@ class Web:
             raise TooSlow(f"{shown(url)} did not come within {seconds:.3g} s.") from None
 
     async def ask_leave(self, url: str, *, seconds: float) -> None:
-        """Return when a page that a browser will fetch may be fetched, by the robots.txt of its site.
+        """Return when a page that a browser will fetch may be fetched, by the robots.txt of its
+        site.
 
         Raises Blocked when it may not be, TooSlow when that is only after `seconds`.
         """
@@ -121,12 +142,16 @@ class Web:
         return None
 
     async def _levels_up(self, url: str, deadline: float) -> Fetched:
-        """Ask; if the server says "later", and soon, ask then; if it turns us away, ask once more like a browser."""
+        """Ask; if the server says "later", and soon, ask then; if it turns us away, ask once more
+        like a browser.
+        """
         host = urlsplit(url).netloc
         level = self._levels.get(host, min(1, self.min_level))
         answer = await self._visit(url, level, deadline)
         later = retry_after(answer.headers) if answer.status in LATER else None
-        if later is not None and later <= min(SHORT_WAIT, deadline - asyncio.get_running_loop().time()):
+        if later is not None and later <= min(
+            SHORT_WAIT, deadline - asyncio.get_running_loop().time()
+        ):
             await asyncio.sleep(later)
             answer = await self._visit(url, level, deadline)
         elif answer.turned_away and level < min(1, self._settings.max_level):
@@ -137,7 +162,9 @@ class Web:
         return answer.fetched(level)
 
     async def _visit(self, url: str, level: int, deadline: float | None) -> Answer:
-        """Go where the redirects lead; cookies last as long as the visit. Without a deadline no site is asked for leave."""
+        """Go where the redirects lead; cookies last as long as the visit. Without a deadline no
+        site is asked for leave.
+        """
         cookies = httpx.Cookies()
         for _ in range(self._settings.redirects + 1):
             headers = for_level(level, url, self._settings.user_agent, cookies)
@@ -147,7 +174,11 @@ class Web:
             target = next_url(answer)
             if target is None:
                 return answer
-            cookies.extract_cookies(httpx.Response(answer.status, headers=answer.headers, request=httpx.Request("GET", url)))
+            cookies.extract_cookies(
+                httpx.Response(
+                    answer.status, headers=answer.headers, request=httpx.Request("GET", url)
+                )
+            )
             url = target
         raise Unreachable(f"{shown(url)} is behind more than {self._settings.redirects} redirects.")
 
@@ -161,8 +192,12 @@ class Web:
         return await self._visit(url, 0, None)
 
     async def _get(self, url: str, headers: dict[str, str]) -> Answer:
-        """One request, and a second where it broke. (As a decorator, stamina would log the URL and the cookies.)"""
-        async for attempt in stamina.retry_context(on=_passing, attempts=ATTEMPTS, timeout=None, wait_initial=0.2, wait_jitter=0.2):
+        """One request, and a second where it broke. (As a decorator, stamina would log the URL and
+        the cookies.)
+        """
+        async for attempt in stamina.retry_context(
+            on=_passing, attempts=ATTEMPTS, timeout=None, wait_initial=0.2, wait_jitter=0.2
+        ):
             with attempt:
                 answer = await self._ask(url, headers)
         return answer
@@ -171,7 +206,13 @@ class Web:
         """One request, made when the host has a slot for it."""
         limits = self._settings
         async with self._slots[urlsplit(url).netloc]:
-            answer = await exchange(self._pool, url, headers, first_byte_seconds=limits.first_byte_seconds, most_bytes=limits.page_bytes)
+            answer = await exchange(
+                self._pool,
+                url,
+                headers,
+                first_byte_seconds=limits.first_byte_seconds,
+                most_bytes=limits.page_bytes,
+            )
         if answer.status in PASSING:
             answer.check()
         return answer

@@ -9,7 +9,8 @@ from typing import Protocol
 import brotli
 import zstandard
 
-#: The usual size of a piece, in bytes. Brotli's are up to twice, zstd's up to sixteen times as large.
+#: The usual size of a piece, in bytes. Brotli's are up to twice, zstd's up to sixteen times as
+#: large.
 PIECE = 65_536
 
 #: Four bytes of zstd can stand for 128 KB, so that so many give one megabyte at most.
@@ -61,7 +62,9 @@ class _Zlib:
 
 
 class _Deflate:
-    """ "deflate", which comes with the header of zlib or, wrongly, without: the first two bytes tell."""
+    """ "deflate", which comes with the header of zlib or, wrongly, without: the first two bytes
+    tell.
+    """
 
     def __init__(self) -> None:
         self._head = b""
@@ -123,7 +126,9 @@ class _Brotli:
 
 
 class _Members:
-    """Several packed streams, one behind the other, as gzip and zstd allow; anything else behind an end is ignored."""
+    """Several packed streams, one behind the other, as gzip and zstd allow; anything else behind an
+    end is ignored.
+    """
 
     def __init__(self, starts: bytes, new: Callable[[], _Zlib | _Zstd]) -> None:
         self._starts = starts
@@ -164,4 +169,10 @@ def zstd() -> Coding:
     return _Members(_ZSTD_STARTS, _Zstd)
 
 
-CODINGS: dict[str, Callable[[], Coding]] = {"gzip": gzip, "x-gzip": gzip, "deflate": _Deflate, "br": _Brotli, "zstd": zstd}
+CODINGS: dict[str, Callable[[], Coding]] = {
+    "gzip": gzip,
+    "x-gzip": gzip,
+    "deflate": _Deflate,
+    "br": _Brotli,
+    "zstd": zstd,
+}

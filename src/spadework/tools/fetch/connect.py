@@ -1,4 +1,6 @@
-"""Connections to the web: a name is resolved once, every address it has is judged, and the connection goes to a judged one."""
+"""Connections to the web: a name is resolved once, every address it has is judged, and the
+connection goes to a judged one.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class NoSuchHost(httpcore.ConnectError):
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """The network below httpcore. TLS and the Host header keep the name, since only the TCP connection is made here."""
+    """The network below httpcore. TLS and the Host header keep the name, since only the TCP
+    connection is made here.
+    """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
         self._resolve = resolve
@@ -42,17 +46,27 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to the first address of `host` that answers. Raises NotAllowed when any of its addresses is refused."""
-        failure: httpcore.NetworkError | httpcore.TimeoutException = NoSuchHost(f"no address is known for {host}")
+        """A connection to the first address of `host` that answers. Raises NotAllowed when any of
+        its addresses is refused.
+        """
+        failure: httpcore.NetworkError | httpcore.TimeoutException = NoSuchHost(
+            f"no address is known for {host}"
+        )
         for address in (await self._addresses(host))[:MAX_ADDRESSES]:
             try:
-                return Line(await self._network.connect_tcp(address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)))
+                return Line(
+                    await self._network.connect_tcp(
+                        address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
+                    )
+                )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
 
     async def _addresses(self, host: str) -> list[str]:
-        """The addresses of a host. One that may not be reached condemns all: a name that leads inside and outside is a trap."""
+        """The addresses of a host. One that may not be reached condemns all: a name that leads
+        inside and outside is a trap.
+        """
         try:
             addresses = [host] if _is_address(host) else await self._resolve(host)
         except (OSError, UnicodeError):
@@ -60,12 +74,17 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         for address in addresses:
             if not may_connect(host, address, self._allow_hosts):
                 way = "" if address == host else f"{host} is refused: "
-                raise NotAllowed(f"{way}{address} is not a public address.", hint="Name hosts you own in allow_hosts.")
+                raise NotAllowed(
+                    f"{way}{address} is not a public address.",
+                    hint="Name hosts you own in allow_hosts.",
+                )
         return addresses
 
 
 async def resolve(host: str) -> list[str]:
-    """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or UnicodeError."""
+    """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or
+    UnicodeError.
+    """
     found = await aside(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
     return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))

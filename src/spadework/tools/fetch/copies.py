@@ -1,4 +1,6 @@
-"""A kept answer, as bytes for the store and as an entry for hishel, whose rules decide what may be done with it."""
+"""A kept answer, as bytes for the store and as an entry for hishel, whose rules decide what may be
+done with it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Copy:
     @property
     def entry(self) -> hishel.Entry:
         """The copy as hishel knows it."""
-        return hishel.Entry(uuid.uuid4(), request_of(self.answer.url, self.asked), response_of(self.answer))
+        return hishel.Entry(
+            uuid.uuid4(), request_of(self.answer.url, self.asked), response_of(self.answer)
+        )
 
     def suits(self, headers: Mapping[str, str]) -> bool:
         """Would the server choose the same answer for these headers, by what it says in Vary?"""
@@ -33,7 +37,11 @@ class Copy:
 
     def dump(self) -> bytes:
         """Everything but the URL: one line of JSON, and the body."""
-        head = {"status": self.answer.status, "headers": self.answer.headers.multi_items(), "asked": self.asked}
+        head = {
+            "status": self.answer.status,
+            "headers": self.answer.headers.multi_items(),
+            "asked": self.asked,
+        }
         return json.dumps(head).encode() + b"\n" + self.answer.body
 
     @classmethod
@@ -43,7 +51,10 @@ class Copy:
         try:
             known = json.loads(head)
             headers = httpx.Headers([(name, value) for name, value in known["headers"]])
-            return cls(Answer(url, int(known["status"]), headers, body, from_cache=True), dict(known["asked"]))
+            return cls(
+                Answer(url, int(known["status"]), headers, body, from_cache=True),
+                dict(known["asked"]),
+            )
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -55,4 +66,7 @@ def request_of(url: str, headers: Mapping[str, str]) -> hishel.Request:
 
 def response_of(answer: Answer) -> hishel.Response:
     """An answer as hishel knows it, without the body, which its rules do not look at."""
-    return hishel.Response(answer.status, hishel.Headers({name: answer.headers.get_list(name) for name in answer.headers}))
+    return hishel.Response(
+        answer.status,
+        hishel.Headers({name: answer.headers.get_list(name) for name in answer.headers}),
+    )

@@ -1,4 +1,6 @@
-"""Telling from what was read of a page whether it is the page: a wall, a notice or an empty room is not, and little may be a part of it."""
+"""Telling from what was read of a page whether it is the page: a wall, a notice or an empty room is
+not, and little may be a part of it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ _MOST = 2_000_000
 
 
 def refuse_doors(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked where the page is only the door of one or a notice that there is none, Unreadable where there is nothing in it.
+    """Raise Blocked where the page is only the door of one or a notice that there is none,
+    Unreadable where there is nothing in it.
 
     `turned_away` of the error is True where a browser may be let in, or may have something to show.
     """
@@ -49,11 +52,17 @@ def refuse_doors(fetched: Fetched, found: Extracted) -> None:
     words = seen(html) if empty and html else f"{found.title}\n{found.markdown}"
     door = door or wall(words)
     if door and not (door == SCRIPTS and fetched.level >= BROWSER):
-        raise _turned_away(Blocked(f"{shown(fetched.url)} is behind {door}{f' ({product})' if product else ''}."), door not in FINAL)
+        raise _turned_away(
+            Blocked(f"{shown(fetched.url)} is behind {door}{f' ({product})' if product else ''}."),
+            door not in FINAL,
+        )
     if told := notice(words):
         raise Blocked(f"{shown(fetched.url)} holds only {told}.")
     if empty:
-        raise _turned_away(Unreadable(f"{shown(fetched.url)} has no text that can be read."), "<script" in html.lower())
+        raise _turned_away(
+            Unreadable(f"{shown(fetched.url)} has no text that can be read."),
+            "<script" in html.lower(),
+        )
 
 
 def thin(fetched: Fetched, found: Extracted) -> bool:
@@ -65,7 +74,9 @@ def thin(fetched: Fetched, found: Extracted) -> bool:
     scripts = [match[1] for match in _SCRIPT.finditer(html)]
     if not scripts:
         return False
-    return bool(_ROOM.search(html) or _WAITING.search(text)) or sum(map(len, scripts)) > SCRIPT_SHARE * len(html)
+    return bool(_ROOM.search(html) or _WAITING.search(text)) or sum(
+        map(len, scripts)
+    ) > SCRIPT_SHARE * len(html)
 
 
 def _html(fetched: Fetched) -> str:

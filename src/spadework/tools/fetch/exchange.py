@@ -1,4 +1,6 @@
-"""One request, one answer: the errors of the connection in our words, the body within its limits."""
+"""One request, one answer: the errors of the connection in our words, the body within its
+limits.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 class Answer:
     """What a server answered to one request. The body is read only for a status below 300.
 
-    `from_cache`: the body is a copy kept from before, which the server has called good; `stale`: it could not be asked.
+    `from_cache`: the body is a copy kept from before, which the server has called good; `stale`: it
+    could not be asked.
     """
 
     url: str
@@ -72,17 +75,31 @@ class Answer:
 
     @property
     def turned_away(self) -> bool:
-        """Was it refused as what does not look like a browser does, rather than asked to come back later?"""
+        """Was it refused as what does not look like a browser does, rather than asked to come back
+        later?
+        """
         return self.status in TURNED_AWAY and retry_after(self.headers) is None
 
     def check(self) -> None:
         """Raises Blocked, Unreachable or Unreadable when the status says that there is no page."""
         if self.status == 206 and not self._whole:
-            raise Unreachable(f"{shown(self.url)} sent a part of the page (206), though all of it was asked for.")
+            raise Unreachable(
+                f"{shown(self.url)} sent a part of the page (206), though all of it was asked for."
+            )
         if self.status < 300:
             return
-        phrase = HTTPStatus(self.status).phrase.lower() if self.status in set(HTTPStatus) else "an unknown status"
-        refusal = Unreadable if self.status < 400 else Unreachable if self.status in range(500, 600) else Blocked
+        phrase = (
+            HTTPStatus(self.status).phrase.lower()
+            if self.status in set(HTTPStatus)
+            else "an unknown status"
+        )
+        refusal = (
+            Unreadable
+            if self.status < 400
+            else Unreachable
+            if self.status in range(500, 600)
+            else Blocked
+        )
         error = refusal(f"{shown(self.url)} answered {self.status} ({phrase}).")
         error.turned_away, error.status = self.turned_away, self.status
         raise error
@@ -92,31 +109,61 @@ class Answer:
         message = Message()
         message["content-type"] = self.headers.get("content-type", "")
         charset, sent = message.get_content_charset(""), self.dated if self.from_cache else None
-        return Fetched(self.url, self.status, self.media_type, charset, self.body, level, self.from_cache, self.stale, sent)
+        return Fetched(
+            self.url,
+            self.status,
+            self.media_type,
+            charset,
+            self.body,
+            level,
+            self.from_cache,
+            self.stale,
+            sent,
+        )
 
 
 async def exchange(
-    pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], *, first_byte_seconds: float, most_bytes: int
+    pool: httpcore.AsyncConnectionPool,
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    first_byte_seconds: float,
+    most_bytes: int,
 ) -> Answer:
     """The answer to a GET of `url`; redirects are answers too.
 
     Raises NotAllowed (by the guard), TooSlow, TooLarge, Unreadable, Unreachable.
     """
     timeouts = dict.fromkeys(("connect", "read", "write"), first_byte_seconds)
-    request = pool.stream("GET", url, headers=list(headers.items()), extensions={"timeout": timeouts})
+    request = pool.stream(
+        "GET", url, headers=list(headers.items()), extensions={"timeout": timeouts}
+    )
     try:
         async with asyncio.timeout(first_byte_seconds) as first_byte:
-            return await tidy(_answer(url, request, most_bytes, came=lambda: first_byte.reschedule(None)))
+            return await tidy(
+                _answer(url, request, most_bytes, came=lambda: first_byte.reschedule(None))
+            )
     except TimeoutError:
-        raise TooSlow(f"{shown(url)} did not begin its answer within {first_byte_seconds:.3g} s.") from None
+        raise TooSlow(
+            f"{shown(url)} did not begin its answer within {first_byte_seconds:.3g} s."
+        ) from None
     except httpcore.TimeoutException:
         raise TooSlow(f"{shown(url)} sent nothing for {first_byte_seconds:.3g} s.") from None
     except _BROKEN as error:
-        what = "could not be reached" if isinstance(error, httpcore.ConnectError) else "sent a broken answer"
+        what = (
+            "could not be reached"
+            if isinstance(error, httpcore.ConnectError)
+            else "sent a broken answer"
+        )
         raise Unreachable(f"{shown(url)} {what}: {reason(error)}.") from error
 
 
-async def _answer(url: str, request: AbstractAsyncContextManager[httpcore.Response], most: int, came: Callable[[], None]) -> Answer:
+async def _answer(
+    url: str,
+    request: AbstractAsyncContextManager[httpcore.Response],
+    most: int,
+    came: Callable[[], None],
+) -> Answer:
     """Send the request and read the answer; `came` is called when its headers are here."""
     async with request as response:
         came()
@@ -126,8 +173,14 @@ async def _answer(url: str, request: AbstractAsyncContextManager[httpcore.Respon
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
-    """The body without its content encoding, which is undone as it arrives; the event loop has its turn between two slices."""
-    unpacker, received, announced = Unpacker(headers.get("content-encoding", ""), most), 0, headers.get("content-length", "")
+    """The body without its content encoding, which is undone as it arrives; the event loop has its
+    turn between two slices.
+    """
+    unpacker, received, announced = (
+        Unpacker(headers.get("content-encoding", ""), most),
+        0,
+        headers.get("content-length", ""),
+    )
     if announced.isdecimal() and float(announced) > most:
         raise TooLarge(f"The page is larger than {most:,} bytes.")
     async with aclosing(aiter(chunks)) as stream:  # type: ignore[type-var]

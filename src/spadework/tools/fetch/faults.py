@@ -1,4 +1,6 @@
-"""Faults of servers in words for a person: which page it was, and what was wrong, without the insides of libraries."""
+"""Faults of servers in words for a person: which page it was, and what was wrong, without the
+insides of libraries.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,19 @@ _MEANT = (
     ("ConnectionTerminated", "the server ended the connection"),
 )
 
-#: What else libraries put into their messages that says nothing to a person: places in their code, raw bytes, objects.
-_INSIDES = re.compile(r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL)
+#: What else libraries put into their messages that says nothing to a person: places in their code,
+#: raw bytes, objects.
+_INSIDES = re.compile(
+    r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
+)
 
 _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def named(error: FetchError, url: str) -> FetchError:
-    """The same refusal in a sentence that names the server of `url`: a reader or a limit does not know whose page it had."""
+    """The same refusal in a sentence that names the server of `url`: a reader or a limit does not
+    know whose page it had.
+    """
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -43,19 +50,26 @@ def named(error: FetchError, url: str) -> FetchError:
 
 
 def reason(error: BaseException) -> str:
-    """What broke a connection, in a few words without an end; "the connection ended" where the library says nothing."""
+    """What broke a connection, in a few words without an end; "the connection ended" where the
+    library says nothing.
+    """
     secure = _of_tls(error)
     if isinstance(secure, ssl.SSLCertVerificationError):
         return f"its certificate is not good: {secure.verify_message.strip(' .')}"
     if secure is not None:
-        return f"it speaks no TLS that is understood ({(secure.reason or 'unknown').replace('_', ' ').lower()})"
+        return (
+            "it speaks no TLS that is understood"
+            f" ({(secure.reason or 'unknown').replace('_', ' ').lower()})"
+        )
     words = str(error)
     meant = next((meaning for sign, meaning in _MEANT if sign in words), "")
     return meant or _INSIDES.sub("", words)[:MAX_CHARS].strip(" .:") or "the connection ended"
 
 
 def lasting(error: BaseException) -> bool:
-    """True for a fault that the next request would meet as well: a certificate does not get better in a second."""
+    """True for a fault that the next request would meet as well: a certificate does not get better
+    in a second.
+    """
     return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
 
 

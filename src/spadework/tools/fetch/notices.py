@@ -9,13 +9,17 @@ MAX_CHARS = 600
 
 _NOTICES = {
     "a notice that there is no such page": re.compile(
-        r"(?:page|file|document) (?:was )?not found|page (?:you\b[^.]{0,40})?(?:(?:cannot|can['’]?t|can not|could not|couldn['’]t) be found"
+        r"(?:page|file|document) (?:was )?not found|page"
+        r" (?:you\b[^.]{0,40})?(?:(?:cannot|can['’]?t|can not|could not|couldn['’]t) be found"
         r"|(?:does not|doesn['’]t|no longer) exists?)"
     ),
     "a notice of maintenance": re.compile(
-        r"(?:down|closed|offline|unavailable) for (?:\w+ )?maintenance|(?:under|undergoing) (?:\w+ )?maintenance"
+        r"(?:down|closed|offline|unavailable) for (?:\w+ )?maintenance|(?:under|undergoing) (?:\w+"
+        r" )?maintenance"
     ),
-    "an offer of the domain for sale": re.compile(r"domain (?:name )?(?:is|may be) for sale|buy this domain"),
+    "an offer of the domain for sale": re.compile(
+        r"domain (?:name )?(?:is|may be) for sale|buy this domain"
+    ),
     "the greeting of a server that has no site": re.compile(
         r"web server is successfully installed|apache2? (?:\w+ )?default page|^it works!$"
     ),
@@ -23,7 +27,9 @@ _NOTICES = {
 
 
 def notice(text: str) -> str:
-    """What a page's whole text tells instead of the page, in words for a message; "" for a page that is there."""
+    """What a page's whole text tells instead of the page, in words for a message; "" for a page
+    that is there.
+    """
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())

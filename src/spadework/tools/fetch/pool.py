@@ -1,4 +1,6 @@
-"""Many pages at once: results as they come, a reserve for every page that fails, and a second one beside a page that is slow."""
+"""Many pages at once: results as they come, a reserve for every page that fails, and a second one
+beside a page that is slow.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Limits:
-    """How many results are `wanted`, how many candidates are read at once, in all (`parallel`) and of one group, and how long.
+    """How many results are `wanted`, how many candidates are read at once, in all (`parallel`) and
+    of one group, and how long.
 
-    A candidate has `page_seconds`; after `slow_seconds` another one is read beside it. All ends at `until`, on the clock of the event loop.
+    A candidate has `page_seconds`; after `slow_seconds` another one is read beside it. All ends at
+    `until`, on the clock of the event loop.
     """
 
     wanted: int
@@ -54,7 +58,9 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """The candidate was given up: at the deadline, because it was told to stop, was not needed any more, or could not be paid for."""
+    """The candidate was given up: at the deadline, because it was told to stop, was not needed any
+    more, or could not be paid for.
+    """
 
     candidate: C
     why: Literal["deadline", "stopped", "not needed", "budget"]
@@ -72,11 +78,14 @@ async def read_many(
     key: Callable[[R], Hashable | None],
     stop: asyncio.Event,
 ) -> AsyncGenerator[Outcome[C, R], None]:
-    """Read the best `limits.wanted` of the candidates, best first, and tell what happens as it happens.
+    """Read the best `limits.wanted` of the candidates, best first, and tell what happens as it
+    happens.
 
-    `read` gets a candidate and its seconds; its FetchError makes room for the next candidate, its BudgetSpent is the end of starting.
-    Candidates of one `group` (such as a host) are read `limits.per_group` at once, those of the group "" without limit. Results with
-    the same `key` fill one place, those whose key is None none. Close the iterator (`contextlib.aclosing`): then nothing runs any more.
+    `read` gets a candidate and its seconds; its FetchError makes room for the next candidate, its
+    BudgetSpent is the end of starting. Candidates of one `group` (such as a host) are read
+    `limits.per_group` at once, those of the group "" without limit. Results with the same `key`
+    fill one place, those whose key is None none. Close the iterator (`contextlib.aclosing`): then
+    nothing runs any more.
     """
     pool = _Pool(candidates, read, limits, group, key)
     stopping = asyncio.create_task(stop.wait())
@@ -89,7 +98,10 @@ async def read_many(
             for done in await pool.next_done(stopping):
                 yield pool.outcome(done)
         for candidate in pool.running.values():
-            yield Left(candidate, "stopped" if stopping.done() else "deadline" if pool.late else "not needed")
+            yield Left(
+                candidate,
+                "stopped" if stopping.done() else "deadline" if pool.late else "not needed",
+            )
     finally:
         await _cancelled(*pool.running, stopping)
 
@@ -127,12 +139,17 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start the next candidates, as many as there is room for; a slow one leaves room for one more, as far as one is missing."""
+        """Start the next candidates, as many as there is room for; a slow one leaves room for one
+        more, as far as one is missing.
+        """
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
         wanted = self._missing + min(slow, self._missing)
         most = min(self._limits.parallel, wanted)
-        while len(self.running) < most and (candidate := self._next(wanted - len(self.running), now)) is not None:
+        while (
+            len(self.running) < most
+            and (candidate := self._next(wanted - len(self.running), now)) is not None
+        ):
             task = asyncio.create_task(self._within_time(candidate))
             self.running[task] = candidate
             self._slow_at[task] = now + self._limits.slow_seconds
@@ -141,10 +158,15 @@ class _Pool(Generic[C, R]):
     def _next(self, places: int, now: float) -> C | None:
         """The best candidate whose group has room.
 
-        One that waits for its group keeps one of the free `places`, so that no worse one comes first, unless all of its group are slow.
+        One that waits for its group keeps one of the free `places`, so that no worse one comes
+        first, unless all of its group are slow.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
-        quick = {self._group(candidate) for task, candidate in self.running.items() if now < self._slow_at[task]}
+        quick = {
+            self._group(candidate)
+            for task, candidate in self.running.items()
+            if now < self._slow_at[task]
+        }
         for place, candidate in enumerate(self._waiting):
             group = self._group(candidate)
             if not group or busy[group] < self._limits.per_group:
@@ -160,17 +182,28 @@ class _Pool(Generic[C, R]):
             async with asyncio.timeout(self._limits.page_seconds):
                 return await self._read(candidate, seconds)
         except TimeoutError:
-            raise TooSlow(f"The page was not read within {self._limits.page_seconds:.3g} s.") from None
+            raise TooSlow(
+                f"The page was not read within {self._limits.page_seconds:.3g} s."
+            ) from None
 
     async def next_done(self, stopping: asyncio.Task[bool]) -> list[asyncio.Task[R]]:
         """Wait until candidates are done, one of them is slow, or all must end."""
         now = self._clock()
-        moments = [self._limits.until, *(moment for moment in self._slow_at.values() if moment > now and self._waiting)]
-        await asyncio.wait({*self.running, stopping}, timeout=min(moments) - now, return_when=asyncio.FIRST_COMPLETED)
+        moments = [
+            self._limits.until,
+            *(moment for moment in self._slow_at.values() if moment > now and self._waiting),
+        ]
+        await asyncio.wait(
+            {*self.running, stopping},
+            timeout=min(moments) - now,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
         return [task for task in self.running if task.done()]
 
     def outcome(self, done: asyncio.Task[R]) -> Came[C, R] | Failed[C] | Left[C]:
-        """What became of a candidate that is done. Raises what `read` raised, if it is no FetchError."""
+        """What became of a candidate that is done. Raises what `read` raised, if it is no
+        FetchError.
+        """
         candidate = self.running.pop(done)
         del self._slow_at[done]
         try:

@@ -1,4 +1,6 @@
-"""A page of the web as text: fetched, in a browser where that is needed, and read by the reader of its format."""
+"""A page of the web as text: fetched, in a browser where that is needed, and read by the reader of
+its format.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ Read = tuple[Fetched, Extracted]
 
 
 class Reader:
-    """Reads pages through a `Web`, and those that need one through a `Browser`, if it is given one."""
+    """Reads pages through a `Web`, and those that need one through a `Browser`, if it is given
+    one.
+    """
 
     def __init__(self, web: Web, browser: Browser | None = None) -> None:
         self._web, self._browser = web, browser
@@ -40,7 +44,8 @@ class Reader:
     async def read(self, url: str, *, seconds: float) -> Read:
         """The page at `url` and what stands in it, within `seconds` over all levels.
 
-        Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable for a page without text.
+        Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable
+        for a page without text.
         """
         url = check_url(url)
         try:
@@ -53,7 +58,9 @@ class Reader:
             raise named(error, url) from error
 
     async def _levels_up(self, url: str, until: float) -> Read:
-        """Plainly first, unless only a browser was let in at this host; then in the browser, if that may give more."""
+        """Plainly first, unless only a browser was let in at this host; then in the browser, if
+        that may give more.
+        """
         level = max(self._levels.get(urlsplit(url).netloc, 0), self._web.min_level)
         if level >= BROWSER:
             try:
@@ -82,8 +89,12 @@ class Reader:
     async def _plainly(self, url: str, until: float) -> Read:
         return await self._read(await self._web.fetch(url, seconds=_left(until)), until)
 
-    async def _in_browser(self, url: str, level: int, until: float, before: FetchError | None = None) -> Read:
-        """The page at the first level from `level` on that has it. Raises the error of the last one, `before` where there is none."""
+    async def _in_browser(
+        self, url: str, level: int, until: float, before: FetchError | None = None
+    ) -> Read:
+        """The page at the first level from `level` on that has it. Raises the error of the last
+        one, `before` where there is none.
+        """
         most = self._browser.max_level if self._browser else 0
         error = before or Unreadable(f"{shown(url)} is not read in a browser.")
         if self._browser and most >= level and self._browser.missing:
@@ -102,7 +113,9 @@ class Reader:
     async def _visited(self, url: str, level: int, until: float) -> Read:
         assert self._browser
         await self._web.ask_leave(url, seconds=_left(until))
-        fetched = await self._browser.visit(url, level=level, seconds=min(VISIT_SECONDS[level], _left(until)))
+        fetched = await self._browser.visit(
+            url, level=level, seconds=min(VISIT_SECONDS[level], _left(until))
+        )
         if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
             await self._web.ask_leave(fetched.url, seconds=_left(until))
         read = await self._read(fetched, until)
@@ -116,11 +129,27 @@ class Reader:
 
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
-    """The document that was fetched, read in a process of its own unless its format cannot do harm."""
-    kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)  # the first time it imports the formats
+    """The document that was fetched, read in a process of its own unless its format cannot do
+    harm.
+    """
+    kind = await aside(
+        kind_of, fetched.body, fetched.media_type, fetched.url
+    )  # the first time it imports the formats
     if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
-        return await aside(read_document, fetched.body, media_type=fetched.media_type, url=fetched.url, charset=fetched.charset)
-    return await read_apart(fetched.body, media_type=fetched.media_type, url=fetched.url, charset=fetched.charset, seconds=seconds)
+        return await aside(
+            read_document,
+            fetched.body,
+            media_type=fetched.media_type,
+            url=fetched.url,
+            charset=fetched.charset,
+        )
+    return await read_apart(
+        fetched.body,
+        media_type=fetched.media_type,
+        url=fetched.url,
+        charset=fetched.charset,
+        seconds=seconds,
+    )
 
 
 def _left(until: float) -> float:

@@ -1,4 +1,6 @@
-"""Where an answer sends the client: the headers Location and Refresh, or a page that holds nothing but a refresh."""
+"""Where an answer sends the client: the headers Location and Refresh, or a page that holds nothing
+but a refresh.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,23 @@ from spadework.tools.fetch.guard import check_url, shown
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 
-#: A page that refreshes is taken for a signpost when it is at most this long and sends on within this many seconds.
+#: A page that refreshes is taken for a signpost when it is at most this long and sends on within
+#: this many seconds.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
 _SENT = re.compile(r"""\s*(\d{1,3})[^;,]*[;,]\s*url\s*=\s*["']?\s*([^"'\s]+)""", re.IGNORECASE)
-_TARGET = re.compile(r"""\bcontent\s*=\s*["']?\s*(\d{1,3})[^;,>]*[;,]\s*url\s*=\s*["']?\s*([^"'>\s]+)""", re.IGNORECASE)
+_TARGET = re.compile(
+    r"""\bcontent\s*=\s*["']?\s*(\d{1,3})[^;,>]*[;,]\s*url\s*=\s*["']?\s*([^"'>\s]+)""",
+    re.IGNORECASE,
+)
 
 
 def next_url(answer: Answer) -> str | None:
-    """The URL an answer leads to, checked, or None when it is the end of the way. Raises NotAllowed when it may not be followed."""
+    """The URL an answer leads to, checked, or None when it is the end of the way. Raises NotAllowed
+    when it may not be followed.
+    """
     target = _location(answer) if answer.status in _STATUSES else _signpost(answer)
     if not target:
         return None
@@ -40,9 +48,16 @@ def _location(answer: Answer) -> str | None:
 
 
 def _signpost(answer: Answer) -> str | None:
-    if (header := _SENT.match(answer.headers.get("refresh", ""))) and answer.status < 300 and int(header[1]) <= SIGNPOST_SECONDS:
+    if (
+        (header := _SENT.match(answer.headers.get("refresh", "")))
+        and answer.status < 300
+        and int(header[1]) <= SIGNPOST_SECONDS
+    ):
         return header[2]
-    if answer.media_type not in ("text/html", "application/xhtml+xml", "") or len(answer.body) > SIGNPOST_BYTES:
+    if (
+        answer.media_type not in ("text/html", "application/xhtml+xml", "")
+        or len(answer.body) > SIGNPOST_BYTES
+    ):
         return None
     refresh = _REFRESH.search(answer.body.decode("latin-1"))
     target = _TARGET.search(refresh[0]) if refresh else None

@@ -1,6 +1,8 @@
-"""What a site's robots.txt allows (RFC 9309). A site without one, or whose robots.txt cannot be had soon, allows everything.
+"""What a site's robots.txt allows (RFC 9309). A site without one, or whose robots.txt cannot be had
+soon, allows everything.
 
-A server that answers 5xx for it allows nothing for a while (section 2.3.1.4): there may be rules, and it is in trouble.
+A server that answers 5xx for it allows nothing for a while (section 2.3.1.4): there may be rules,
+and it is in trouble.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from spadework.tools.fetch.guard import shown
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
 
-#: So much of a robots.txt counts (RFC 9309, section 2.5, asks for at least this); more would keep the event loop busy.
+#: So much of a robots.txt counts (RFC 9309, section 2.5, asks for at least this); more would keep
+#: the event loop busy.
 MAX_BYTES = 512_000
 
 #: Seconds after which a server that has failed is asked for its robots.txt again.
@@ -35,7 +38,9 @@ class TooSoon(TooSlow):
 
 
 class Robots:
-    """The rules of every origin asked about so far. `get` fetches a robots.txt, redirects followed."""
+    """The rules of every origin asked about so far. `get` fetches a robots.txt, redirects
+    followed.
+    """
 
     def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]]) -> None:
         self._clock = time.monotonic
@@ -47,26 +52,39 @@ class Robots:
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_leave(self, url: str, deadline: float) -> None:
-        """Return when a page may be fetched: at once, or after the delay its site wants between two pages.
+        """Return when a page may be fetched: at once, or after the delay its site wants between two
+        pages.
 
-        Raises Blocked when it may not be, TooSoon when that is only after `deadline`, on the clock of the event loop.
+        Raises Blocked when it may not be, TooSoon when that is only after `deadline`, on the clock
+        of the event loop.
         """
         rules, host = await self._rules_for(url), urlsplit(url).netloc
         if rules is _FAILED:
-            raise Blocked(f"The server fails at {host}/robots.txt, so nothing of {host} may be read.", hint="Try again in some minutes.")
+            raise Blocked(
+                f"The server fails at {host}/robots.txt, so nothing of {host} may be read.",
+                hint="Try again in some minutes.",
+            )
         if not rules.can_fetch(url, self._agent):
-            raise Blocked(f"robots.txt does not allow {shown(url)}.", hint="Set robots to false for sites you own.")
+            raise Blocked(
+                f"robots.txt does not allow {shown(url)}.",
+                hint="Set robots to false for sites you own.",
+            )
         now, delay = asyncio.get_running_loop().time(), float(rules.crawl_delay(self._agent) or 0)
         turn = max(now, self._turns[host])
         if turn >= deadline:
-            raise TooSoon(f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is time for.")
+            raise TooSoon(
+                f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is"
+                " time for."
+            )
         self._turns[host] = turn + delay
         await asyncio.sleep(turn - now)
 
     async def _rules_for(self, url: str) -> Protego:
         origin = urlsplit(url)._replace(path="", query="").geturl()
         async with self._asking[origin]:
-            if origin not in self._rules or (self._rules[origin] is _FAILED and self._clock() >= self._again[origin]):
+            if origin not in self._rules or (
+                self._rules[origin] is _FAILED and self._clock() >= self._again[origin]
+            ):
                 self._rules[origin] = await self._load(urljoin(origin, "/robots.txt"))
                 self._again[origin] = self._clock() + AGAIN_SECONDS
         return self._rules[origin]
@@ -85,5 +103,7 @@ class Robots:
 
 
 def _without(status: int) -> Protego:
-    """The rules of a site that has answered with `status` in place of its robots.txt, or (0) with nothing that can be used."""
+    """The rules of a site that has answered with `status` in place of its robots.txt, or (0) with
+    nothing that can be used.
+    """
     return _FAILED if status in range(500, 600) else _ALL_ALLOWED

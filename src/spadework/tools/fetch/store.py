@@ -1,4 +1,6 @@
-"""Bytes under keys, in files that all sessions and processes share: whole or not there, and the least recently used go first."""
+"""Bytes under keys, in files that all sessions and processes share: whole or not there, and the
+least recently used go first.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from spadework.tools.pages import write_atomically
 #: When the files take more than allowed, they are removed down to this share of it.
 SWEPT_TO = 0.9
 
-#: The sizes are added up at the first entry of a process, and again whenever so great a share of what is allowed was written.
+#: The sizes are added up at the first entry of a process, and again whenever so great a share of
+#: what is allowed was written.
 SWEEP_EVERY = 0.05
 
 #: An entry over this share of what is allowed is not kept.
@@ -23,9 +26,11 @@ LARGEST = 0.1
 
 
 class Store:
-    """Entries under `folder`, at most `most_bytes` of them (packed); 0 keeps nothing. Its methods wait for the disk.
+    """Entries under `folder`, at most `most_bytes` of them (packed); 0 keeps nothing. Its methods
+    wait for the disk.
 
-    A file that is damaged, or cannot be read or written, is as good as none: what is kept here can be had again.
+    A file that is damaged, or cannot be read or written, is as good as none: what is kept here can
+    be had again.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -74,7 +79,9 @@ class Store:
         self._sweep()
 
     def _sweep(self) -> None:
-        """Remove the entries that were used least recently, when all together are too large; drafts of a killed process among them."""
+        """Remove the entries that were used least recently, when all together are too large; drafts
+        of a killed process among them.
+        """
         found = []
         for path in self._folder.glob("*/*/*"):
             with suppress(OSError):  # another process has removed it

@@ -1,4 +1,6 @@
-"""The lines to servers: closed when their beginning is broken off, and not used again when more came than was asked for."""
+"""The lines to servers: closed when their beginning is broken off, and not used again when more
+came than was asked for.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ import httpcore
 
 
 class Line(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is broken off; httpcore would leave the socket open."""
+    """A connection that is closed when its TLS handshake is broken off; httpcore would leave the
+    socket open.
+    """
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
@@ -28,7 +32,10 @@ class Line(httpcore.AsyncNetworkStream):
         await self._inner.aclose()
 
     async def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """The same connection, from here on with TLS."""
         try:
@@ -43,25 +50,44 @@ class Line(httpcore.AsyncNetworkStream):
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """Connections without proxies, none of which is used again with bytes in it that belong to no answer."""
+    """Connections without proxies, none of which is used again with bytes in it that belong to no
+    answer.
+    """
 
     def __init__(
-        self, *, ssl_context: ssl.SSLContext, network_backend: httpcore.AsyncNetworkBackend, most: int, keep_seconds: float
+        self,
+        *,
+        ssl_context: ssl.SSLContext,
+        network_backend: httpcore.AsyncNetworkBackend,
+        most: int,
+        keep_seconds: float,
     ) -> None:
         super().__init__(
-            ssl_context=ssl_context, network_backend=network_backend, max_connections=most, keepalive_expiry=keep_seconds, http2=True
+            ssl_context=ssl_context,
+            network_backend=network_backend,
+            max_connections=most,
+            keepalive_expiry=keep_seconds,
+            http2=True,
         )
         self._ssl, self._network, self._keep_seconds = ssl_context, network_backend, keep_seconds
 
     def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
         """A connection to `origin`, which is made when it is first used."""
         return _Connection(
-            origin=origin, ssl_context=self._ssl, keepalive_expiry=self._keep_seconds, http2=True, network_backend=self._network
+            origin=origin,
+            ssl_context=self._ssl,
+            keepalive_expiry=self._keep_seconds,
+            http2=True,
+            network_backend=self._network,
         )
 
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Also with a second answer in it: a server that lets strangers write it would let them answer for the next page."""
+        """Also with a second answer in it: a server that lets strangers write it would let them
+        answer for the next page.
+        """
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public word for it
-        return super().has_expired() or (self.is_idle() and parser is not None and bool(parser.trailing_data[0]))
+        return super().has_expired() or (
+            self.is_idle() and parser is not None and bool(parser.trailing_data[0])
+        )

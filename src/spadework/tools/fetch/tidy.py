@@ -10,10 +10,11 @@ T = TypeVar("T")
 
 
 async def tidy(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` returns or raises. When the caller is cancelled, `work` is, and has ended before this goes on.
+    """What `work` returns or raises. When the caller is cancelled, `work` is, and has ended before
+    this goes on.
 
-    A second cancellation, such as a deadline's that passes while the first one is still dealt with, would interrupt the closing of
-    a connection, which then stays open for good.
+    A second cancellation, such as a deadline's that passes while the first one is still dealt with,
+    would interrupt the closing of a connection, which then stays open for good.
     """
     task = asyncio.create_task(work)
     try:

@@ -10,7 +10,8 @@ from spadework.tools.fetch.codings import CODINGS, ERRORS, Coding
 #: What is asked for: each coding here is undone in pieces.
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
-#: A body may grow this many times, once it is over RATIO_FREE bytes. Text seldom grows more than thirtyfold, a bomb a thousandfold.
+#: A body may grow this many times, once it is over RATIO_FREE bytes. Text seldom grows more than
+#: thirtyfold, a bomb a thousandfold.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 
@@ -19,11 +20,17 @@ MAX_LAYERS = 3
 
 
 class Unpacker:
-    """Takes a body as it arrives and gives it back without its content encoding; `limit` is in bytes, for every layer of it."""
+    """Takes a body as it arrives and gives it back without its content encoding; `limit` is in
+    bytes, for every layer of it.
+    """
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Raises Unreadable for an encoding that was not asked for."""
-        names = [name for part in encoding.lower().split(",") if (name := part.strip()) not in ("", "identity")]
+        names = [
+            name
+            for part in encoding.lower().split(",")
+            if (name := part.strip()) not in ("", "identity")
+        ]
         if len(names) > MAX_LAYERS or not CODINGS.keys() >= set(names):
             raise Unreadable(f"The content encoding {encoding.strip()[:40]!r} is not read.")
         self._layers = [_Layer(CODINGS[name](), limit) for name in reversed(names)]
@@ -33,8 +40,8 @@ class Unpacker:
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes that came.
 
-        Raises TooLarge over the limit or MAX_RATIO, Unreachable when they are broken. What stands behind the end of the packed data
-        is ignored, as browsers do.
+        Raises TooLarge over the limit or MAX_RATIO, Unreachable when they are broken. What stands
+        behind the end of the packed data is ignored, as browsers do.
         """
         try:
             self._pass_on(chunk, 0)
@@ -48,7 +55,9 @@ class Unpacker:
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Send a piece through the layers from `depth` on: all the way, before the next one is unpacked."""
+        """Send a piece through the layers from `depth` on: all the way, before the next one is
+        unpacked.
+        """
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)

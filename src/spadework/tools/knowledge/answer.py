@@ -1,4 +1,6 @@
-"""From passages that an index has found to pages, best first: by the library's ranking, the same whatever the index."""
+"""From passages that an index has found to pages, best first: by the library's ranking, the same
+whatever the index.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """At most `limit` pages of those `known` by number that have a match or are near. `weights` says how rare each term is."""
+    """At most `limit` pages of those `known` by number that have a match or are near. `weights`
+    says how rare each term is.
+    """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -37,6 +41,8 @@ def answer(
     return [_recalled(known[one.best.number], one, words, spans[one.best.number]) for one in best]
 
 
-def _recalled(entry: Entry, one: Ranked, words: set[str], spans: Sequence[tuple[int, int]]) -> Recalled:
+def _recalled(
+    entry: Entry, one: Ranked, words: set[str], spans: Sequence[tuple[int, int]]
+) -> Recalled:
     shown = snippet(entry.text[one.best.start : one.best.end], words)
     return Recalled(entry, shown, round(one.share, 3), merged(spans))

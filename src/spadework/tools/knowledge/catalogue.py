@@ -1,7 +1,9 @@
-"""The pages of the embedded store with their texts, in one SQLite file that several processes share. It is the truth; the index follows it.
+"""The pages of the embedded store with their texts, in one SQLite file that several processes
+share. It is the truth; the index follows it.
 
-A page that is added has `indexed` 0, and one that is removed leaves its number in `gone`, until the index has caught up. So whatever ends a
-process half way, the next writer goes on where it stopped. Numbers are never used again.
+A page that is added has `indexed` 0, and one that is removed leaves its number in `gone`, until the
+index has caught up. So whatever ends a process half way, the next writer goes on where it stopped.
+Numbers are never used again.
 """
 
 from __future__ import annotations
@@ -28,9 +30,11 @@ FORMAT = 1
 
 _SCHEMA = """
 CREATE TABLE pages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE NOT NULL, host TEXT NOT NULL, record TEXT NOT NULL, text BLOB NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE NOT NULL, host TEXT NOT NULL,
+    record TEXT NOT NULL, text BLOB NOT NULL,
     own INTEGER NOT NULL,
-    bytes INTEGER NOT NULL, fetched_at REAL NOT NULL, used_at REAL NOT NULL, indexed INTEGER NOT NULL DEFAULT 0
+    bytes INTEGER NOT NULL, fetched_at REAL NOT NULL, used_at REAL NOT NULL,
+    indexed INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX by_use ON pages (used_at);
 CREATE INDEX by_age ON pages (fetched_at);
@@ -42,7 +46,9 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The file at `path`, at most `most_bytes` of pages in it (packed). `clock` is the time of day in seconds."""
+    """The file at `path`, at most `most_bytes` of pages in it (packed). `clock` is the time of day
+    in seconds.
+    """
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -60,7 +66,10 @@ class Catalogue:
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             (made,) = db.execute("PRAGMA user_version").fetchone()
             if made > FORMAT:
-                raise KnowledgeError(f"The knowledge store in {self._path.parent} was made by a newer spadework.", hint="Update spadework.")
+                raise KnowledgeError(
+                    f"The knowledge store in {self._path.parent} was made by a newer spadework.",
+                    hint="Update spadework.",
+                )
             if not made:
                 with FileLock(self._path.with_name(".making")):
                     _make(db)
@@ -70,7 +79,9 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Keep pages, but those that are known in as new a state; then make room. Returns how many were kept."""
+        """Keep pages, but those that are known in as new a state; then make room. Returns how many
+        were kept.
+        """
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -86,7 +97,8 @@ class Catalogue:
         if row:
             _remove(db, [row[0]])
         db.execute(
-            "INSERT INTO pages (url, host, record, text, own, bytes, fetched_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO pages (url, host, record, text, own, bytes, fetched_at, used_at) VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?)",
             (entry.key, host_of(page.url), record, text, entry.own, size, fetched, self._clock()),
         )
         return True
@@ -106,13 +118,18 @@ class Catalogue:
         """Remove pages; returns how many."""
         condition, values = _condition(which)
         with transaction(db):
-            numbers = [number for (number,) in db.execute(f"SELECT id FROM pages WHERE {condition}", values)]
+            numbers = [
+                number
+                for (number,) in db.execute(f"SELECT id FROM pages WHERE {condition}", values)
+            ]
             _remove(db, numbers)
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
         """The page at a canonical URL that was fetched since then, now used."""
-        row = db.execute("SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)).fetchone()
+        row = db.execute(
+            "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
+        ).fetchone()
         if row:
             db.execute("UPDATE pages SET used_at = ? WHERE url = ?", (self._clock(), url))
         return _entry(*row) if row else None
@@ -120,7 +137,9 @@ class Catalogue:
     def pages(self, db: sqlite3.Connection, which: Which) -> Iterator[Page]:
         """Pages without their texts, the newest first."""
         condition, values = _condition(which)
-        for (record,) in db.execute(f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC", values):
+        for (record,) in db.execute(
+            f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC", values
+        ):
             yield Page.model_validate_json(record)
 
 

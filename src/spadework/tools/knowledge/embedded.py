@@ -1,7 +1,8 @@
-"""The knowledge store without a server: a catalogue and an index under the home, shared by all processes.
+"""The knowledge store without a server: a catalogue and an index under the home, shared by all
+processes.
 
-Pages are in the catalogue as soon as they are added. The index is written by one at a time; who does not get its turn in time leaves the
-work to the next, and nothing is lost.
+Pages are in the catalogue as soon as they are added. The index is written by one at a time; who
+does not get its turn in time leaves the work to the next, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -36,20 +37,31 @@ T = TypeVar("T")
 
 #: How long the turn to write the index is waited for.
 LOCK_SECONDS = 10.0
-#: The index is made anew when more pages were removed from it since than are kept, and more than this.
+#: The index is made anew when more pages were removed from it since than are kept, and more than
+#: this.
 MOST_REMOVED = 500
 #: Texts that are held in memory at once while the index is written.
 _BATCH = 50
 
 
 class EmbeddedKnowledge:
-    """The store in `folder`. `clock` is the time of day in seconds. Its pages are found by their `meaning`, too, where it is given."""
+    """The store in `folder`. `clock` is the time of day in seconds. Its pages are found by their
+    `meaning`, too, where it is given.
+    """
 
-    def __init__(self, folder: Path, most_bytes: int, clock: Callable[[], float] = time.time, meaning: Meaning | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        most_bytes: int,
+        clock: Callable[[], float] = time.time,
+        meaning: Meaning | None = None,
+    ) -> None:
         self.folder = folder
         self._catalogue = Catalogue(folder / "pages.sqlite", most_bytes, clock)
         self._index: PassageIndex | None = None
-        self._vectors = Vectors(folder / "vectors.sqlite", "knowledge", meaning.embeds.name if meaning else "")
+        self._vectors = Vectors(
+            folder / "vectors.sqlite", "knowledge", meaning.embeds.name if meaning else ""
+        )
         self._dense = Dense(self._vectors, meaning) if meaning else None
 
     @property
@@ -60,16 +72,24 @@ class EmbeddedKnowledge:
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
         """See `Knowledge.search`."""
         nearest = await self._dense.nearest(text) if self._dense else nothing
-        return await asyncio.to_thread(self._at, lambda db: self._found(db, asked(text), limit, since.timestamp(), nearest), [])
+        return await asyncio.to_thread(
+            self._at, lambda db: self._found(db, asked(text), limit, since.timestamp(), nearest), []
+        )
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """See `Knowledge.known`."""
         key, least = canonical_url(url), since.timestamp() if since else 0.0
-        return await asyncio.to_thread(self._at, lambda db: self._catalogue.use(db, key, least), None)
+        return await asyncio.to_thread(
+            self._at, lambda db: self._catalogue.use(db, key, least), None
+        )
 
     async def add(self, entries: Sequence[Entry]) -> int:
         """See `Knowledge.add`."""
-        done = await asyncio.to_thread(self._written, lambda db: self._catalogue.put(db, entries)) if entries else 0
+        done = (
+            await asyncio.to_thread(self._written, lambda db: self._catalogue.put(db, entries))
+            if entries
+            else 0
+        )
         if self._dense and not self._dense.meaning.broken:
             await self._embed(self._dense.meaning)
         return done
@@ -82,7 +102,9 @@ class EmbeddedKnowledge:
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
         """See `Knowledge.pages`."""
-        for page in await asyncio.to_thread(self._at, lambda db: list(self._catalogue.pages(db, which)), []):
+        for page in await asyncio.to_thread(
+            self._at, lambda db: list(self._catalogue.pages(db, which)), []
+        ):
             yield page
 
     async def count(self) -> int:
@@ -104,21 +126,33 @@ class EmbeddedKnowledge:
             raise self._unusable(error) from None
 
     async def _embed(self, meaning: Meaning) -> None:
-        """Give vectors to the pages that have none, the newest first. Whatever ends it, the next time goes on."""
+        """Give vectors to the pages that have none, the newest first. Whatever ends it, the next
+        time goes on.
+        """
         try:
             numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
             await fill(self._vectors, meaning.embeds, self._passages(numbers))
             await asyncio.to_thread(self._at, self._without_pages, None)
         except ModelError as error:
-            meaning.fail(error, "Pages were kept without vectors; the next run that keeps pages goes on.")
+            meaning.fail(
+                error, "Pages were kept without vectors; the next run that keeps pages goes on."
+            )
 
     def _without_vectors(self, db: sqlite3.Connection) -> list[int]:
         known = self._vectors.numbers()
-        return [number for (number,) in db.execute("SELECT id FROM pages ORDER BY id DESC") if number not in known]
+        return [
+            number
+            for (number,) in db.execute("SELECT id FROM pages ORDER BY id DESC")
+            if number not in known
+        ]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        """Forget the vectors of pages that were forgotten while the model was asked for them: none holds the lock for so long."""
-        known = self._vectors.numbers()  # before the pages, or one that is added now would seem to be gone
+        """Forget the vectors of pages that were forgotten while the model was asked for them: none
+        holds the lock for so long.
+        """
+        known = (
+            self._vectors.numbers()
+        )  # before the pages, or one that is added now would seem to be gone
         self._vectors.forget(known - {number for (number,) in db.execute("SELECT id FROM pages")})
 
     def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
@@ -126,14 +160,25 @@ class EmbeddedKnowledge:
             some = self._at(partial(entries, numbers=numbers[n : n + _BATCH]), dict[int, Entry]())
             yield from (passages(number, document(entry)) for number, entry in some.items())
 
-    def _found(self, db: sqlite3.Connection, question: Asked, limit: int, since: float, nearest: Nearest) -> list[Recalled]:
+    def _found(
+        self, db: sqlite3.Connection, question: Asked, limit: int, since: float, nearest: Nearest
+    ) -> list[Recalled]:
         searcher = self._shelf(db).searcher()
         if searcher is None or not question.terms or limit < 1:
             return []
         matches = list(proposed(searcher, question))
         near = nearest(matches, _fresh(db, since)) if nearest is not nothing else []
-        known = entries(db, sorted({match.number for match in matches} | {one.number for one in near}), since)
-        return answer(matches, known, question, {term.text: rarity(searcher, term) for term in question.terms}, limit, near)
+        known = entries(
+            db, sorted({match.number for match in matches} | {one.number for one in near}), since
+        )
+        return answer(
+            matches,
+            known,
+            question,
+            {term.text: rarity(searcher, term) for term in question.terms},
+            limit,
+            near,
+        )
 
     def _shelf(self, db: sqlite3.Connection) -> PassageIndex:
         """The index that counts now."""
@@ -183,9 +228,18 @@ class EmbeddedKnowledge:
         self._note(db, numbers, gone, "removed = 0, generation = ?", generation)
         old.remove()
 
-    def _note(self, db: sqlite3.Connection, fresh: Sequence[int], gone: Sequence[int], change: str, value: int) -> None:
+    def _note(
+        self,
+        db: sqlite3.Connection,
+        fresh: Sequence[int],
+        gone: Sequence[int],
+        change: str,
+        value: int,
+    ) -> None:
         with transaction(db):
-            db.executemany("UPDATE pages SET indexed = 1 WHERE id = ?", ((number,) for number in fresh))
+            db.executemany(
+                "UPDATE pages SET indexed = 1 WHERE id = ?", ((number,) for number in fresh)
+            )
             db.executemany("DELETE FROM gone WHERE id = ?", ((number,) for number in gone))
             db.execute(f"UPDATE shelf SET {change}", (value,))
 
@@ -197,14 +251,19 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            shutil.rmtree(self.folder, ignore_errors=True)  # it is damaged, and nothing of it is wanted
+            shutil.rmtree(
+                self.folder, ignore_errors=True
+            )  # it is damaged, and nothing of it is wanted
             count = 0
         return count
 
     def _unusable(self, error: Exception) -> KnowledgeError:
         said = (error.strerror or "") if isinstance(error, OSError) else str(error)
         hint = "`spadework knowledge forget --all` begins anew; --no-knowledge does without."
-        return KnowledgeError(f"The knowledge store in {self.folder} cannot be used: {said or type(error).__name__}.", hint=hint)
+        return KnowledgeError(
+            f"The knowledge store in {self.folder} cannot be used: {said or type(error).__name__}.",
+            hint=hint,
+        )
 
 
 def _in_batches(db: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[tuple[int, Entry]]:
@@ -213,7 +272,9 @@ def _in_batches(db: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[tupl
 
 
 def _fresh(db: sqlite3.Connection, since: float) -> set[int]:
-    return {number for (number,) in db.execute("SELECT id FROM pages WHERE fetched_at >= ?", (since,))}
+    return {
+        number for (number,) in db.execute("SELECT id FROM pages WHERE fetched_at >= ?", (since,))
+    }
 
 
 def _count(db: sqlite3.Connection) -> int:

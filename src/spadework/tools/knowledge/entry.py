@@ -17,7 +17,9 @@ LEAST_CHARS = 200
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its cleaned Markdown. `own`: it is of a host that only its owner may visit (`allow_hosts`)."""
+    """A page with its cleaned Markdown. `own`: it is of a host that only its owner may visit
+    (`allow_hosts`).
+    """
 
     page: Page
     text: str
@@ -31,7 +33,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that fits a question. `passages` are the stretches of its text that do, best first page by page, neighbours merged.
+    """A page that fits a question. `passages` are the stretches of its text that do, best first
+    page by page, neighbours merged.
 
     `share` is how much of what the question needs stands in its best passage or its title, 0..1.
     """
@@ -44,7 +47,9 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Some of the pages: those at these addresses or of these hosts (none named: all), and fetched before a moment where one is given."""
+    """Some of the pages: those at these addresses or of these hosts (none named: all), and fetched
+    before a moment where one is given.
+    """
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
@@ -57,13 +62,25 @@ class Which:
     @property
     def hosts(self) -> list[str]:
         """The hosts; each stands for those below it, too."""
-        return [host_of(f"http://{name.strip().lower()}").removeprefix("www.") for name in self.named if "://" not in name]
+        return [
+            host_of(f"http://{name.strip().lower()}").removeprefix("www.")
+            for name in self.named
+            if "://" not in name
+        ]
 
 
 def worth_keeping(page: Page) -> bool:
-    """Whether a page may enter the store: it came from the web in this run, whole and now, and says something."""
+    """Whether a page may enter the store: it came from the web in this run, whole and now, and says
+    something.
+    """
     web = page.url.startswith(("http://", "https://")) and page.level >= 0
-    return web and not page.stale and not page.known and page.status == 200 and page.chars >= LEAST_CHARS
+    return (
+        web
+        and not page.stale
+        and not page.known
+        and page.status == 200
+        and page.chars >= LEAST_CHARS
+    )
 
 
 def merged(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:

@@ -1,4 +1,6 @@
-"""The full-text index of the embedded store: the passages of its pages, in the fields and by the rules of the library's index."""
+"""The full-text index of the embedded store: the passages of its pages, in the fields and by the
+rules of the library's index.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,16 @@ from spadework.tools.library.ranking import Match
 from spadework.tools.library.schema import open_index, open_writer, schema, spread, subject
 from spadework.tools.library.writer import indexed
 
-#: How many passages each query proposes: with any term, with all of them, about a subject that the question names.
+#: How many passages each query proposes: with any term, with all of them, about a subject that the
+#: question names.
 _ANY, _ALL, _ABOUT = 40, 20, 10
 _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`. Several may read it, in several processes; who writes holds the store's lock."""
+    """The index in `folder`. Several may read it, in several processes; who writes holds the
+    store's lock.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -46,10 +51,14 @@ class PassageIndex:
             return False
 
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
-        """Index pages by their numbers, and drop those of `gone`. All of it is there when this returns, or nothing."""
+        """Index pages by their numbers, and drop those of `gone`. All of it is there when this
+        returns, or nothing.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
-        writer.delete_documents_by_query(tantivy.Query.term_set_query(schema(), "document", list(gone)))
+        writer.delete_documents_by_query(
+            tantivy.Query.term_set_query(schema(), "document", list(gone))
+        )
         for number, entry in entries:
             for passage in _passages(number, entry):
                 writer.add_document(passage)
@@ -70,7 +79,10 @@ def proposed(searcher: tantivy.Searcher, question: Asked) -> Iterator[Match]:
         queries.append((about(question.subjects, question.terms), _ABOUT))
     for query, most in queries:
         hits = searcher.search(query, most, count=False).hits
-        places = [searcher.fast_field_values(name, [address for _, address in hits]) for name in ("document", "start", "end")]
+        places = [
+            searcher.fast_field_values(name, [address for _, address in hits])
+            for name in ("document", "start", "end")
+        ]
         for (score, _), number, start, end in zip(hits, *places, strict=True):
             yield Match(number, start, end, score)
 

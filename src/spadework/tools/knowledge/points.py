@@ -30,12 +30,17 @@ def page_id(key: str) -> str:
 def texts_of(entry: Entry) -> list[str]:
     """The passages of an entry with the headings above them, for an embedder."""
     return [
-        f"{entry.page.title}\n{piece.heading}\n{entry.text[piece.start : piece.end]}" for piece in pieces(document(entry), PASSAGE_CHARS)
+        f"{entry.page.title}\n{piece.heading}\n{entry.text[piece.start : piece.end]}"
+        for piece in pieces(document(entry), PASSAGE_CHARS)
     ]
 
 
-def points_of(entry: Entry, meanings: Sequence[list[float]] = ()) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """The points of an entry's passages, and that of its page, to be written in this order. `meanings` are the vectors of `texts_of`."""
+def points_of(
+    entry: Entry, meanings: Sequence[list[float]] = ()
+) -> tuple[list[models.PointStruct], models.PointStruct]:
+    """The points of an entry's passages, and that of its page, to be written in this order.
+    `meanings` are the vectors of `texts_of`.
+    """
     from qdrant_client import models
 
     common = {
@@ -46,15 +51,24 @@ def points_of(entry: Entry, meanings: Sequence[list[float]] = ()) -> tuple[list[
     }
     passages = []
     for n, piece in enumerate(pieces(document(entry), PASSAGE_CHARS)):
-        indices, values = passage_vector(entry.page.title, piece.heading, entry.text[piece.start : piece.end])
+        indices, values = passage_vector(
+            entry.page.title, piece.heading, entry.text[piece.start : piece.end]
+        )
         place = {"kind": PASSAGE, "start": piece.start, "end": piece.end}
         vector: dict[str, Any] = {WORDS: models.SparseVector(indices=indices, values=values)}
         vector |= {MEANING: meanings[n]} if meanings else {}
         point = models.PointStruct(
-            id=page_id(f"{entry.key}#{entry.page.content_hash}#{piece.start}"), vector=vector, payload=common | place
+            id=page_id(f"{entry.key}#{entry.page.content_hash}#{piece.start}"),
+            vector=vector,
+            payload=common | place,
         )
         passages.append(point)
-    body = {"kind": PAGE, "record": entry.page.model_dump_json(), "text": entry.text.encode(errors="replace").decode(), "own": entry.own}
+    body = {
+        "kind": PAGE,
+        "record": entry.page.model_dump_json(),
+        "text": entry.text.encode(errors="replace").decode(),
+        "own": entry.own,
+    }
     return passages, models.PointStruct(id=page_id(entry.key), vector={}, payload=common | body)
 
 

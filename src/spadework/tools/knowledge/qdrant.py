@@ -1,7 +1,9 @@
-"""The knowledge store on a Qdrant server: a point for every page with its text, and one for every passage with its words as a vector.
+"""The knowledge store on a Qdrant server: a point for every page with its text, and one for every
+passage with its words as a vector.
 
-A page counts in the state that its own point names; passages of other states are not seen, and removed by who brings a new one. So a
-writer that is ended half way leaves nothing that could be found by mistake.
+A page counts in the state that its own point names; passages of other states are not seen, and
+removed by who brings a new one. So a writer that is ended half way leaves nothing that could be
+found by mistake.
 """
 
 from __future__ import annotations
@@ -16,7 +18,16 @@ from typing import TYPE_CHECKING, Any
 from spadework.tools.embed import EndpointEmbedder
 from spadework.tools.knowledge.answer import answer
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
-from spadework.tools.knowledge.points import MEANING, PAGE, PASSAGE, WORDS, entry_of, page_id, points_of, texts_of
+from spadework.tools.knowledge.points import (
+    MEANING,
+    PAGE,
+    PASSAGE,
+    WORDS,
+    entry_of,
+    page_id,
+    points_of,
+    texts_of,
+)
 from spadework.tools.knowledge.qdrant_errors import in_one_sentence, nothing_there
 from spadework.tools.knowledge.qdrant_filters import filter_of, passages_of_other_states
 from spadework.tools.knowledge.sparse import query_vector
@@ -35,17 +46,26 @@ BATCH = 64
 
 
 class QdrantKnowledge:
-    """The collection of that name. `connect` makes the client, which is slow to import; `where` is how the server is called in messages.
+    """The collection of that name. `connect` makes the client, which is slow to import; `where` is
+    how the server is called in messages.
 
-    With an embedder passages are found by their meaning, too, and both rankings fused (RRF). What different models made cannot be compared,
-    so each has a collection of its own.
+    With an embedder passages are found by their meaning, too, and both rankings fused (RRF). What
+    different models made cannot be compared, so each has a collection of its own.
     """
 
     def __init__(
-        self, connect: Callable[[], AsyncQdrantClient], collection: str, where: str, embedder: EndpointEmbedder | None = None
+        self,
+        connect: Callable[[], AsyncQdrantClient],
+        collection: str,
+        where: str,
+        embedder: EndpointEmbedder | None = None,
     ) -> None:
         self._connect = connect
-        self._collection = f"{collection}-{re.sub(r'[^A-Za-z0-9.]+', '-', embedder.name)}" if embedder else collection
+        self._collection = (
+            f"{collection}-{re.sub(r'[^A-Za-z0-9.]+', '-', embedder.name)}"
+            if embedder
+            else collection
+        )
         self._where = where
         self._embedder = embedder
         self._client: AsyncQdrantClient | None = None
@@ -70,10 +90,12 @@ class QdrantKnowledge:
         matches = [
             Match(numbers[key], point.payload["start"], point.payload["end"], point.score)
             for point in found
-            if (key := point.payload["url"]) in known and known[key].page.content_hash == point.payload["hash"]
+            if (key := point.payload["url"]) in known
+            and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server knows how rare a word is, and does not say: here all that is needed counts alike.
+        # The server knows how rare a word is, and does not say: here all that is needed counts
+        # alike.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
@@ -89,7 +111,11 @@ class QdrantKnowledge:
         client = await self._opened()
         with in_one_sentence(self._where):
             before = await self._pages(client, {entry.key for entry in entries})
-            newer = {e.key: e for e in sorted(entries, key=lambda e: e.page.fetched_at) if _is_newer(e, before.get(e.key))}
+            newer = {
+                e.key: e
+                for e in sorted(entries, key=lambda e: e.page.fetched_at)
+                if _is_newer(e, before.get(e.key))
+            }
             for entry in newer.values():
                 meanings = await self._embedder.embed(texts_of(entry)) if self._embedder else []
                 await self._make(client, len(meanings[0]) if meanings else 0)
@@ -117,8 +143,16 @@ class QdrantKnowledge:
         with in_one_sentence(self._where), nothing_there():
             while True:
                 fields = ["record"]
-                points, offset = await client.scroll(self._collection, filter_of(which, PAGE), BATCH, offset=offset, with_payload=fields)
-                found += [Page.model_validate_json((point.payload or {})["record"]) for point in points]
+                points, offset = await client.scroll(
+                    self._collection,
+                    filter_of(which, PAGE),
+                    BATCH,
+                    offset=offset,
+                    with_payload=fields,
+                )
+                found += [
+                    Page.model_validate_json((point.payload or {})["record"]) for point in points
+                ]
                 if offset is None:
                     break
         for page in sorted(found, key=lambda page: page.fetched_at, reverse=True):
@@ -128,7 +162,9 @@ class QdrantKnowledge:
         """See `Knowledge.count`."""
         client = await self._opened()
         with in_one_sentence(self._where), nothing_there():
-            return (await client.count(self._collection, filter_of(Which(), PAGE), exact=True)).count
+            return (
+                await client.count(self._collection, filter_of(Which(), PAGE), exact=True)
+            ).count
         return 0
 
     async def close(self) -> None:
@@ -153,21 +189,43 @@ class QdrantKnowledge:
             words = {WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)}
             meaning = models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
             dense = {MEANING: meaning} if dimensions else {}
-            await client.create_collection(self._collection, vectors_config=dense, sparse_vectors_config=words)
-            kinds = dict.fromkeys(("kind", "url", "hosts", "hash"), models.PayloadSchemaType.KEYWORD)
+            await client.create_collection(
+                self._collection, vectors_config=dense, sparse_vectors_config=words
+            )
+            kinds = dict.fromkeys(
+                ("kind", "url", "hosts", "hash"), models.PayloadSchemaType.KEYWORD
+            )
             for field, kind in {**kinds, "fetched": models.PayloadSchemaType.FLOAT}.items():
                 await client.create_payload_index(self._collection, field, kind)
 
-    async def _passages(self, client: AsyncQdrantClient, question: Asked, meaning: list[float] | None, since: datetime) -> list[Any]:
+    async def _passages(
+        self,
+        client: AsyncQdrantClient,
+        question: Asked,
+        meaning: list[float] | None,
+        since: datetime,
+    ) -> list[Any]:
         from qdrant_client import models
 
-        terms = [(term.text if term.signed else word, term.needed) for term in question.terms for word in term.words or ("",)]
-        indices, values = query_vector((word, 1.0 if needed else OPTIONAL) for word, needed in terms)
-        words, fresh = models.SparseVector(indices=indices, values=values), filter_of(Which(), PASSAGE, since=since)
+        terms = [
+            (term.text if term.signed else word, term.needed)
+            for term in question.terms
+            for word in term.words or ("",)
+        ]
+        indices, values = query_vector(
+            (word, 1.0 if needed else OPTIONAL) for word, needed in terms
+        )
+        words, fresh = (
+            models.SparseVector(indices=indices, values=values),
+            filter_of(Which(), PASSAGE, since=since),
+        )
         asking: dict[str, Any] = {"query": words, "using": WORDS, "query_filter": fresh}
         if meaning:
             asked = [(words, WORDS), (meaning, MEANING)]
-            lists = [models.Prefetch(query=vector, using=name, filter=fresh, limit=PROPOSED) for vector, name in asked]
+            lists = [
+                models.Prefetch(query=vector, using=name, filter=fresh, limit=PROPOSED)
+                for vector, name in asked
+            ]
             asking = {"prefetch": lists, "query": models.FusionQuery(fusion=models.Fusion.RRF)}
         with nothing_there():
             answered = await client.query_points(self._collection, limit=PROPOSED, **asking)
@@ -187,7 +245,9 @@ def client_of(url: str, key: str, seconds: float) -> Callable[[], AsyncQdrantCli
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient
 
-        return AsyncQdrantClient(url=url, api_key=key or None, timeout=max(1, round(seconds)), check_compatibility=False)
+        return AsyncQdrantClient(
+            url=url, api_key=key or None, timeout=max(1, round(seconds)), check_compatibility=False
+        )
 
     return connect
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """The points of some pages, of one kind where it is named, and only of those fetched since then."""
+    """The points of some pages, of one kind where it is named, and only of those fetched since
+    then.
+    """
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -24,7 +26,10 @@ def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) ->
         host = models.FieldCondition(key="hosts", match=models.MatchAny(any=which.hosts))
         must.append(models.Filter(should=[url, host]))
     if since or which.before:
-        window = models.Range(gte=since.timestamp() if since else None, lt=which.before.timestamp() if which.before else None)
+        window = models.Range(
+            gte=since.timestamp() if since else None,
+            lt=which.before.timestamp() if which.before else None,
+        )
         must.append(models.FieldCondition(key="fetched", range=window))
     return models.Filter(must=must)
 
@@ -35,5 +40,7 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
 
     same = models.FieldCondition(key="url", match=models.MatchValue(value=entry.key))
     passage = models.FieldCondition(key="kind", match=models.MatchValue(value=PASSAGE))
-    current = models.FieldCondition(key="hash", match=models.MatchValue(value=entry.page.content_hash))
+    current = models.FieldCondition(
+        key="hash", match=models.MatchValue(value=entry.page.content_hash)
+    )
     return models.Filter(must=[same, passage], must_not=[current])

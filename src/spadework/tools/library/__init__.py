@@ -1,4 +1,6 @@
-"""The library: an index over the user's own folders, or over the documentation installed with Python."""
+"""The library: an index over the user's own folders, or over the documentation installed with
+Python.
+"""
 
 from __future__ import annotations
 

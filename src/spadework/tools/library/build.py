@@ -1,7 +1,8 @@
 """Building a library's index, in a process of its own: `python -m spadework.tools.library.build`.
 
-Reads a request as JSON from standard input and writes lines of JSON: {"done": 3, "of": 150} as it goes, {"error": "…"} when it failed.
-A process of its own can be ended at any time, gives its memory back, and needs no guard in the program that asked for it.
+Reads a request as JSON from standard input and writes lines of JSON: {"done": 3, "of": 150} as it
+goes, {"error": "…"} when it failed. A process of its own can be ended at any time, gives its memory
+back, and needs no guard in the program that asked for it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build the folder of a plan, unless another process has put it there by then: one builds a library, the others wait for it."""
+    """Build the folder of a plan, unless another process has put it there by then: one builds a
+    library, the others wait for it.
+    """
     plan.shelf.mkdir(parents=True, exist_ok=True)
     with _alone(plan):
         if plan.folder.exists():
@@ -52,7 +55,9 @@ def build(plan: Plan) -> None:
 
 @contextlib.contextmanager
 def _alone(plan: Plan) -> Iterator[None]:
-    """Hold the lock of the library. The system frees it when this process ends, however that happens."""
+    """Hold the lock of the library. The system frees it when this process ends, however that
+    happens.
+    """
     lock = FileLock(plan.shelf / f".{plan.family}.lock")
     try:
         lock.acquire(blocking=False)
@@ -61,24 +66,41 @@ def _alone(plan: Plan) -> Iterator[None]:
         try:
             lock.acquire(timeout=WAIT_SECONDS)
         except Timeout:
-            raise SettingsError(f"Another process has been building this library's index for {WAIT_SECONDS} seconds.") from None
+            raise SettingsError(
+                f"Another process has been building this library's index for {WAIT_SECONDS}"
+                " seconds."
+            ) from None
     with lock:
         yield
 
 
 def _sweep(plan: Plan) -> None:
-    """Remove what former builds left behind: old states of this library, and what nobody has gone on with for a day."""
-    old = [path for path in plan.shelf.glob(".*-*") if path.is_dir() and path.stat().st_mtime < time.time() - _ABANDONED_SECONDS]
+    """Remove what former builds left behind: old states of this library, and what nobody has gone
+    on with for a day.
+    """
+    old = [
+        path
+        for path in plan.shelf.glob(".*-*")
+        if path.is_dir() and path.stat().st_mtime < time.time() - _ABANDONED_SECONDS
+    ]
     for path in [*plan.relatives[_KEPT:], *plan.outdated, *old]:
         shutil.rmtree(path, ignore_errors=True)
 
 
 def _prepare(plan: Plan) -> None:
-    """Begin the draft with the library's last state, if it has one. Files of the index never change, so they are linked, not copied."""
+    """Begin the draft with the library's last state, if it has one. Files of the index never
+    change, so they are linked, not copied.
+    """
     if plan.draft.exists() or not plan.relatives:
         return
     copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))
-    shutil.copytree(plan.relatives[0], copy, dirs_exist_ok=True, copy_function=_link, ignore=shutil.ignore_patterns("*.lock"))
+    shutil.copytree(
+        plan.relatives[0],
+        copy,
+        dirs_exist_ok=True,
+        copy_function=_link,
+        ignore=shutil.ignore_patterns("*.lock"),
+    )
     copy.rename(plan.draft)
 
 
@@ -95,7 +117,9 @@ def _link(source: str, target: str) -> None:
 
 def _fill_from_packages(store: StoreWriter) -> None:
     """Read the packages that are new: the documents of a package are those of its very version."""
-    places = {_source(place): place for place in [None, *sorted(installed(), key=_weight, reverse=True)]}  # the longest work first
+    places = {
+        _source(place): place for place in [None, *sorted(installed(), key=_weight, reverse=True)]
+    }  # the longest work first
     store.forget_others(places)
     fresh = {name: place for name, place in places.items() if store.source(name) is None}
     if fresh:
@@ -143,7 +167,10 @@ def _store(store: StoreWriter, file: File, read: FileText) -> None:
     """Put what a file gave in the place of what it gave before."""
     cuts = [read.document] if read.document else []
     if read.same:
-        cuts = [cut_document(replace(document, changed_at=changed_at(file))) for document in store.documents(file.url)]
+        cuts = [
+            cut_document(replace(document, changed_at=changed_at(file)))
+            for document in store.documents(file.url)
+        ]
     store.forget(file.url)
     store.note(file.url, file.size, file.mtime, read.digest, read.reason)
     for cut in cuts:
@@ -158,14 +185,25 @@ def main() -> int:
     """Build what standard input asks for. Returns the exit code."""
     gc.disable()
     asked = json.load(sys.stdin)
-    plan = Plan(tuple(map(Path, asked["paths"])), Path(asked["shelf"]), asked["family"], asked["state"], asked["words"])
+    plan = Plan(
+        tuple(map(Path, asked["paths"])),
+        Path(asked["shelf"]),
+        asked["family"],
+        asked["state"],
+        asked["words"],
+    )
     try:
         build(plan)
     except SettingsError as error:
         _tell(error=str(error))
         return 2
     except OSError as error:
-        _tell(error=f"The library's index cannot be written in {plan.shelf}: {(error.strerror or str(error)).lower()}.")
+        _tell(
+            error=(
+                f"The library's index cannot be written in {plan.shelf}:"
+                f" {(error.strerror or str(error)).lower()}."
+            )
+        )
         return 2
     return 0
 

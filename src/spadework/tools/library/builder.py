@@ -21,8 +21,11 @@ _STEP = 0.1
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build the folder of a plan. Raises SettingsError when it cannot be; ends the process when cancelled."""
-    # -P keeps the current folder out of the module path; what this process can import, the other can too.
+    """Build the folder of a plan. Raises SettingsError when it cannot be; ends the process when
+    cancelled.
+    """
+    # -P keeps the current folder out of the module path; what this process can import, the other
+    # can too.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
@@ -36,7 +39,10 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
         async with asyncio.timeout(BUILD_SECONDS):
             await _attend(process, plan, progress)
     except TimeoutError:
-        raise SettingsError(f"Building the library's index took more than {BUILD_SECONDS} seconds.", hint="Name fewer folders.") from None
+        raise SettingsError(
+            f"Building the library's index took more than {BUILD_SECONDS} seconds.",
+            hint="Name fewer folders.",
+        ) from None
     finally:
         await _end(process)
 
@@ -53,15 +59,20 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] 
             said = json.loads(line)
             error = said.get("error", error)
             if progress and said.get("waits"):
-                progress(f"Waiting for another process that is building the index of {_subject(plan)}.")
+                progress(
+                    f"Waiting for another process that is building the index of {_subject(plan)}."
+                )
             share = said["done"] / max(1, said["of"]) if "done" in said else told
             if progress and (share - told >= _STEP or share == 1 > told):
                 told = share
-                progress(f"Building the index of {_subject(plan)}: {said['done']} of {said['of']} done.")
+                progress(
+                    f"Building the index of {_subject(plan)}: {said['done']} of {said['of']} done."
+                )
         await process.wait()
         if process.returncode:
             last = (await errors).decode(errors="replace").strip().rpartition("\n")[2]
-            raise SettingsError(error or f"The library's index could not be built: {last[:200] or 'its process was ended'}.")
+            why = last[:200] or "its process was ended"
+            raise SettingsError(error or f"The library's index could not be built: {why}.")
     finally:
         errors.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -1,4 +1,6 @@
-"""Documents that say nearly the same: a small sketch of every text, by which its copies are found among the results of a search."""
+"""Documents that say nearly the same: a small sketch of every text, by which its copies are found
+among the results of a search.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,14 @@ from array import array
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-#: A text is taken as its clauses, of letters alone: other numbers, spaces and marks make no other text. Shorter ones say nothing.
+#: A text is taken as its clauses, of letters alone: other numbers, spaces and marks make no other
+#: text. Shorter ones say nothing.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: Hashes of clauses that are kept, the smallest: a fair sample (Broder 1997). With fewer than the least, texts are too short to be judged.
+#: Hashes of clauses that are kept, the smallest: a fair sample (Broder 1997). With fewer than the
+#: least, texts are too short to be judged.
 _SAMPLE, _LEAST = 48, 4
 #: The share of common hashes from which two texts are copies.
 COPY = 0.7
@@ -22,13 +26,17 @@ T = TypeVar("T")
 
 def sketch(text: str) -> bytes:
     """The smallest hashes of the clauses of a text, 4 bytes each, sorted."""
-    clauses = set(text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n"))
+    clauses = set(
+        text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n")
+    )
     found = sorted({zlib.crc32(clause) for clause in clauses if len(clause) >= _CLAUSE})
     return array("I", found[:_SAMPLE]).tobytes()
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """The estimated share of what two texts have in common, 0..1, by their sketches; 0 for texts too short to tell."""
+    """The estimated share of what two texts have in common, 0..1, by their sketches; 0 for texts
+    too short to tell.
+    """
     a, b = set(array("I", one)), set(array("I", other))
     if min(len(a), len(b)) < _LEAST:
         return 0.0

@@ -7,7 +7,8 @@ import re
 from spadework.tools.passages import headings
 
 _HISTORY = re.compile(
-    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version history|history|what.?s new.*|news|"
+    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version"
+    r" history|history|what.?s new.*|news|"
     r"recent changes|credits|contributors|backers|sponsors?)\W*",
     re.I,
 )
@@ -15,7 +16,9 @@ _VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{
 
 
 def without_history(markdown: str) -> str:
-    """The text without sections on changes and credits; sections named after a version that follow such a heading go with it."""
+    """The text without sections on changes and credits; sections named after a version that follow
+    such a heading go with it.
+    """
     kept: list[str] = []
     at = 0
     cutting = 0

@@ -6,11 +6,14 @@ import re
 from itertools import pairwise
 from textwrap import dedent
 
-#: The narrowest page that docstrings are written for, and the share of early line ends that cannot be an editor's doing.
+#: The narrowest page that docstrings are written for, and the share of early line ends that cannot
+#: be an editor's doing.
 _WIDTH = 60
 _EARLY = 0.7
 
-_ENTRY = re.compile(r"([*\w.,/\\ \[\]|-]{1,60}?)\s*(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*:(?!:)(?:\s+(.*)|$)")
+_ENTRY = re.compile(
+    r"([*\w.,/\\ \[\]|-]{1,60}?)\s*(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*:(?!:)(?:\s+(.*)|$)"
+)
 
 
 def indent(line: str) -> int:
@@ -24,14 +27,20 @@ def dedented(lines: list[str]) -> list[str]:
 
 
 def broken_on_purpose(lines: list[str]) -> bool:
-    """Whether a paragraph's lines end where they are meant to: the next word would mostly have had room on them."""
+    """Whether a paragraph's lines end where they are meant to: the next word would mostly have had
+    room on them.
+    """
     width = max(_WIDTH, *map(len, lines))
-    early = sum(len(line) + 1 + len(after.split(" ", 1)[0]) <= width for line, after in pairwise(lines))
+    early = sum(
+        len(line) + 1 + len(after.split(" ", 1)[0]) <= width for line, after in pairwise(lines)
+    )
     return len(lines) > 2 and early > _EARLY * (len(lines) - 1)
 
 
 def entries(body: list[str]) -> list[tuple[str, list[str]]]:
-    """`name (type): text` of Google's style or `name : type` of numpy's, with the lines below each; [] when it is neither."""
+    """`name (type): text` of Google's style or `name : type` of numpy's, with the lines below each;
+    [] when it is neither.
+    """
     found: list[tuple[str, list[str]]] = []
     for line in body:
         if line.strip() and not line.startswith(" "):

@@ -1,6 +1,8 @@
-"""Docstrings as Markdown: Google, numpy and Sphinx sections, doctests and literal blocks, whatever the mixture.
+"""Docstrings as Markdown: Google, numpy and Sphinx sections, doctests and literal blocks, whatever
+the mixture.
 
-Read line by line: a full reStructuredText parser takes a hundred times as long, and few docstrings are valid for it.
+Read line by line: a full reStructuredText parser takes a hundred times as long, and few docstrings
+are valid for it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ _MAX_DEPTH = 8
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
-    """A docstring (dedented, as `inspect.cleandoc` gives it) as Markdown; its own headings begin at `level`."""
+    """A docstring (dedented, as `inspect.cleandoc` gives it) as Markdown; its own headings begin at
+    `level`.
+    """
     return _markdown(text, level, 0)
 
 
@@ -31,7 +35,9 @@ def _markdown(text: str, level: int, depth: int) -> str:
 
 
 class _Lines:
-    """A reader of lines: each method takes the lines of one block and gives its Markdown. `depth` counts blocks inside blocks."""
+    """A reader of lines: each method takes the lines of one block and gives its Markdown. `depth`
+    counts blocks inside blocks.
+    """
 
     def __init__(self, lines: list[str], level: int, depth: int) -> None:
         self.lines = lines
@@ -59,7 +65,9 @@ class _Lines:
         return self._paragraph()
 
     def _indented(self, margin: int) -> list[str]:
-        """The lines from here on that are indented deeper than `margin`, dedented, with empty lines between them."""
+        """The lines from here on that are indented deeper than `margin`, dedented, with empty lines
+        between them.
+        """
         start = end = self.at
         for number in range(start, len(self.lines)):
             if not self.lines[number].strip():
@@ -76,10 +84,16 @@ class _Lines:
     def _labelled(self, label: str, inner: str) -> str:
         if not inner:
             return f"**{label}**"
-        return f"**{label}:**\n\n{inner}" if syntax.STARTS_BLOCK.match(inner) else f"**{label}:** {inner}"
+        return (
+            f"**{label}:**\n\n{inner}"
+            if syntax.STARTS_BLOCK.match(inner)
+            else f"**{label}:** {inner}"
+        )
 
     def _admonition(self, mark: re.Match[str]) -> str:
-        return self._labelled(mark[2] or mark[1].capitalize(), self._inner("\n".join(self._below())))
+        return self._labelled(
+            mark[2] or mark[1].capitalize(), self._inner("\n".join(self._below()))
+        )
 
     def _heading(self, mark: re.Match[str]) -> str:
         if self.lines[self.at].startswith(" "):
@@ -109,7 +123,9 @@ class _Lines:
         while self.at < len(self.lines):
             line = self.lines[self.at]
             following = next((after for after in self.lines[self.at + 1 :] if after.strip()), "")
-            if (not line.strip() and not following.strip().startswith(">>>")) or (line.strip() and indent(line) < margin):
+            if (not line.strip() and not following.strip().startswith(">>>")) or (
+                line.strip() and indent(line) < margin
+            ):
                 break
             self.at += 1
         return fence("\n".join(dedented(self.lines[start : self.at])), "pycon")
@@ -124,14 +140,22 @@ class _Lines:
             return fence(text, syntax.LANGUAGES.get(name, argument.lower())) if text else ""
         if name in syntax.VERSIONS:
             version, _, rest = argument.partition(" ")
-            return self._labelled(f"{syntax.VERSIONS[name]} {version}", self._inner(f"{rest}\n{text}".strip()))
+            return self._labelled(
+                f"{syntax.VERSIONS[name]} {version}", self._inner(f"{rest}\n{text}".strip())
+            )
         if name in syntax.NOTES:
-            return self._labelled("See also" if name == "seealso" else name.capitalize(), self._inner(f"{argument}\n{text}".strip()))
+            return self._labelled(
+                "See also" if name == "seealso" else name.capitalize(),
+                self._inner(f"{argument}\n{text}".strip()),
+            )
         # An unknown directive may hold text; a comment, a link's target or a picture does not.
         return self._inner(text) if name and name not in syntax.DROPPED else ""
 
     def _is_underlined(self) -> bool:
-        line, below = self.lines[self.at], self.lines[self.at + 1] if self.at + 1 < len(self.lines) else ""
+        line, below = (
+            self.lines[self.at],
+            self.lines[self.at + 1] if self.at + 1 < len(self.lines) else "",
+        )
         mark = syntax.UNDERLINE.match(below.strip())
         return bool(
             mark
@@ -146,7 +170,9 @@ class _Lines:
         if not syntax.SECTION.match(f"{title}:"):
             return heading(words(title), self.level)
         start = self.at
-        while self.at < len(self.lines) and not (indent(self.lines[self.at]) == margin and self._is_underlined()):
+        while self.at < len(self.lines) and not (
+            indent(self.lines[self.at]) == margin and self._is_underlined()
+        ):
             self.at += 1
         return self._named(title, dedented(self.lines[start : self.at]))
 
@@ -156,7 +182,12 @@ class _Lines:
     def _named(self, name: str, body: list[str]) -> str:
         """A section of Google's or numpy's style."""
         label = name.strip().capitalize()
-        numpy = name.lower() in syntax.TYPED and len(body) > 1 and " : " in body[0] and body[1].startswith(" ")
+        numpy = (
+            name.lower() in syntax.TYPED
+            and len(body) > 1
+            and " : " in body[0]
+            and body[1].startswith(" ")
+        )
         found = entries(body) if name.lower() in syntax.NAMED or numpy else []
         if not found:
             return self._labelled(label, self._inner("\n".join(body)))
@@ -170,7 +201,9 @@ class _Lines:
 
     def _fields(self, _: re.Match[str]) -> str:
         items = []
-        while self.at < len(self.lines) and (mark := syntax.FIELD.match(self.lines[self.at].strip())):
+        while self.at < len(self.lines) and (
+            mark := syntax.FIELD.match(self.lines[self.at].strip())
+        ):
             margin = indent(self.lines[self.at])
             self.at += 1
             rest = "\n".join(self._indented(margin))
@@ -184,7 +217,9 @@ class _Lines:
 
     def _list(self, _: re.Match[str]) -> str:
         items = []
-        while self.at < len(self.lines) and (mark := syntax.ITEM.match(self.lines[self.at].strip())):
+        while self.at < len(self.lines) and (
+            mark := syntax.ITEM.match(self.lines[self.at].strip())
+        ):
             margin = indent(self.lines[self.at])
             first = self.lines[self.at].strip()[mark.end() :]
             self.at += 1
@@ -194,13 +229,18 @@ class _Lines:
             rest = self._indented(margin)
             marker = f"{mark[1].strip('().')}." if mark[1].strip("().").isdigit() else "-"
             items.append(item(self._inner("\n".join([first, *rest])), marker))
-            after = next((n for n in range(self.at, len(self.lines)) if self.lines[n].strip()), len(self.lines))
+            after = next(
+                (n for n in range(self.at, len(self.lines)) if self.lines[n].strip()),
+                len(self.lines),
+            )
             if after < len(self.lines) and syntax.ITEM.match(self.lines[after].strip()):
                 self.at = after
         return "\n".join(items)
 
     def _goes_on(self, margin: int) -> bool:
-        """Whether this line goes on with a list item though it stands no deeper than the item's mark."""
+        """Whether this line goes on with a list item though it stands no deeper than the item's
+        mark.
+        """
         line = self.lines[self.at] if self.at < len(self.lines) else ""
         return bool(line.strip()) and indent(line) == margin and not self._ends_paragraph(margin)
 
@@ -210,12 +250,20 @@ class _Lines:
         while self.at < len(self.lines) and self.lines[self.at].strip():
             self.at += 1
         rows = dedented(self.lines[start : self.at])
-        return "\n".join(rows) if rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ") else fence("\n".join(rows))
+        return (
+            "\n".join(rows)
+            if rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ")
+            else fence("\n".join(rows))
+        )
 
     def _paragraph(self) -> str:
         start = self.at
         margin = indent(self.lines[start])
-        while self.at < len(self.lines) and self.lines[self.at].strip() and (self.at == start or not self._ends_paragraph(margin)):
+        while (
+            self.at < len(self.lines)
+            and self.lines[self.at].strip()
+            and (self.at == start or not self._ends_paragraph(margin))
+        ):
             self.at += 1
         lines = [line.strip() for line in self.lines[start : self.at]]
         if lines[-1].endswith("::"):
@@ -235,13 +283,22 @@ class _Lines:
         if indent(line) != margin:
             return bare.startswith((">>>", "```", "~~~"))
         begins = (syntax.ITEM, syntax.FIELD, syntax.SECTION, syntax.ADMONITION, syntax.FENCE)
-        return bare.startswith(">>>") or self._is_underlined() or any(pattern.match(bare) for pattern in begins)
+        return (
+            bare.startswith(">>>")
+            or self._is_underlined()
+            or any(pattern.match(bare) for pattern in begins)
+        )
 
     def _literal(self, lines: list[str], margin: int) -> str:
         said = " ".join(lines)
         said = said[:-2].rstrip() if said.endswith(" ::") or said == "::" else said[:-1]
         code = "\n".join(self._indented(margin)).strip("\n")
-        return blocks([plain(words(said)), fence(code, "pycon" if code.startswith(">>>") else "") if code else ""])
+        return blocks(
+            [
+                plain(words(said)),
+                fence(code, "pycon" if code.startswith(">>>") else "") if code else "",
+            ]
+        )
 
     def _code_block(self, start: int) -> str:
         margin = indent(self.lines[start]) - 1

@@ -1,4 +1,6 @@
-"""The marks of docstrings: Markdown's, reStructuredText's, Google's, numpy's, Sphinx's and mkdocs'."""
+"""The marks of docstrings: Markdown's, reStructuredText's, Google's, numpy's, Sphinx's and
+mkdocs'.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +9,53 @@ import re
 FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
 DIRECTIVE = re.compile(r"\.\. (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?")
 OPTION = re.compile(r":[\w-]+:")
-CODE = frozenset(["code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist"])
-LANGUAGES = {"doctest": "pycon", "testcode": "python", "math": "", "productionlist": "", "ipython": "pycon"}
-DROPPED = frozenset(("image", "figure", "index", "autosummary", "toctree", "currentmodule", "module", "automodule", "autoclass"))
+CODE = frozenset(
+    ["code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist"]
+)
+LANGUAGES = {
+    "doctest": "pycon",
+    "testcode": "python",
+    "math": "",
+    "productionlist": "",
+    "ipython": "pycon",
+}
+DROPPED = frozenset(
+    (
+        "image",
+        "figure",
+        "index",
+        "autosummary",
+        "toctree",
+        "currentmodule",
+        "module",
+        "automodule",
+        "autoclass",
+    )
+)
 # fmt: off
 NOTES = frozenset((
-    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention", "error", "admonition", "versionadded",
-    "versionchanged", "deprecated",
+    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention",
+    "error", "admonition", "versionadded", "versionchanged", "deprecated",
 ))
 # fmt: on
-VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in version", "deprecated": "Deprecated since version"}
+VERSIONS = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+}
 ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
 SECTION = re.compile(
-    r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters|attributes|returns?|yields?|raises|warns|"
-    r"receives|examples?|notes?|warnings?|see also|references|todo|tips?|methods|usage|important|caution|fields|side effects|since|"
+    r"(args|arguments|parameters|params|keyword args|keyword arguments|other"
+    r" parameters|attributes|returns?|yields?|raises|warns|"
+    r"receives|examples?|notes?|warnings?|see"
+    r" also|references|todo|tips?|methods|usage|important|caution|fields|side effects|since|"
     r"implements)\s*:{1,2}$",
     re.I,
 )
 # fmt: off
 NAMED = frozenset((
-    "keyword args", "keyword arguments", "other parameters", "args", "arguments", "parameters", "params", "attributes", "raises",
-    "warns", "fields", "methods",
+    "keyword args", "keyword arguments", "other parameters", "args", "arguments", "parameters",
+    "params", "attributes", "raises", "warns", "fields", "methods",
 ))
 # fmt: on
 TYPED = frozenset(("returns", "yields", "receives"))
@@ -41,5 +69,7 @@ HEADING = re.compile(r"(#{1,6})\s+(.*)")
 REFERENCE = re.compile(r"\[[^\]]+\]: \S+$")
 STARTS_BLOCK = re.compile(r"```|#|- |\d+\. |\||>")
 LOOKS_CODE = re.compile(
-    r"^\s*(?:>>>|\$ |import |from \S+ import|def |class |async |await |with |for |if |while |return |@|#)|\w\(.*\)|\w = |[{}\[\]]|;$", re.M
+    r"^\s*(?:>>>|\$ |import |from \S+ import|def |class |async |await |with |for |if |while |return"
+    r" |@|#)|\w\(.*\)|\w = |[{}\[\]]|;$",
+    re.M,
 )

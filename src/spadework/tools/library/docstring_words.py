@@ -1,4 +1,6 @@
-"""The words of a docstring line: roles and cross references become code or plain text, inline code stays exact."""
+"""The words of a docstring line: roles and cross references become code or plain text, inline code
+stays exact.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,15 @@ _MARKUP = re.compile(
     r"|\|(?P<substitution>[A-Za-z]\w*)\|"
     r"|(?<![\w`])(?P<name>[A-Za-z][\w-]*)_(?=[\s.,;:)]|$)"
 )
-_PLAIN_ROLES = frozenset(["doc", "ref", "term", "abbr", "any", "std", "menuselection", "guilabel", "issue", "pr"])
+_PLAIN_ROLES = frozenset(
+    ["doc", "ref", "term", "abbr", "any", "std", "menuselection", "guilabel", "issue", "pr"]
+)
 
 
 def words(line: str) -> str:
-    """One line of prose with the marks of Sphinx, mkdocs and reStructuredText turned into Markdown's."""
+    """One line of prose with the marks of Sphinx, mkdocs and reStructuredText turned into
+    Markdown's.
+    """
     if "`" not in line and "[" not in line and "|" not in line and "_" not in line:
         return line
     return _MARKUP.sub(_written, line)
@@ -34,7 +40,13 @@ def _written(match: re.Match[str]) -> str:
         return shown if match["role"] in _PLAIN_ROLES else code_span(shown)
     if match["code"]:
         return match["code"].strip("`") if match["reference"] else match["code"]
-    return match["title"] or match["words"] or match["substitution"] or match["name"] or str(group and match[group])
+    return (
+        match["title"]
+        or match["words"]
+        or match["substitution"]
+        or match["name"]
+        or str(group and match[group])
+    )
 
 
 def _shown(text: str) -> str:

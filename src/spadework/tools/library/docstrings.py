@@ -1,4 +1,6 @@
-"""A Python module's docstrings as Markdown, read from its source with `ast`: nothing is imported or run."""
+"""A Python module's docstrings as Markdown, read from its source with `ast`: nothing is imported or
+run.
+"""
 
 from __future__ import annotations
 
@@ -22,38 +24,59 @@ MAX_SIGNATURE = 120
 
 @dataclass(frozen=True)
 class ModuleText:
-    """The documentation of one module; `names` are the public classes and functions it documents, in order."""
+    """The documentation of one module; `names` are the public classes and functions it documents,
+    in order.
+    """
 
     markdown: str
     summary: str
     names: tuple[str, ...]
 
 
-def module_markdown(tree: ast.Module, module: str, public: Mapping[str, str] | None = None) -> ModuleText:
+def module_markdown(
+    tree: ast.Module, module: str, public: Mapping[str, str] | None = None
+) -> ModuleText:
     """The documentation of the module named `module` (dotted).
 
-    `public` names what is documented under another dotted name, by its name in this module; when the module itself is private, only
-    those names are documented. Headings are `## class pkg.Client(url, timeout=5)` and `### Client.get(path)`.
+    `public` names what is documented under another dotted name, by its name in this module; when
+    the module itself is private, only those names are documented. Headings are `## class
+    pkg.Client(url, timeout=5)` and `### Client.get(path)`.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
     own = _docstring(tree) or _assigned(tree)
     parts, names = [], []
     for node in _definitions(tree.body):
-        name = public.get(node.name) or ("" if private or node.name.startswith("_") else f"{module}.{node.name}")
-        if name and (text := _class(node, name) if isinstance(node, ast.ClassDef) else _function(node, name, 2)):
+        name = public.get(node.name) or (
+            "" if private or node.name.startswith("_") else f"{module}.{node.name}"
+        )
+        if name and (
+            text := _class(node, name)
+            if isinstance(node, ast.ClassDef)
+            else _function(node, name, 2)
+        ):
             parts.append(text)
             names.append(name)
     shown = own if own and not (private and not parts) else ""
-    body = blocks([docstring_markdown(shown, 2) if shown else "", *([] if private else _values(tree.body, module, 2)), *parts])
+    body = blocks(
+        [
+            docstring_markdown(shown, 2) if shown else "",
+            *([] if private else _values(tree.body, module, 2)),
+            *parts,
+        ]
+    )
     return ModuleText(body, _summary(shown, module), tuple(names))
 
 
 def _definitions(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
-    """Classes and functions in order, also those under `if` and `try`; of several of one name, the last that has a docstring."""
+    """Classes and functions in order, also those under `if` and `try`; of several of one name, the
+    last that has a docstring.
+    """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and (node.name not in found or _docstring(node)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and (
+            node.name not in found or _docstring(node)
+        ):
             found[node.name] = node
     return iter(found.values())
 
@@ -68,10 +91,25 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _class(node: ast.ClassDef, name: str) -> str:
-    """A class with its public methods and documented attributes; "" when nothing of it is documented."""
+    """A class with its public methods and documented attributes; "" when nothing of it is
+    documented.
+    """
     members = list(_definitions(node.body))
-    init = next((member for member in members if member.name == "__init__" and not isinstance(member, ast.ClassDef)), None)
-    own = blocks([docstring_markdown(text) for text in (_docstring(node), _docstring(init) if init else "") if text])
+    init = next(
+        (
+            member
+            for member in members
+            if member.name == "__init__" and not isinstance(member, ast.ClassDef)
+        ),
+        None,
+    )
+    own = blocks(
+        [
+            docstring_markdown(text)
+            for text in (_docstring(node), _docstring(init) if init else "")
+            if text
+        ]
+    )
     inner = [
         text
         for member in members
@@ -79,7 +117,8 @@ def _class(node: ast.ClassDef, name: str) -> str:
         if (text := _function(member, f"{node.name}.{member.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        return ""  # attributes alone are mostly generated, and say what the functions that take them say too
+        # attributes alone are mostly generated, and say what the functions that take them say too
+        return ""
     values = _values(node.body, node.name, 3)
     signature = _signature(init, method=True) if init else ""
     return blocks([heading(f"class {name}{signature}", 2), own, *values, *inner])
@@ -90,7 +129,9 @@ def _function(node: Function, name: str, level: int) -> str:
     if len(text) < MIN_CHARS:
         return ""
     decorators = {
-        ast.unparse(decorator).split(".")[-1] for decorator in node.decorator_list if isinstance(decorator, ast.Name | ast.Attribute)
+        ast.unparse(decorator).split(".")[-1]
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Name | ast.Attribute)
     }
     if "property" in decorators or "cached_property" in decorators:
         title = name
@@ -110,7 +151,10 @@ def _signature(node: Function, *, method: bool) -> str:
         parts.insert(len(given.posonlyargs), "/")
     parts = parts[1:] if method and parts else parts
     parts += [f"*{given.vararg.arg}"] if given.vararg else ["*"] if given.kwonlyargs else []
-    parts += [_argument(name.arg, default) for name, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    parts += [
+        _argument(name.arg, default)
+        for name, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    ]
     parts += [f"**{given.kwarg.arg}"] if given.kwarg else []
     while len(text := ", ".join(parts)) > MAX_SIGNATURE:
         parts = [*parts[:-2], "…"] if parts[-1] == "…" else [*parts[:-1], "…"]
@@ -128,19 +172,33 @@ def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
     """Attributes and constants that a docstring follows."""
     found = []
     for node, after in pairwise(body):
-        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
         if not isinstance(target, ast.Name) or target.id.startswith("_"):
             continue
         text = _string(after) if isinstance(after, ast.Expr) else ""
         if len(text) >= MIN_CHARS:
-            found.append(blocks([heading(f"{owner}.{target.id}", level), docstring_markdown(text, level + 1)]))
+            found.append(
+                blocks(
+                    [heading(f"{owner}.{target.id}", level), docstring_markdown(text, level + 1)]
+                )
+            )
     return found
 
 
 def _string(node: ast.stmt) -> str:
     """The text of a statement that is only a string, else ""."""
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
-    return inspect.cleandoc(value.value) if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+    return (
+        inspect.cleandoc(value.value)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str)
+        else ""
+    )
 
 
 def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
@@ -150,16 +208,26 @@ def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
 def _assigned(tree: ast.Module) -> str:
     """The text of `__doc__ = "…"`."""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__doc__":
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id == "__doc__"
+        ):
             return _string(node)
     return ""
 
 
 def _summary(text: str, module: str) -> str:
-    """The first sentence of a docstring, on one line; a paragraph that only names the module is passed over."""
+    """The first sentence of a docstring, on one line; a paragraph that only names the module is
+    passed over.
+    """
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")
-        if first and not first.startswith(("!!!", ".. ")) and first.removesuffix(".py").split(".")[-1] != module.split(".")[-1]:
+        if (
+            first
+            and not first.startswith(("!!!", ".. "))
+            and first.removesuffix(".py").split(".")[-1] != module.split(".")[-1]
+        ):
             return first.partition(". ")[0].rstrip(".: ")
     return ""

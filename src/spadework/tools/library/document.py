@@ -19,10 +19,12 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 
 @dataclass(frozen=True)
 class Document:
-    """A document as clean Markdown. `url` is library://<collection>/<relative path>; its domain is the collection.
+    """A document as clean Markdown. `url` is library://<collection>/<relative path>; its domain is
+    the collection.
 
-    `uses` is the number of other documents with code that uses what this one documents. `kind` is the kind of file it was read from,
-    such as "pdf", and `changed_at` when that file was last changed.
+    `uses` is the number of other documents with code that uses what this one documents. `kind` is
+    the kind of file it was read from, such as "pdf", and `changed_at` when that file was last
+    changed.
     """
 
     url: str
@@ -45,7 +47,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document, its passages, the names its code uses and defines, and the sketch by which its copies are known."""
+    """A document, its passages, the names its code uses and defines, and the sketch by which its
+    copies are known.
+    """
 
     document: Document
     passages: list[Piece]
@@ -57,13 +61,23 @@ class Cut:
 def cut_document(document: Document, max_chars: int = PASSAGE_CHARS) -> Cut:
     """A document made ready for the index."""
     text = document.markdown
-    return Cut(document, pieces(document, max_chars), used_names(text), tuple(defined_names(text)), sketch(text))
+    return Cut(
+        document,
+        pieces(document, max_chars),
+        used_names(text),
+        tuple(defined_names(text)),
+        sketch(text),
+    )
 
 
 def pieces(document: Document, max_chars: int) -> list[Piece]:
-    """The passages of a document, at most `max_chars` long but for code and tables; what little stands alone is joined to its neighbour."""
+    """The passages of a document, at most `max_chars` long but for code and tables; what little
+    stands alone is joined to its neighbour.
+    """
     joined: list[Piece] = []
-    for (start, end), path in zip(spans := cut(document.markdown, max_chars), _paths(document.markdown, spans), strict=True):
+    for (start, end), path in zip(
+        spans := cut(document.markdown, max_chars), _paths(document.markdown, spans), strict=True
+    ):
         last = joined[-1] if joined else None
         if (
             last
@@ -88,22 +102,33 @@ def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
             marked = markdown[block.start : block.end].strip()
             text = marked.lstrip("#")
             level = len(marked) - len(text)
-            path = [*(above for above in path if above[0] < level), (level, text.partition("\n")[0].strip())]
+            path = [
+                *(above for above in path if above[0] < level),
+                (level, text.partition("\n")[0].strip()),
+            ]
         found.append(" > ".join(text for _, text in path if text))
     return found
 
 
 def _near(above: str, below: str) -> bool:
-    """Whether a passage may be joined to the one above it: below the same heading, or below a heading of the same section."""
+    """Whether a passage may be joined to the one above it: below the same heading, or below a
+    heading of the same section.
+    """
     return above.split(" > ")[:2] == below.split(" > ")[:2] or below.startswith(f"{above} > ")
 
 
 def packages_of(url: str) -> set[str]:
-    """The package whose document a URL is, by the names it is installed and imported under; none in a collection without a version."""
+    """The package whose document a URL is, by the names it is installed and imported under; none in
+    a collection without a version.
+    """
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
-    return {plain_name(name), plain_name(top[1]) if top else ""} - {""} if name != collection else set()
+    return (
+        {plain_name(name), plain_name(top[1]) if top else ""} - {""}
+        if name != collection
+        else set()
+    )
 
 
 def plain_name(name: str) -> str:

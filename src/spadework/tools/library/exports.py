@@ -1,4 +1,5 @@
-"""Which names a package offers to the public, and under which dotted name, found from its sources alone.
+"""Which names a package offers to the public, and under which dotted name, found from its sources
+alone.
 
 A class defined in `pkg/_client.py` and imported by `pkg/__init__.py` is public as `pkg.Client`.
 """
@@ -16,7 +17,9 @@ _MAX_HOPS = 5
 
 @dataclass
 class Module:
-    """What a module defines and passes on. `imports` maps a local name to (module, name); `stars` are modules imported whole."""
+    """What a module defines and passes on. `imports` maps a local name to (module, name); `stars`
+    are modules imported whole.
+    """
 
     name: str
     tree: ast.Module
@@ -53,7 +56,9 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Modules(Protocol):
-    """The modules of a package by dotted name; private ones are read only when they are asked for."""
+    """The modules of a package by dotted name; private ones are read only when they are asked
+    for.
+    """
 
     def public(self) -> Iterable[Module]:
         """Every module whose dotted name has no underscore."""
@@ -65,19 +70,27 @@ class Modules(Protocol):
 
 
 def public_names(modules: Modules) -> dict[tuple[str, str], str]:
-    """For every class or function a public module passes on: (module that defines it, name) → the shortest public dotted name."""
+    """For every class or function a public module passes on: (module that defines it, name) → the
+    shortest public dotted name.
+    """
     found: dict[tuple[str, str], str] = {}
     for module in modules.public():
         for name in _passed_on(module, modules):
             place = _origin(modules, module.name, name)
             public = f"{module.name}.{name}"
-            if place and place[0] != module.name and len(public) < len(found.get(place, public + "…")):
+            if (
+                place
+                and place[0] != module.name
+                and len(public) < len(found.get(place, public + "…"))
+            ):
                 found[place] = public
     return found
 
 
 def _passed_on(module: Module, modules: Modules) -> Iterator[str]:
-    """The public names a module has from elsewhere. Without `__all__`, only a package passes names on by plain imports."""
+    """The public names a module has from elsewhere. Without `__all__`, only a package passes names
+    on by plain imports.
+    """
     if module.listed is not None:
         yield from module.listed - module.defined
         return
@@ -85,11 +98,15 @@ def _passed_on(module: Module, modules: Modules) -> Iterator[str]:
         yield from (name for name in module.imports if not name.startswith("_"))
         for star in module.stars:
             if other := modules.get(star):
-                yield from (name for name in other.listed or other.defined if not name.startswith("_"))
+                yield from (
+                    name for name in other.listed or other.defined if not name.startswith("_")
+                )
 
 
 def _origin(modules: Modules, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """The module that defines what `where.name` is, or None when it comes from outside the package."""
+    """The module that defines what `where.name` is, or None when it comes from outside the
+    package.
+    """
     module = modules.get(where)
     if module is None or hops > _MAX_HOPS:
         return None
@@ -108,7 +125,11 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.If):
             yield from _statements(node.body + node.orelse)
         elif isinstance(node, ast.Try):
-            yield from _statements(node.body + node.orelse + [inner for handler in node.handlers for inner in handler.body])
+            yield from _statements(
+                node.body
+                + node.orelse
+                + [inner for handler in node.handlers for inner in handler.body]
+            )
 
 
 def _note_import(module: Module, node: ast.ImportFrom) -> None:
@@ -124,10 +145,19 @@ def _note_import(module: Module, node: ast.ImportFrom) -> None:
 
 def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    if not any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets) or node.value is None:
+    if (
+        not any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
+        or node.value is None
+    ):
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        return  # built from the lists of other modules: what they offer is found through the imports themselves
-    names = {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+        # built from the lists of other modules: what they offer is found through the imports
+        # themselves
+        return
+    names = {
+        part.value
+        for part in parts
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
     module.listed = (module.listed or frozenset()) | names

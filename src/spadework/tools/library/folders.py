@@ -35,8 +35,12 @@ MEDIA_TYPES = {
     ".ipynb": "application/x-ipynb+json",
     ".eml": "message/rfc822",
 }
-#: What a search can be kept to (`kind:pdf`): the ending, under one name for each media type, that of the first one above.
-KINDS = {suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:] for suffix, kind in MEDIA_TYPES.items()}
+#: What a search can be kept to (`kind:pdf`): the ending, under one name for each media type, that
+#: of the first one above.
+KINDS = {
+    suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
+    for suffix, kind in MEDIA_TYPES.items()
+}
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx"))
 #: Names of files without an ending that are text by custom.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -62,7 +66,8 @@ class File:
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """A name of its own for every folder (for a file, that of the folder it lies in), in the order given.
+    """A name of its own for every folder (for a file, that of the folder it lies in), in the order
+    given.
 
     Raises SettingsError, naming the path, when one does not exist or must not be read.
     """
@@ -82,15 +87,21 @@ def collections(paths: Sequence[Path]) -> dict[str, Path]:
 
 def _check(path: Path) -> None:
     if not path.exists():
-        raise SettingsError(f"The library path {path} does not exist.", hint="Name an existing file or folder.")
+        raise SettingsError(
+            f"The library path {path} does not exist.", hint="Name an existing file or folder."
+        )
     if not os.access(path, os.R_OK | os.X_OK if path.is_dir() else os.R_OK):
-        raise SettingsError(f"The library path {path} cannot be read: permission denied.", hint="Give yourself the right to read it.")
+        raise SettingsError(
+            f"The library path {path} cannot be read: permission denied.",
+            hint="Give yourself the right to read it.",
+        )
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
     """Every document file of the paths, in an order that depends on their names alone.
 
-    Hidden files and folders, links that lead out of the folder and files that are no documents are left out. Raises like `collections`.
+    Hidden files and folders, links that lead out of the folder and files that are no documents are
+    left out. Raises like `collections`.
     """
     return _files(collections(paths))
 
@@ -99,12 +110,16 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
     for name, path in named.items():
         if path.is_dir():
             yield from _walk(str(path), f"library://{quote(name)}/", path.resolve())
-        elif file := _file(path.name, str(path), f"library://{quote(name)}/{quote(path.name)}", path.stat()):
+        elif file := _file(
+            path.name, str(path), f"library://{quote(name)}/{quote(path.name)}", path.stat()
+        ):
             yield file
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """The files of a folder. Written for speed: a library may have a million of them, and is looked through at every start."""
+    """The files of a folder. Written for speed: a library may have a million of them, and is looked
+    through at every start.
+    """
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -117,7 +132,9 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
             yield from _walk(entry.path, f"{url}{quote(name)}/", root)
         elif not entry.is_symlink() or Path(entry.path).resolve().is_relative_to(root):
             try:
-                if file := _file(name, entry.path, f"{url}{name if _PLAIN(name) else quote(name)}", entry.stat()):
+                if file := _file(
+                    name, entry.path, f"{url}{name if _PLAIN(name) else quote(name)}", entry.stat()
+                ):
                     yield file
             except FileNotFoundError:
                 continue  # gone since the folder was listed, or a link to nothing
@@ -126,4 +143,8 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
 def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
     _, dot, suffix = name.rpartition(".")
     kind = KINDS.get(f".{suffix.lower()}", "") if dot else "txt" if _BARE.match(name) else ""
-    return File(path, url, kind, state.st_size, state.st_mtime_ns) if kind and stat.S_ISREG(state.st_mode) else None
+    return (
+        File(path, url, kind, state.st_size, state.st_mtime_ns)
+        if kind and stat.S_ISREG(state.st_mode)
+        else None
+    )

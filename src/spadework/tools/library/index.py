@@ -1,4 +1,6 @@
-"""The library: documents that need no network, of the user's folders or of what is installed with Python."""
+"""The library: documents that need no network, of the user's folders or of what is installed with
+Python.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Skipped:
 
 
 class Library:
-    """An opened library. Its index never changes while it is open; open it again to see changed files."""
+    """An opened library. Its index never changes while it is open; open it again to see changed
+    files.
+    """
 
     def __init__(self, searcher: Searcher, words: str, dense: Dense | None = None) -> None:
         self._searcher = searcher
@@ -47,13 +51,19 @@ class Library:
 
     @classmethod
     async def open(
-        cls, paths: Sequence[Path], *, home: Path, progress: Callable[[str], None] | None = None, meaning: Meaning | None = None
+        cls,
+        paths: Sequence[Path],
+        *,
+        home: Path,
+        progress: Callable[[str], None] | None = None,
+        meaning: Meaning | None = None,
     ) -> Library:
-        """The library of files and folders, or of the installed documentation when `paths` is empty; its index is made where needed.
+        """The library of files and folders, or of the installed documentation when `paths` is
+        empty; its index is made where needed.
 
-        With `meaning` its documents are found by that, too, if they have vectors (`embed`). `progress` is told in a sentence what is going
-        on. Raises SettingsError for a path that is missing or must not be read, or when
-        the index cannot be written.
+        With `meaning` its documents are found by that, too, if they have vectors (`embed`).
+        `progress` is told in a sentence what is going on. Raises SettingsError for a path that is
+        missing or must not be read, or when the index cannot be written.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):
@@ -63,11 +73,21 @@ class Library:
     @classmethod
     def _opened(cls, wanted: Plan, meaning: Meaning | None) -> Library:
         searcher = Searcher(wanted.folder, frozenset() if wanted.paths else _UNDERSTOOD)
-        vectors = Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name) if meaning else None
-        return cls(searcher, wanted.words, Dense(vectors, meaning, "run `spadework index`.") if meaning and vectors else None)
+        vectors = (
+            Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name)
+            if meaning
+            else None
+        )
+        return cls(
+            searcher,
+            wanted.words,
+            Dense(vectors, meaning, "run `spadework index`.") if meaning and vectors else None,
+        )
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """At most `limit` documents for a question in plain words, best first, one hit each; `relevance` is 0..1."""
+        """At most `limit` documents for a question in plain words, best first, one hit each;
+        `relevance` is 0..1.
+        """
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
         found = await asyncio.to_thread(self._searcher.search, text, limit, nearest)
         return [
@@ -85,17 +105,26 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Give every passage its vector, those of changed documents too; `progress` is told how many documents are done.
+        """Give every passage its vector, those of changed documents too; `progress` is told how
+        many documents are done.
 
-        Returns how many texts the model was asked for. Raises ModelError; what was paid for by then stays.
+        Returns how many texts the model was asked for. Raises ModelError; what was paid for by then
+        stays.
         """
         if self._dense is None:
             return 0
         vectors, store = self._dense.vectors, self._searcher.store
-        there, known = set(await asyncio.to_thread(store.numbers)), await asyncio.to_thread(vectors.numbers)
-        asked = await fill(vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress)
+        there, known = (
+            set(await asyncio.to_thread(store.numbers)),
+            await asyncio.to_thread(vectors.numbers),
+        )
+        asked = await fill(
+            vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress
+        )
         await asyncio.to_thread(vectors.forget, known - there)
-        families = await asyncio.to_thread(lambda: {path.name.rpartition("-")[0] for path in vectors.path.parent.iterdir()})
+        families = await asyncio.to_thread(
+            lambda: {path.name.rpartition("-")[0] for path in vectors.path.parent.iterdir()}
+        )
         await asyncio.to_thread(vectors.forget_others, families)
         return asked
 
@@ -104,7 +133,9 @@ class Library:
             yield passages(number, self._searcher.store.by_numbers([number])[number].document)
 
     async def document(self, url: str) -> Document:
-        """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when it is not in this library."""
+        """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when
+        it is not in this library.
+        """
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
         found = await asyncio.to_thread(self._searcher.store.by_url, url.partition("#")[0])

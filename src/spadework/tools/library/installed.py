@@ -1,4 +1,6 @@
-"""The documentation that is installed with Python: what packages say about themselves, the files they ship, and docstrings."""
+"""The documentation that is installed with Python: what packages say about themselves, the files
+they ship, and docstrings.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,17 @@ _OUTSIDE = re.compile(
     r"|(?:^|/)(?:test_[^/]*|[^/]*_test|[^/]*_pb2(?:_grpc)?|conftest|setup|__main__|antigravity|this)\.pyi?$"
 )
 _NOT_DOCUMENTATION = re.compile(
-    r"licen[cs]e|copying|notice|authors|requirements|change|history|vendor|prompt|stoplist|top_level|entry_points", re.I
+    r"licen[cs]e|copying|notice|authors|requirements|change|history|vendor|prompt|stoplist|top_level|entry_points",
+    re.I,
 )
 #: A shorter document tells nothing; a longer one is no documentation.
 MIN_CHARS = 80
 
 
 def read_package(package: Package) -> Iterator[Document]:
-    """Every document of a package: its description, the documentation files it ships, the docstrings of its public modules."""
+    """Every document of a package: its description, the documentation files it ships, the
+    docstrings of its public modules.
+    """
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
         yield from compiled_modules(package.collection)
@@ -49,9 +54,17 @@ def read_package(package: Package) -> Iterator[Document]:
 def _description(package: Package) -> Document | None:
     suffix = _KINDS.get(package.description_type) or _guessed(package.description)
     url = f"library://{package.collection}/README{suffix}"
-    read = _READERS[suffix](package.description, url) if len(package.description) >= MIN_CHARS else None
+    read = (
+        _READERS[suffix](package.description, url)
+        if len(package.description) >= MIN_CHARS
+        else None
+    )
     markdown = without_history(read.markdown) if read else ""
-    title = f"{package.name}: {package.summary.strip().rstrip('.')}" if package.summary else package.name
+    title = (
+        f"{package.name}: {package.summary.strip().rstrip('.')}"
+        if package.summary
+        else package.name
+    )
     if len(markdown) < MIN_CHARS:
         markdown = f"# {package.name}\n\n{package.summary.strip()}\n"
     return Document(url, title, markdown) if package.summary or read else None
@@ -73,7 +86,12 @@ def _shipped(package: Package, file: str) -> Iterator[Document]:
     read: Extracted = _READERS[suffix](text, url)
     markdown = without_history(read.markdown)
     if len(markdown) >= MIN_CHARS:
-        yield Document(url, f"{package.name}: {read.title or PurePosixPath(file).stem}", markdown, read.published_at)
+        yield Document(
+            url,
+            f"{package.name}: {read.title or PurePosixPath(file).stem}",
+            markdown,
+            read.published_at,
+        )
 
 
 def _is_prose(text: str) -> bool:
@@ -95,13 +113,19 @@ def _docstrings(package: Package, files: list[str]) -> Iterator[Document]:
         text = module_markdown(module.tree, name, public.get(name))
         if len(text.markdown) >= MIN_CHARS:
             title = _title(module, text)
-            yield Document(f"library://{package.collection}/{sources.files[name]}", title, f"# {title}\n\n{text.markdown}\n")
+            yield Document(
+                f"library://{package.collection}/{sources.files[name]}",
+                title,
+                f"# {title}\n\n{text.markdown}\n",
+            )
     if package.name == "python":
         yield from borrowed_names(package.collection, shown_modules.values())
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """`pkg.module: what it is for`; a private module goes by the public names it defines: `pkg.Client, AsyncClient`."""
+    """`pkg.module: what it is for`; a private module goes by the public names it defines:
+    `pkg.Client, AsyncClient`.
+    """
     names = [name.rpartition(".")[2] for name in text.names[:4]]
     if module.private:
         return ", ".join([text.names[0], *names[1:]])

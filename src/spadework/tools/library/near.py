@@ -1,4 +1,6 @@
-"""The dense half of a search: which passages are nearest to a question by its meaning, and both rankings as one."""
+"""The dense half of a search: which passages are nearest to a question by its meaning, and both
+rankings as one.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,12 @@ from spadework.tools.fuse import rank_scores
 from spadework.tools.library.document import PASSAGE_CHARS, Document, pieces
 from spadework.tools.library.ranking import Match, Ranked
 
-#: How many passages are proposed, and how much their order weighs in the fusion; that of the words weighs 1.
+#: How many passages are proposed, and how much their order weighs in the fusion; that of the words
+#: weighs 1.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: The nearest passages to a question, given what its words have found and the documents it is kept to, None for all.
+#: The nearest passages to a question, given what its words have found and the documents it is kept
+#: to, None for all.
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
@@ -28,27 +32,43 @@ def nothing(matches: Sequence[Match], within: Collection[int] | None) -> list[Ne
 
 @dataclass(frozen=True)
 class Dense:
-    """The vectors of one index, and the model by which questions become vectors in this run. `mend` says how it gets its vectors."""
+    """The vectors of one index, and the model by which questions become vectors in this run. `mend`
+    says how it gets its vectors.
+    """
 
     vectors: Vectors
     meaning: Meaning
     mend: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """How to find the nearest passages to a question. A fault of the vectors or the model loses nothing else, and is told."""
+        """How to find the nearest passages to a question. A fault of the vectors or the model loses
+        nothing else, and is told.
+        """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
         except ModelError as error:
             self.meaning.fail(error)
             return nothing
         if count > MOST_PLACES:
-            self.meaning.tell(f"There are more than {MOST_PLACES:,} passages.", "Only what words had found was ranked by it.")
+            self.meaning.tell(
+                f"There are more than {MOST_PLACES:,} passages.",
+                "Only what words had found was ranked by it.",
+            )
         elif not count and self.mend:
-            self.meaning.tell(f"The documents have no vectors of this model: {self.mend}", "They were searched by words alone.")
+            self.meaning.tell(
+                f"The documents have no vectors of this model: {self.mend}",
+                "They were searched by words alone.",
+            )
         vector = await self.meaning.of(question) if count else None
         return partial(self._nearest, vector, count > MOST_PLACES) if vector else nothing
 
-    def _nearest(self, vector: list[float], few: bool, matches: Sequence[Match], within: Collection[int] | None) -> list[Near]:
+    def _nearest(
+        self,
+        vector: list[float],
+        few: bool,
+        matches: Sequence[Match],
+        within: Collection[int] | None,
+    ) -> list[Near]:
         among = [(match.number, match.start) for match in matches] if few else None
         try:
             return self.vectors.nearest(vector, PROPOSED, among, within)
@@ -62,12 +82,20 @@ def passages(number: int, document: Document) -> list[Passage]:
     found = []
     for piece in pieces(document, PASSAGE_CHARS):
         body = document.markdown[piece.start : piece.end]
-        found.append(Passage(number, piece.start, piece.end, f"{document.title}\n{piece.heading}\n{body}", body))
+        found.append(
+            Passage(
+                number, piece.start, piece.end, f"{document.title}\n{piece.heading}\n{body}", body
+            )
+        )
     return found
 
 
-def with_near(matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]) -> list[Match]:
-    """What words have found, and of every other document its nearest passage, with no score of its own."""
+def with_near(
+    matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
+) -> list[Match]:
+    """What words have found, and of every other document its nearest passage, with no score of its
+    own.
+    """
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -76,7 +104,9 @@ def with_near(matches: Sequence[Match], near: Sequence[Near], documents: Mapping
     return [*matches, *(Match(one.number, one.start, one.end, 0.0) for one in nearest.values())]
 
 
-def blended(ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]) -> list[Ranked]:
+def blended(
+    ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
+) -> list[Ranked]:
     """Documents in the order of both rankings fused; in their own where nothing is near."""
     if not near:
         return ranked

@@ -16,7 +16,9 @@ OURS = "spadework"
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution (or the standard library): its files lie below `root`; `description` is its long description."""
+    """A distribution (or the standard library): its files lie below `root`; `description` is its
+    long description.
+    """
 
     name: str
     version: str
@@ -33,7 +35,9 @@ class Package:
 
 
 def installed() -> list[Path]:
-    """The metadata folder of every other installed distribution, sorted by name, without stubs. Quick: only names are read."""
+    """The metadata folder of every other installed distribution, sorted by name, without stubs.
+    Quick: only names are read.
+    """
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -55,7 +59,10 @@ def package_at(place: Path | None) -> Package:
         files=tuple(str(path) for path in distribution.files or () if ".." not in path.parts),
         summary=metadata["Summary"] or "",
         description=str(metadata.json.get("description") or "")[:MAX_DESCRIPTION],
-        description_type=(metadata["Description-Content-Type"] or "").partition(";")[0].strip().lower(),
+        description_type=(metadata["Description-Content-Type"] or "")
+        .partition(";")[0]
+        .strip()
+        .lower(),
     )
 
 

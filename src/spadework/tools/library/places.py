@@ -12,7 +12,8 @@ _DEPTH = 12
 
 
 def places(url: str) -> list[str]:
-    """The places of a document: library://Notes/Soup/Onion.md lies in notes, /soup and /soup/onion.md.
+    """The places of a document: library://Notes/Soup/Onion.md lies in notes, /soup and
+    /soup/onion.md.
 
     A package also goes by its name without the version, a saved site by the domains above its own.
     """

@@ -1,4 +1,6 @@
-"""What a library is made of and where its index lies: the same sources in the same state have the same place."""
+"""What a library is made of and where its index lies: the same sources in the same state have the
+same place.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 class Plan:
     """A library to be opened: of `paths`, or of the installed documentation when there are none.
 
-    `family` names the sources, `state` what they look like now; `words` describe them with %d for the number of documents.
+    `family` names the sources, `state` what they look like now; `words` describe them with %d for
+    the number of documents.
     """
 
     paths: tuple[Path, ...]
@@ -37,7 +40,9 @@ class Plan:
 
     @property
     def draft(self) -> Path:
-        """Where its index is being made, by one process at a time; what a killed one left there is gone on with."""
+        """Where its index is being made, by one process at a time; what a killed one left there is
+        gone on with.
+        """
         return self.shelf / f".draft-{self.family}"
 
     @property
@@ -49,22 +54,38 @@ class Plan:
     @property
     def outdated(self) -> list[Path]:
         """The folders of former formats, which nobody can read any more."""
-        return [path for path in self.shelf.iterdir() if (kind := _FAMILY.match(path.name)) and int(kind[1]) < FORMAT]
+        return [
+            path
+            for path in self.shelf.iterdir()
+            if (kind := _FAMILY.match(path.name)) and int(kind[1]) < FORMAT
+        ]
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """The plan for these paths as they are now. Raises SettingsError for a path that is missing or must not be read."""
+    """The plan for these paths as they are now. Raises SettingsError for a path that is missing or
+    must not be read.
+    """
     shelf = home / "library"
     if not paths:
         names = [place.stem for place in installed()]
-        words = f"the documentation of {len(names)} installed Python packages and the standard library"
+        words = (
+            f"the documentation of {len(names)} installed Python packages and the standard library"
+        )
         return Plan((), shelf, f"installed-{FORMAT}", _digest([sys.version, *names]), words)
     named = collections(paths)
     state = (f"{file.url} {file.size} {file.mtime}" for file in files(paths))
     family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
-    title = " and ".join([", ".join(list(named)[:-1]), list(named)[-1]]) if len(named) > 1 else next(iter(named))
+    title = (
+        " and ".join([", ".join(list(named)[:-1]), list(named)[-1]])
+        if len(named) > 1
+        else next(iter(named))
+    )
     return Plan(
-        tuple(named.values()), shelf, family, _digest(state), f"the librar{'ies' if len(named) > 1 else 'y'} {title} (%d documents)"
+        tuple(named.values()),
+        shelf,
+        family,
+        _digest(state),
+        f"the librar{'ies' if len(named) > 1 else 'y'} {title} (%d documents)",
     )
 
 

@@ -12,9 +12,11 @@ from spadework.tools.library.folders import File
 from spadework.tools.library.reading import FileText, cut_file, start_worker
 
 WORKERS = 2
-#: So many files are under way at once, so that workers never wait, and texts that were read do not pile up.
+#: So many files are under way at once, so that workers never wait, and texts that were read do not
+#: pile up.
 _AT_ONCE = 8 * WORKERS
-#: Plain text up to so many bytes is read in this process: nothing in it can break its reader, and a worker takes a second to start.
+#: Plain text up to so many bytes is read in this process: nothing in it can break its reader, and a
+#: worker takes a second to start.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 
@@ -25,7 +27,9 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, FileText]]:
-    """Read files, each given with the digest it had before, or "". When one ends its worker, those it may have been are read alone."""
+    """Read files, each given with the digest it had before, or "". When one ends its worker, those
+    it may have been are read alone.
+    """
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:

@@ -9,28 +9,127 @@ from dataclasses import dataclass, replace
 import tantivy
 
 from spadework.tools.library.document import plain_name
-from spadework.tools.library.schema import BOOSTS, name_analyzer, schema, signed, spaced, word_analyzer
+from spadework.tools.library.schema import (
+    BOOSTS,
+    name_analyzer,
+    schema,
+    signed,
+    spaced,
+    word_analyzer,
+)
 from spadework.tools.rank import query_terms
 
-#: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need not be there.
-# fmt: off
-_INTENT = frozenset((
-    "advantages", "answer", "basic", "basics", "benefits", "best", "better", "case", "cases", "choose", "code", "common", "compare",
-    "comparison", "concept", "concepts", "define", "definition", "describe", "detail", "details", "difference", "differences",
-    "different", "disadvantages", "example", "examples", "explain", "explanation", "features", "find", "get", "getting", "give", "good",
-    "guide", "idea", "important", "introduction", "key", "know", "latest", "learn", "list", "main", "make", "mean", "meaning", "means",
-    "need", "one", "ones", "overview", "pitfalls", "possible", "practice", "practices", "prerequisites", "proper", "properly",
-    "purpose", "quickstart", "reason", "reasons", "recommended", "requirements", "right", "sample", "samples", "scenarios", "show",
-    "simple", "something", "start", "started", "step", "steps", "summary", "tell", "thing", "things", "tutorial", "understand", "usage",
-    "use", "used", "uses", "using", "versus", "vs", "want", "way", "ways", "work", "works",
-))
+#: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need
+#: not be there. fmt: off
+_INTENT = frozenset(
+    (
+        "advantages",
+        "answer",
+        "basic",
+        "basics",
+        "benefits",
+        "best",
+        "better",
+        "case",
+        "cases",
+        "choose",
+        "code",
+        "common",
+        "compare",
+        "comparison",
+        "concept",
+        "concepts",
+        "define",
+        "definition",
+        "describe",
+        "detail",
+        "details",
+        "difference",
+        "differences",
+        "different",
+        "disadvantages",
+        "example",
+        "examples",
+        "explain",
+        "explanation",
+        "features",
+        "find",
+        "get",
+        "getting",
+        "give",
+        "good",
+        "guide",
+        "idea",
+        "important",
+        "introduction",
+        "key",
+        "know",
+        "latest",
+        "learn",
+        "list",
+        "main",
+        "make",
+        "mean",
+        "meaning",
+        "means",
+        "need",
+        "one",
+        "ones",
+        "overview",
+        "pitfalls",
+        "possible",
+        "practice",
+        "practices",
+        "prerequisites",
+        "proper",
+        "properly",
+        "purpose",
+        "quickstart",
+        "reason",
+        "reasons",
+        "recommended",
+        "requirements",
+        "right",
+        "sample",
+        "samples",
+        "scenarios",
+        "show",
+        "simple",
+        "something",
+        "start",
+        "started",
+        "step",
+        "steps",
+        "summary",
+        "tell",
+        "thing",
+        "things",
+        "tutorial",
+        "understand",
+        "usage",
+        "use",
+        "used",
+        "uses",
+        "using",
+        "versus",
+        "vs",
+        "want",
+        "way",
+        "ways",
+        "work",
+        "works",
+    )
+)
 # fmt: on
 _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|code)\b", re.I)
-_COMPARES = re.compile(r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I)
+_COMPARES = re.compile(
+    r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
+)
 #: Longer questions are cut: their first words say what they are about.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Of more terms the rarest are searched: each costs a look at four fields of every passage that has it.
+#: Of more terms the rarest are searched: each costs a look at four fields of every passage that has
+#: it.
 MOST_TERMS = 14
 #: Titles of up to this many words are looked up as a whole.
 _MAX_SUBJECT = 5
@@ -40,7 +139,9 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a question: as written (lower-case), as stemmed words, and whether a result should have it."""
+    """A term of a question: as written (lower-case), as stemmed words, and whether a result should
+    have it.
+    """
 
     text: str
     words: tuple[str, ...]
@@ -50,7 +151,8 @@ class Term:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as its terms, and what it may name: `subjects` as stems, `names` of packages as they are written.
+    """A question as its terms, and what it may name: `subjects` as stems, `names` of packages as
+    they are written.
 
     `practical` is true when it asks for a way to do something, `comparing` when it compares things.
     """
@@ -63,16 +165,28 @@ class Asked:
 
 
 def asked(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """What a question asks for. `understood` are words that go without saying in this library; when no other words are left, all count."""
+    """What a question asks for. `understood` are words that go without saying in this library; when
+    no other words are left, all count.
+    """
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(spaced(text))
     optional = _INTENT | understood
-    found = [term for each in query_terms(text)[:MAX_TERMS] if (term := _term(each, each not in optional)).words or term.signed]
+    found = [
+        term
+        for each in query_terms(text)[:MAX_TERMS]
+        if (term := _term(each, each not in optional)).words or term.signed
+    ]
     if not any(term.needed for term in found):
-        kept = found or [Term(word, (word,), False, True) for word in dict.fromkeys(words[:MAX_TERMS])]
+        kept = found or [
+            Term(word, (word,), False, True) for word in dict.fromkeys(words[:MAX_TERMS])
+        ]
         found = [Term(term.text, term.words, term.signed, True) for term in kept]
     needed = {word for term in found if term.needed for word in term.words}
-    runs = (words[n : n + size] for size in range(1, _MAX_SUBJECT + 1) for n in range(min(len(words), MAX_TERMS) - size + 1))
+    runs = (
+        words[n : n + size]
+        for size in range(1, _MAX_SUBJECT + 1)
+        for n in range(min(len(words), MAX_TERMS) - size + 1)
+    )
     return Asked(
         terms=tuple(found),
         subjects=frozenset(" ".join(run) for run in runs if needed.intersection(run)),
@@ -83,10 +197,14 @@ def asked(text: str, understood: frozenset[str] = frozenset()) -> Asked:
 
 
 def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """The question with its rarest terms only, where it is a long text: the others cost time and say little."""
+    """The question with its rarest terms only, where it is a long text: the others cost time and
+    say little.
+    """
     if len(question.terms) <= MOST_TERMS:
         return question
-    rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))[:MOST_TERMS]
+    rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))[
+        :MOST_TERMS
+    ]
     return replace(question, terms=tuple(term for term in question.terms if term in rarest))
 
 
@@ -96,37 +214,61 @@ def _term(text: str, needed: bool) -> Term:
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages that have any of the terms; the more of them, the better."""
-    parts = [tantivy.Query.boost_query(_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms]
+    parts = [
+        tantivy.Query.boost_query(_either(term), 1.0 if term.needed else _INTENT_WEIGHT)
+        for term in terms
+    ]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages that have every needed term, scored as by `any_of`."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
-    shoulds = [(tantivy.Occur.Should, tantivy.Query.boost_query(_either(term), _INTENT_WEIGHT)) for term in terms if not term.needed]
+    shoulds = [
+        (tantivy.Occur.Should, tantivy.Query.boost_query(_either(term), _INTENT_WEIGHT))
+        for term in terms
+        if not term.needed
+    ]
     return tantivy.Query.boolean_query([*musts, *shoulds])
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """First passages of documents that are about a subject named in the question, scored as by `any_of`."""
+    """First passages of documents that are about a subject named in the question, scored as by
+    `any_of`.
+    """
     named = tantivy.Query.term_set_query(schema(), "subject", sorted(subjects))
     free = tantivy.Query.const_score_query(named, 0.0)
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, free), (tantivy.Occur.Should, any_of(terms))])
+    return tantivy.Query.boolean_query(
+        [(tantivy.Occur.Must, free), (tantivy.Occur.Should, any_of(terms))]
+    )
 
 
 def within(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages of some documents that have any of the terms."""
-    chosen = tantivy.Query.const_score_query(tantivy.Query.term_set_query(schema(), "document", documents), 0.0)
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, chosen), (tantivy.Occur.Must, any_of(terms))])
+    chosen = tantivy.Query.const_score_query(
+        tantivy.Query.term_set_query(schema(), "document", documents), 0.0
+    )
+    return tantivy.Query.boolean_query(
+        [(tantivy.Occur.Must, chosen), (tantivy.Occur.Must, any_of(terms))]
+    )
 
 
 def _either(term: Term) -> tantivy.Query:
     """The term in any field: the best one counts."""
     if term.signed:
-        return tantivy.Query.boost_query(tantivy.Query.term_query(schema(), "signed", term.text), _NAME_BOOST)
-    fields = [tantivy.Query.boost_query(_in(field, term.words), boost) for field, boost in BOOSTS.items()]
-    names = [tantivy.Query.term_query(schema(), "names", name) for name in name_analyzer().analyze(term.text)[:1]]
-    return tantivy.Query.disjunction_max_query([*fields, *(tantivy.Query.boost_query(name, _NAME_BOOST) for name in names)])
+        return tantivy.Query.boost_query(
+            tantivy.Query.term_query(schema(), "signed", term.text), _NAME_BOOST
+        )
+    fields = [
+        tantivy.Query.boost_query(_in(field, term.words), boost) for field, boost in BOOSTS.items()
+    ]
+    names = [
+        tantivy.Query.term_query(schema(), "names", name)
+        for name in name_analyzer().analyze(term.text)[:1]
+    ]
+    return tantivy.Query.disjunction_max_query(
+        [*fields, *(tantivy.Query.boost_query(name, _NAME_BOOST) for name in names)]
+    )
 
 
 def _in(field: str, words: tuple[str, ...]) -> tantivy.Query:

@@ -11,19 +11,22 @@ from spadework.tools.library.document import Document, packages_of, plain_name
 from spadework.tools.library.query import Asked
 from spadework.tools.library.schema import StemFinder, signed, spread, subject
 
-#: What a passage without any needed term keeps of its score; the rest goes with the square of the share that it has.
+#: What a passage without any needed term keeps of its score; the rest goes with the square of the
+#: share that it has.
 _FLOOR = 0.1
 #: With so many needed terms, a passage that has them all comes before any that has not.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: A document that is about the question's subject by its title, and one of the package that the question names.
+#: A document that is about the question's subject by its title, and one of the package that the
+#: question names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
 #: What a document on one side of a comparison answers of the question, at least.
 _SIDE = 0.75
 #: What further passages of a document add to its best one.
 _FURTHER = 0.05
-#: A document with code where a way to do something is asked, one of outdated modules, and one that says little.
+#: A document with code where a way to do something is asked, one of outdated modules, and one that
+#: says little.
 _CODE = 1.2
 _OUTDATED = 0.75
 _SLIGHT = 0.85
@@ -49,9 +52,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage; `score` orders documents, `share` is the part of the needed terms' weight that is there.
+    """A document with its best passage; `score` orders documents, `share` is the part of the needed
+    terms' weight that is there.
 
-    `introduces` is true of a package's README, a module of the first level and a page with just that title, when the question names it.
+    `introduces` is true of a package's README, a module of the first level and a page with just
+    that title, when the question names it.
     """
 
     document: Document
@@ -61,24 +66,38 @@ class Ranked:
     introduces: bool
 
 
-def rank(matches: Sequence[Match], documents: Mapping[int, Document], question: Asked, weights: Mapping[str, float]) -> list[Ranked]:
+def rank(
+    matches: Sequence[Match],
+    documents: Mapping[int, Document],
+    question: Asked,
+    weights: Mapping[str, float],
+) -> list[Ranked]:
     """Documents, best first. `weights` says how rare each term is."""
     grouped: dict[int, dict[int, Match]] = {}
     for match in matches:
         grouped.setdefault(match.number, {})[match.start] = match
     judge = _Judge(question, weights)
-    ranked = [judge.document(documents[number], list(found.values())) for number, found in grouped.items()]
+    ranked = [
+        judge.document(documents[number], list(found.values())) for number, found in grouped.items()
+    ]
     ranked = _balanced(ranked, question) if question.comparing else ranked
     only_named = _only_named(ranked, question)
     few = sum(term.needed for term in question.terms) <= _FEW and not question.comparing
     return sorted(
         ranked,
-        key=lambda each: (only_named and not each.introduces, few and each.share < _WHOLE, -each.score, each.document.url),
+        key=lambda each: (
+            only_named and not each.introduces,
+            few and each.share < _WHOLE,
+            -each.score,
+            each.document.url,
+        ),
     )
 
 
 def _balanced(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """The sides of a comparison made equal: they differ in how rare their names are, and each answers its half whole."""
+    """The sides of a comparison made equal: they differ in how rare their names are, and each
+    answers its half whole.
+    """
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -86,22 +105,33 @@ def _balanced(ranked: list[Ranked], question: Asked) -> list[Ranked]:
         best[side] = max(best.get(side, 1e-9), each.score)
     most = max((score for side, score in best.items() if side), default=0.0)
     return [
-        replace(each, score=each.score * most / best[side], share=max(each.share, _SIDE)) if (side := sides[each.document.url]) else each
+        (
+            replace(each, score=each.score * most / best[side], share=max(each.share, _SIDE))
+            if (side := sides[each.document.url])
+            else each
+        )
         for each in ranked
     ]
 
 
 def _side(each: Ranked, question: Asked) -> str:
-    """The package of a document that the question names, or the subject it introduces; "" when it belongs to no side."""
+    """The package of a document that the question names, or the subject it introduces; "" when it
+    belongs to no side.
+    """
     named = sorted(packages_of(each.document.url) & question.names)
     return named[0] if named else subject(each.document.title) if each.introduces else ""
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Whether the question names nothing but subjects that have an introduction: one subject, or several that it compares."""
+    """Whether the question names nothing but subjects that have an introduction: one subject, or
+    several that it compares.
+    """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
-    return any(all(each.issuperset(term.words) for term in question.terms if term.needed) for each in covers)
+    return any(
+        all(each.issuperset(term.words) for term in question.terms if term.needed)
+        for each in covers
+    )
 
 
 class _Judge:
@@ -118,18 +148,30 @@ class _Judge:
     def document(self, document: Document, found: list[Match]) -> Ranked:
         title = self.stems.found(spread(document.title))
         shares = {match.start: self._share(document, match, title) for match in found}
-        found = sorted(found, key=lambda match: (-_weighed(match, shares[match.start]), match.start))
+        found = sorted(
+            found, key=lambda match: (-_weighed(match, shares[match.start]), match.start)
+        )
         scores = [_weighed(match, shares[match.start]) for match in found[:4]]
         score = (scores[0] + _FURTHER * math.fsum(scores[1:])) * self._prior(document)
-        opens = ": " not in document.title or bool(_OPENS.search(document.url) or _MODULE.match(document.url))
-        return Ranked(document, found[0], score, shares[found[0].start], opens and self._named(document))
+        opens = ": " not in document.title or bool(
+            _OPENS.search(document.url) or _MODULE.match(document.url)
+        )
+        return Ranked(
+            document, found[0], score, shares[found[0].start], opens and self._named(document)
+        )
 
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
-        """The share of the needed terms' weight that stands in a passage or its document's title."""
+        """The share of the needed terms' weight that stands in a passage or its document's
+        title.
+        """
         text = document.markdown[match.start : match.end]
         words = title | self.stems.found(spread(text))
         signs = set(signed(f"{document.title} {text}")) if self.signed else set()
-        here = math.fsum(weight for term, weight in self.needed if (term.text in signs if term.signed else words.issuperset(term.words)))
+        here = math.fsum(
+            weight
+            for term, weight in self.needed
+            if (term.text in signs if term.signed else words.issuperset(term.words))
+        )
         return here / self.total if self.total else 0.0
 
     def _prior(self, document: Document) -> float:
@@ -143,12 +185,17 @@ class _Judge:
     def _named(self, document: Document) -> bool:
         """Whether the question names what the document is about.
 
-        A package is named by its very name: `request` does not mean requests. A title of several words cannot stand there by chance.
+        A package is named by its very name: `request` does not mean requests. A title of several
+        words cannot stand there by chance.
         """
         about = subject(document.title)
         if about not in self.question.subjects:
             return False
-        return " " in about or not packages_of(document.url) or plain_name(document.title.partition(":")[0]) in self.names
+        return (
+            " " in about
+            or not packages_of(document.url)
+            or plain_name(document.title.partition(":")[0]) in self.names
+        )
 
 
 def _weighed(match: Match, share: float) -> float:

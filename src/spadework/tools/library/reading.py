@@ -1,4 +1,6 @@
-"""Reading the sources of a library, in worker processes: packages and files become documents with their passages."""
+"""Reading the sources of a library, in worker processes: packages and files become documents with
+their passages.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ FILE_SECONDS = 60
 
 @dataclass(frozen=True)
 class FileText:
-    """What a file gave: its digest and its document, or the reason why there is none. `same`: its digest was the one known before."""
+    """What a file gave: its digest and its document, or the reason why there is none. `same`: its
+    digest was the one known before.
+    """
 
     digest: str
     document: Cut | None
@@ -35,7 +39,9 @@ class FileText:
 
 
 def start_worker() -> None:
-    """Prepare a worker process: syntax trees have no cycles, and looking for some takes half of the time."""
+    """Prepare a worker process: syntax trees have no cycles, and looking for some takes half of the
+    time.
+    """
     gc.disable()
 
 
@@ -45,7 +51,9 @@ def cut_package(place: Path | None) -> list[Cut]:
 
 
 def cut_file(file: File, known: str = "") -> FileText:
-    """The document of a file, which is only read when its digest is not the `known` one. Never raises for what is in it."""
+    """The document of a file, which is only read when its digest is not the `known` one. Never
+    raises for what is in it.
+    """
     if file.size > MAX_FILE_BYTES:
         return FileText("", None, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -55,7 +63,11 @@ def cut_file(file: File, known: str = "") -> FileText:
     digest = hashlib.sha256(body).hexdigest()
     if digest == known:
         return FileText(digest, None, same=True)
-    if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if (
+        file.media_type.startswith("text/")
+        and b"\0" in body[:8_000]
+        and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    ):
         return FileText(digest, None, "it is not text")
     try:
         read = _within_time(file, body)
@@ -65,8 +77,18 @@ def cut_file(file: File, known: str = "") -> FileText:
         return FileText(digest, None, f"its reader failed ({type(error).__name__})")
     if not read.markdown.strip():
         return FileText(digest, None, "it has no text")
-    title = " ".join(read.title.split()) or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
-    document = Document(file.url, title, read.markdown, read.published_at, kind=file.kind, changed_at=changed_at(file))
+    title = (
+        " ".join(read.title.split())
+        or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
+    )
+    document = Document(
+        file.url,
+        title,
+        read.markdown,
+        read.published_at,
+        kind=file.kind,
+        changed_at=changed_at(file),
+    )
     return FileText(digest, cut_document(document))
 
 
@@ -76,7 +98,9 @@ def changed_at(file: File) -> datetime:
 
 
 def _within_time(file: File, body: bytes) -> Extracted:
-    """Read a document. When it takes too long, this process ends, whatever library holds it: only a thread in C can do that."""
+    """Read a document. When it takes too long, this process ends, whatever library holds it: only a
+    thread in C can do that.
+    """
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(FILE_SECONDS, exit=True, file=nowhere)
         try:

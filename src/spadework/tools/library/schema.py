@@ -14,10 +14,13 @@ import tantivy
 #: Each pattern begins with a sign, which is found much faster than a word with a sign after it.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital that begins a word inside a name. To begin with the capital, and look around it, is much faster than to look everywhere.
+#: A capital that begins a word inside a name. To begin with the capital, and look around it, is
+#: much faster than to look everywhere.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 #: Scripts written without spaces: every sign is a word of its own.
-_UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])")
+_UNSPACED = re.compile(
+    r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
+)
 _WORD = re.compile(r"[^\W_]+")
 #: Stems that are no beginning of their words (dying), but for their last letter (hoping, happy).
 _IRREGULAR = frozenset(("die", "lie", "tie"))
@@ -31,9 +34,10 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 def schema() -> tantivy.Schema:
     """The fields of a passage; texts are not stored here.
 
-    `names` holds the words of title, URL and headings as they are written, `signed` the terms that must keep their signs, and `subject`,
-    on the first passage of a document, what it is about in one piece. `places`, `kind` and `day` are what a search can be kept to:
-    the collection and the folders of the document, what kind of file it is, and the day it is of (`date.toordinal`).
+    `names` holds the words of title, URL and headings as they are written, `signed` the terms that
+    must keep their signs, and `subject`, on the first passage of a document, what it is about in
+    one piece. `places`, `kind` and `day` are what a search can be kept to: the collection and the
+    folders of the document, what kind of file it is, and the day it is of (`date.toordinal`).
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -53,14 +57,26 @@ def schema() -> tantivy.Schema:
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
     """Words without case and accents, reduced to their English stem."""
-    simple = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold())
-    return simple.filter(tantivy.Filter.remove_long(60)).filter(tantivy.Filter.stemmer("english")).build()
+    simple = (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.ascii_fold())
+    )
+    return (
+        simple.filter(tantivy.Filter.remove_long(60))
+        .filter(tantivy.Filter.stemmer("english"))
+        .build()
+    )
 
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
     """Names as they are written, without case."""
-    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(_NAME)).filter(tantivy.Filter.lowercase()).build()
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(_NAME))
+        .filter(tantivy.Filter.lowercase())
+        .build()
+    )
 
 
 def open_index(folder: Path) -> tantivy.Index:
@@ -69,7 +85,10 @@ def open_index(folder: Path) -> tantivy.Index:
     index.register_tokenizer("words", word_analyzer())
     index.register_tokenizer("names", name_analyzer())
     index.register_tokenizer(
-        "signed", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.lowercase()).build()
+        "signed",
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+        .filter(tantivy.Filter.lowercase())
+        .build(),
     )
     return index
 
@@ -77,8 +96,9 @@ def open_index(folder: Path) -> tantivy.Index:
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
     """The one writer of an index.
 
-    A writer numbers its operations from the last commit's own number, and a merge that starts before its first commit takes a removal of
-    that very number for one that the commit has done, and loses it (tantivy 0.27). So the first number goes to a removal of nothing.
+    A writer numbers its operations from the last commit's own number, and a merge that starts
+    before its first commit takes a removal of that very number for one that the commit has done,
+    and loses it (tantivy 0.27). So the first number goes to a removal of nothing.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -86,18 +106,24 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
 
 
 def spaced(text: str) -> str:
-    """Text whose words the index can tell apart: spaces around every sign of a script without spaces."""
+    """Text whose words the index can tell apart: spaces around every sign of a script without
+    spaces.
+    """
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def spread(text: str) -> str:
-    """Text with the words inside its names apart too: AsyncClient is also found as "async client"."""
+    """Text with the words inside its names apart too: AsyncClient is also found as "async
+    client".
+    """
     apart = _CAMEL.sub(r" \g<0>", text)
     return spaced(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
-    """The words of a text as the index has them, each once: as `word_analyzer` gives them, faster for words seen before."""
+    """The words of a text as the index has them, each once: as `word_analyzer` gives them, faster
+    for words seen before.
+    """
     if not text.isascii():
         plain, odd = _parted(text)
         return set(word_analyzer().analyze(spaced(odd))) | stems(plain)
@@ -105,7 +131,9 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """Finds a few stems in many texts, without taking each text apart: only words that begin like a stem are looked at."""
+    """Finds a few stems in many texts, without taking each text apart: only words that begin like a
+    stem are looked at.
+    """
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
@@ -115,19 +143,29 @@ class StemFinder:
         """Those of the wanted stems that stand in a text: what `stems` gives, and is wanted."""
         if text.isascii():
             lower = text.lower()
-            return {stem for stem, words in self._words if any(_stem(word) == stem for word in set(words.findall(lower)))}
+            return {
+                stem
+                for stem, words in self._words
+                if any(_stem(word) == stem for word in set(words.findall(lower)))
+            }
         plain, odd = _parted(text)
-        return self.found(plain).union(self._wanted.intersection(word_analyzer().analyze(spaced(odd))))
+        return self.found(plain).union(
+            self._wanted.intersection(word_analyzer().analyze(spaced(odd)))
+        )
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """The words of a text that are plain ASCII, and the others: few, so that the fast way is left for few."""
+    """The words of a text that are plain ASCII, and the others: few, so that the fast way is left
+    for few.
+    """
     words = text.split()
     return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
 
 
 def _beginning(stem: str) -> re.Pattern[str]:
-    """The words that may have a stem. The look behind follows the letters, so that these are searched for first, which is fast."""
+    """The words that may have a stem. The look behind follows the letters, so that these are
+    searched for first, which is fast.
+    """
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -139,7 +177,9 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """What a document is about: the stems of its title, of the part before a colon where there is one."""
+    """What a document is about: the stems of its title, of the part before a colon where there is
+    one.
+    """
     return " ".join(word_analyzer().analyze(spaced(title.partition(": ")[0])))
 
 

@@ -20,8 +20,9 @@ from spadework.tools.library.snippet import snippet
 from spadework.tools.library.store import StoreReader
 from spadework.tools.operators import only, without_operators
 
-#: How many passages each query proposes: with any term, with all of them, about a subject named in the question, and from the documents
-#: of a named package that examples use most, of which there are `_CENTRAL`.
+#: How many passages each query proposes: with any term, with all of them, about a subject named in
+#: the question, and from the documents of a named package that examples use most, of which there
+#: are `_CENTRAL`.
 _ANY, _ALL, _ABOUT, _WITHIN = 120, 60, 20, 40
 _CENTRAL = 6
 
@@ -49,9 +50,11 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = nothing) -> list[Found]:
-        """At most `limit` documents, best first, none a copy of one above it; [] when none has any word of the question nor is near it.
+        """At most `limit` documents, best first, none a copy of one above it; [] when none has any
+        word of the question nor is near it.
 
-        Its operators (see `Only`) keep it to some documents. Raises SearchError for one that cannot be.
+        Its operators (see `Only`) keep it to some documents. Raises SearchError for one that cannot
+        be.
         """
         question, within = asked(without_operators(text), self._understood), kept_to(only(text))
         if not question.terms or limit < 1:
@@ -59,11 +62,19 @@ class Searcher:
         weights = {term.text: self._weight(term) for term in question.terms}
         question = telling(question, weights)
         matches = list(self._matches(question, within))
-        near = nearest(matches, self._documents(within) if within and nearest is not nothing else None)
-        stored = self.store.by_numbers(sorted({match.number for match in matches} | {one.number for one in near}))
+        near = nearest(
+            matches, self._documents(within) if within and nearest is not nothing else None
+        )
+        stored = self.store.by_numbers(
+            sorted({match.number for match in matches} | {one.number for one in near})
+        )
         documents = {number: each.document for number, each in stored.items()}
-        ranked = blended(rank(with_near(matches, near, documents), documents, question, weights), near, documents)
-        return _shown(without_copies(ranked, lambda each: stored[each.best.number].sketch, limit), question)
+        ranked = blended(
+            rank(with_near(matches, near, documents), documents, question, weights), near, documents
+        )
+        return _shown(
+            without_copies(ranked, lambda each: stored[each.best.number].sketch, limit), question
+        )
 
     def _matches(self, question: Asked, kept: Limits) -> Iterator[Match]:
         yield from self._passages(any_of(question.terms), _ANY, kept)
@@ -75,27 +86,46 @@ class Searcher:
             yield from self._passages(within(central, question.terms), _WITHIN, kept)
 
     def _passages(self, query: tantivy.Query, most: int, kept: Limits) -> Iterator[Match]:
-        wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *kept]) if kept else query
+        wanted = (
+            tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *kept]) if kept else query
+        )
         hits = self._searcher.search(wanted, most, count=False).hits
-        places = [self._searcher.fast_field_values(name, [address for _, address in hits]) for name in ("document", "start", "end")]
+        places = [
+            self._searcher.fast_field_values(name, [address for _, address in hits])
+            for name in ("document", "start", "end")
+        ]
         for (score, _), number, start, end in zip(hits, *places, strict=True):
             yield Match(number, start, end, score)
 
     def _documents(self, kept: Limits) -> set[int]:
         """The documents that a search is kept to."""
-        wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.all_query()), *kept])
+        wanted = tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, tantivy.Query.all_query()), *kept]
+        )
         hits = self._searcher.search(wanted, max(1, self.passages), count=False).hits
-        return {int(number) for number in self._searcher.fast_field_values("document", [address for _, address in hits]) if number}
+        return {
+            int(number)
+            for number in self._searcher.fast_field_values(
+                "document", [address for _, address in hits]
+            )
+            if number
+        }
 
     def _weight(self, term: Term) -> float:
         """How rare a term is (the inverse document frequency of BM25)."""
-        counts = [self._searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
+        counts = (
+            [self._searcher.doc_freq("body", word) for word in term.words]
+            if not term.signed
+            else []
+        )
         count = min(counts, default=self._searcher.doc_freq("signed", term.text))
         return math.log(1 + (self._searcher.num_docs - count + 0.5) / (count + 0.5))
 
 
 def _shown(ranked: list[Ranked], question: Asked) -> list[Found]:
-    """What is shown of each document. The score says how much of the question is there, and how good the match is beside the best."""
+    """What is shown of each document. The score says how much of the question is there, and how
+    good the match is beside the best.
+    """
     words = {word for term in question.terms for word in term.words}
     best = max((each.score for each in ranked), default=0.0) or 1.0
     return [

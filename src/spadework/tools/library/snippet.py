@@ -16,11 +16,14 @@ _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Plain text of at most 300 characters: from the sentence on that, with what follows, has most of the stems `words`.
+    """Plain text of at most 300 characters: from the sentence on that, with what follows, has most
+    of the stems `words`.
 
     Without sentences (code, tables), the beginning of the passage.
     """
-    shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [_flat(_body(passage))]
+    shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
+        _flat(_body(passage))
+    ]
     finder = StemFinder(words)
     found = [finder.found(text) for text in shown]
     best = max(range(len(shown)), key=lambda first: _seen(shown, found, first))
@@ -31,7 +34,9 @@ def _seen(shown: list[str], found: list[set[str]], first: int) -> int:
     """How many of the words stand in the sentences from `first` on that there is room for."""
     seen = set(found[first])
     room = MAX_CHARS - len(shown[first])
-    for text, words in zip(shown[first + 1 : first + _SENTENCES], found[first + 1 : first + _SENTENCES], strict=True):
+    for text, words in zip(
+        shown[first + 1 : first + _SENTENCES], found[first + 1 : first + _SENTENCES], strict=True
+    ):
         room -= len(text) + 1
         if room < 0:
             break
@@ -41,8 +46,15 @@ def _seen(shown: list[str], found: list[set[str]], first: int) -> int:
 
 def _body(passage: str) -> str:
     """A passage without its headings and fences, for one that has no sentences."""
-    parts = [passage[block.start : block.end] for block in blocks(passage) if block.kind != "heading"]
-    return "\n".join(line for part in parts or [passage] for line in part.split("\n") if not line.lstrip().startswith("```"))
+    parts = [
+        passage[block.start : block.end] for block in blocks(passage) if block.kind != "heading"
+    ]
+    return "\n".join(
+        line
+        for part in parts or [passage]
+        for line in part.split("\n")
+        if not line.lstrip().startswith("```")
+    )
 
 
 def _flat(text: str) -> str:

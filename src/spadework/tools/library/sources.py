@@ -22,7 +22,9 @@ class Sources:
         self._read: dict[str, Module | None] = {}
         for file in sorted(files, key=lambda file: (file.endswith(".pyi"), file)):
             path = PurePosixPath(file)
-            name = ".".join((path.parent if path.stem == "__init__" else path.with_suffix("")).parts)
+            name = ".".join(
+                (path.parent if path.stem == "__init__" else path.with_suffix("")).parts
+            )
             if path.suffix in (".py", ".pyi") and name:
                 self.files.setdefault(name, file)
 
@@ -33,7 +35,9 @@ class Sources:
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """A module; None when there is none of that name, or it cannot be parsed or documents nothing."""
+        """A module; None when there is none of that name, or it cannot be parsed or documents
+        nothing.
+        """
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None
@@ -42,7 +46,11 @@ class Sources:
     def _survey(self, name: str, file: str) -> Module | None:
         is_package = PurePosixPath(file).stem == "__init__"
         source = text_of(self.root / file)
-        if not source or len(source) > MAX_CHARS or not (is_package or '"""' in source or "'''" in source):
+        if (
+            not source
+            or len(source) > MAX_CHARS
+            or not (is_package or '"""' in source or "'''" in source)
+        ):
             return None
         try:
             with warnings.catch_warnings():

@@ -1,4 +1,6 @@
-"""The standard library's documentation beyond its Python sources: the language reference and the modules written in C."""
+"""The standard library's documentation beyond its Python sources: the language reference and the
+modules written in C.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,27 @@ from spadework.tools.library.exports import Module
 
 #: Importing these shows something or opens a browser.
 _NOT_IMPORTED = frozenset(
-    ("antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "readline", "rlcompleter", "nis", "ossaudiodev", "spwd")
+    (
+        "antigravity",
+        "this",
+        "idlelib",
+        "turtle",
+        "turtledemo",
+        "tkinter",
+        "readline",
+        "rlcompleter",
+        "nis",
+        "ossaudiodev",
+        "spwd",
+    )
 )
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
 
 
 def language_reference(root: Path, collection: str) -> Iterator[Document]:
-    """The chapters of the language reference that Python carries for its own help, one document each."""
+    """The chapters of the language reference that Python carries for its own help, one document
+    each.
+    """
     try:
         tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -38,14 +54,23 @@ def language_reference(root: Path, collection: str) -> Iterator[Document]:
     for name, text in topics.items():
         title, _, _ = text.strip().partition("\n")
         markdown = docstring_markdown(inspect.cleandoc(text), 1)
-        yield Document(f"library://{collection}/pydoc_data/topics/{name}", title.strip().replace('"', ""), markdown + "\n")
+        yield Document(
+            f"library://{collection}/pydoc_data/topics/{name}",
+            title.strip().replace('"', ""),
+            markdown + "\n",
+        )
 
 
 def compiled_modules(collection: str) -> Iterator[Document]:
-    """The public modules of the standard library that have no Python source, read from the running interpreter."""
+    """The public modules of the standard library that have no Python source, read from the running
+    interpreter.
+    """
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name) and (module := _imported(name)):
-            members = ((f"{name}.{key}" if name != "builtins" else key, value) for key, value in sorted(vars(module).items()))
+            members = (
+                (f"{name}.{key}" if name != "builtins" else key, value)
+                for key, value in sorted(vars(module).items())
+            )
             own = inspect.getdoc(module) or ""
             yield from _document(collection, name, own, members)
 
@@ -54,26 +79,50 @@ def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Docum
     """What Python modules pass on from modules written in C, such as `collections.deque`."""
     for module in modules:
         if not module.private:
-            found = ((f"{module.name}.{name}", _member(source, original)) for name, (source, original) in sorted(module.imports.items()))
-            yield from _document(collection, module.name, "", ((name, value) for name, value in found if value is not None))
+            found = (
+                (f"{module.name}.{name}", _member(source, original))
+                for name, (source, original) in sorted(module.imports.items())
+            )
+            yield from _document(
+                collection,
+                module.name,
+                "",
+                ((name, value) for name, value in found if value is not None),
+            )
 
 
 def _member(source: str, name: str) -> Any:
-    module = _imported(source) if source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source) else None
+    module = (
+        _imported(source)
+        if source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source)
+        else None
+    )
     return getattr(module, name, None) if not name.startswith("_") else None
 
 
-def _document(collection: str, name: str, own: str, members: Iterable[tuple[str, Any]]) -> Iterator[Document]:
+def _document(
+    collection: str, name: str, own: str, members: Iterable[tuple[str, Any]]
+) -> Iterator[Document]:
     parts = [text for key, value in members if (text := _object(key, value, 2))]
     if parts:
         said = own.partition("\n\n")[0].replace("\n", " ").rstrip(".")
         title = f"{name}: {said}" if 0 < len(said) <= 120 else name
-        yield Document(f"library://{collection}/compiled/{name}", title, blocks([f"# {title}", docstring_markdown(own, 2), *parts]) + "\n")
+        yield Document(
+            f"library://{collection}/compiled/{name}",
+            title,
+            blocks([f"# {title}", docstring_markdown(own, 2), *parts]) + "\n",
+        )
 
 
 def _object(name: str, value: Any, level: int) -> str:
-    """A class with its methods, or a function; "" for anything else and for what has no documentation."""
-    if name.rpartition(".")[2].startswith("_") or name in _NOT_SHOWN or not (inspect.isclass(value) or inspect.isroutine(value)):
+    """A class with its methods, or a function; "" for anything else and for what has no
+    documentation.
+    """
+    if (
+        name.rpartition(".")[2].startswith("_")
+        or name in _NOT_SHOWN
+        or not (inspect.isclass(value) or inspect.isroutine(value))
+    ):
         return ""
     text = inspect.getdoc(value) or ""
     inner = (
@@ -84,12 +133,23 @@ def _object(name: str, value: Any, level: int) -> str:
     if len(text) < MIN_CHARS and not any(inner):
         return ""
     kind = "class " if inspect.isclass(value) else ""
-    return blocks([heading(f"{kind}{name}{_signature(value)}", level), docstring_markdown(text, level + 1), *inner])
+    return blocks(
+        [
+            heading(f"{kind}{name}{_signature(value)}", level),
+            docstring_markdown(text, level + 1),
+            *inner,
+        ]
+    )
 
 
 def _signature(value: Any) -> str:
     try:
-        return str(inspect.signature(value)).replace("(self, /, ", "(").replace("($self, /, ", "(").replace("(self, /)", "()")
+        return (
+            str(inspect.signature(value))
+            .replace("(self, /, ", "(")
+            .replace("($self, /, ", "(")
+            .replace("(self, /)", "()")
+        )
     except (ValueError, TypeError):
         return ""
 

@@ -1,4 +1,5 @@
-"""Reading the folder of a built library: `documents.db` with the texts, beside `index/` with the full-text index.
+"""Reading the folder of a built library: `documents.db` with the texts, beside `index/` with the
+full-text index.
 
 A folder is filled under another name, moved into place in one step, and never changed after that.
 """
@@ -43,7 +44,9 @@ class StoreReader:
     def by_numbers(self, numbers: Sequence[int]) -> dict[int, Stored]:
         """Documents by their numbers."""
         marks = ",".join("?" * len(numbers))
-        rows = self._rows(f"select id, sketch, {COLUMNS} from documents where id in ({marks})", *numbers)
+        rows = self._rows(
+            f"select id, sketch, {COLUMNS} from documents where id in ({marks})", *numbers
+        )
         return {number: Stored(document_of(row), sketch) for number, sketch, *row in rows}
 
     def numbers(self) -> list[int]:
@@ -53,7 +56,10 @@ class StoreReader:
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
         """The numbers of the documents of some packages that the code of others uses most."""
         marks = ",".join("?" * len(packages))
-        query = f"select distinct document from used where package in ({marks}) order by uses desc limit ?"
+        query = (
+            f"select distinct document from used where package in ({marks}) order by uses desc"
+            " limit ?"
+        )
         return [row[0] for row in self._rows(query, *packages, most)]
 
     def skipped(self) -> list[tuple[str, str]]:

@@ -5,21 +5,28 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-#: A source is a file or a package; what it gave are the documents of its name. `batch` numbers the commit that wrote a row: what the
-#: full-text index has not yet got is what was written after `state.indexed`.
+#: A source is a file or a package; what it gave are the documents of its name. `batch` numbers the
+#: commit that wrote a row: what the full-text index has not yet got is what was written after
+#: `state.indexed`.
 _TABLES = """
 create table if not exists documents (
-    id integer primary key autoincrement, url text unique not null, title text not null, markdown blob not null, published_at text,
-    uses integer not null default 0, kind text not null, changed_at text, sketch blob not null, used text not null, defined text not null,
+    id integer primary key autoincrement, url text unique not null, title text not null,
+    markdown blob not null,
+    published_at text,
+    uses integer not null default 0, kind text not null, changed_at text,
+    sketch blob not null, used text not null,
+    defined text not null,
     source text not null, batch integer not null
 );
 create index if not exists documents_of_source on documents (source);
 create index if not exists documents_of_batch on documents (batch);
 create index if not exists documents_with_code on documents (id) where used != '' or defined != '';
-create table if not exists used (package text not null, uses integer not null, document integer not null);
+create table if not exists used (package text not null, uses integer not null,
+    document integer not null);
 create index if not exists used_by_package on used (package, uses);
 create table if not exists sources (
-    name text primary key, size integer not null, mtime integer not null, digest text not null, reason text not null
+    name text primary key, size integer not null, mtime integer not null, digest text not null,
+    reason text not null
 );
 create table if not exists removed (document integer not null, batch integer not null);
 create table if not exists state (indexed integer not null);
@@ -29,7 +36,9 @@ _SECONDS = 30
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """The tables in `folder`, made where they are missing. What is committed outlives the process, however it ends."""
+    """The tables in `folder`, made where they are missing. What is committed outlives the process,
+    however it ends.
+    """
     db = sqlite3.connect(folder / "documents.db", isolation_level=None, timeout=_SECONDS)
     db.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _TABLES)
     return db

@@ -1,4 +1,6 @@
-"""Which documented names the code of other documents uses: what examples build on is what a reader should see."""
+"""Which documented names the code of other documents uses: what examples build on is what a reader
+should see.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,19 @@ _DEFINED = re.compile(r"^## (?:class |async )?([A-Za-z_]\w*(?:\.\w+)+)", re.M)
 
 def used_names(markdown: str) -> frozenset[str]:
     """The dotted names that the Python code of a document uses or imports."""
-    return frozenset(name for match in _FENCE.finditer(markdown) for name in _names(match[1].replace(">>> ", "").replace("... ", "")))
+    return frozenset(
+        name
+        for match in _FENCE.finditer(markdown)
+        for name in _names(match[1].replace(">>> ", "").replace("... ", ""))
+    )
 
 
 def _names(code: str) -> Iterator[str]:
     yield from _DOTTED.findall(code)
     for module, several, names in _IMPORT.findall(code):
-        yield from (f"{module}.{name.split()[0]}" for name in (several or names).split(",") if name.split())
+        yield from (
+            f"{module}.{name.split()[0]}" for name in (several or names).split(",") if name.split()
+        )
 
 
 def defined_names(markdown: str) -> list[str]:
@@ -44,7 +52,9 @@ class Census:
             self._own[number] = used
 
     def uses(self) -> Iterator[tuple[int, int]]:
-        """(number of other documents that use a name of it, document) for every document with used names."""
+        """(number of other documents that use a name of it, document) for every document with used
+        names.
+        """
         for number, defined in self._defined.items():
             if count := sum(self._users[name] - (name in self._own[number]) for name in defined):
                 yield count, number

@@ -1,8 +1,9 @@
-"""Filling the folder of a library: texts into tables, passages into the full-text index, in commits that outlive a killed process.
+"""Filling the folder of a library: texts into tables, passages into the full-text index, in commits
+that outlive a killed process.
 
-The tables are the truth, and the index follows: a commit goes to the tables first, then to the index, and then the tables note that the
-index has it. Whatever was killed between two of these is done again from the tables when the folder is next opened, without reading
-any source.
+The tables are the truth, and the index follows: a commit goes to the tables first, then to the
+index, and then the tables note that the index has it. Whatever was killed between two of these is
+done again from the tables when the folder is next opened, without reading any source.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _HEAP_BYTES = 64_000_000
 
 
 class StoreWriter:
-    """Fills a new folder, or goes on with one. Use as a context manager; whoever holds it is the only writer."""
+    """Fills a new folder, or goes on with one. Use as a context manager; whoever holds it is the
+    only writer.
+    """
 
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
@@ -42,7 +45,9 @@ class StoreWriter:
         """Give the index what was committed to the tables alone."""
         for (number,) in self._db.execute("select document from removed"):
             self._writer.delete_documents_by_term("document", number)
-        rows = self._db.execute(f"select id, {COLUMNS} from documents where batch > ?", (self._indexed,))
+        rows = self._db.execute(
+            f"select id, {COLUMNS} from documents where batch > ?", (self._indexed,)
+        )
         for number, *row in rows:
             self._writer.delete_documents_by_term("document", number)
             self._index(number, cut_document(document_of(row)))
@@ -50,9 +55,17 @@ class StoreWriter:
         self._settle(max(last, self._indexed))
 
     def add(self, cut: Cut, source: str = "") -> int | None:
-        """Store a document and index its passages; returns its number, or None when its URL is already there."""
+        """Store a document and index its passages; returns its number, or None when its URL is
+        already there.
+        """
         document = cut.document
-        made = (cut.sketch, " ".join(cut.used), " ".join(cut.defined), source or document.url, self._batch)
+        made = (
+            cut.sketch,
+            " ".join(cut.used),
+            " ".join(cut.defined),
+            source or document.url,
+            self._batch,
+        )
         cursor = self._db.execute(INSERT, (*row_of(document), *made))
         if not cursor.rowcount or cursor.lastrowid is None:
             return None
@@ -62,13 +75,20 @@ class StoreWriter:
             self.commit()
         return cursor.lastrowid
 
-    def note(self, source: str, size: int = 0, mtime: int = 0, digest: str = "", reason: str = "") -> None:
+    def note(
+        self, source: str, size: int = 0, mtime: int = 0, digest: str = "", reason: str = ""
+    ) -> None:
         """Record a source as it was read, and why it gave no document, if it did not."""
-        self._db.execute("insert or replace into sources values (?, ?, ?, ?, ?)", (source, size, mtime, digest, reason))
+        self._db.execute(
+            "insert or replace into sources values (?, ?, ?, ?, ?)",
+            (source, size, mtime, digest, reason),
+        )
 
     def forget(self, source: str) -> None:
         """Remove a source and its documents."""
-        for (number,) in self._db.execute("select id from documents where source = ?", (source,)).fetchall():
+        for (number,) in self._db.execute(
+            "select id from documents where source = ?", (source,)
+        ).fetchall():
             self._db.execute("delete from documents where id = ?", (number,))
             self._db.execute("insert into removed values (?, ?)", (number, self._batch))
             self._writer.delete_documents_by_term("document", number)
@@ -78,13 +98,17 @@ class StoreWriter:
         """Remove every source that is not among `kept`."""
         self._db.execute("create temp table kept (name text primary key)")
         self._db.executemany("insert or ignore into kept values (?)", ((name,) for name in kept))
-        for (name,) in self._db.execute("select name from sources where name not in kept").fetchall():
+        for (name,) in self._db.execute(
+            "select name from sources where name not in kept"
+        ).fetchall():
             self.forget(name)
         self._db.execute("drop table kept")
 
     def source(self, name: str) -> tuple[int, int, str] | None:
         """Size, mtime in ns and digest of a source as it was last read; None for an unknown one."""
-        row: tuple[int, int, str] | None = self._db.execute("select size, mtime, digest from sources where name = ?", (name,)).fetchone()
+        row: tuple[int, int, str] | None = self._db.execute(
+            "select size, mtime, digest from sources where name = ?", (name,)
+        ).fetchone()
         return row
 
     def documents(self, source: str) -> list[Document]:
@@ -131,7 +155,9 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count what documents use of each other, and close the folder for good: from now on it is only read."""
+        """Count what documents use of each other, and close the folder for good: from now on it is
+        only read.
+        """
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -140,32 +166,49 @@ class StoreWriter:
 
     def _note_uses(self) -> None:
         census = Census()
-        for number, used, defined in self._db.execute("select id, used, defined from documents where used != '' or defined != ''"):
+        for number, used, defined in self._db.execute(
+            "select id, used, defined from documents where used != '' or defined != ''"
+        ):
             census.add(number, defined.split(), frozenset(used.split()))
         self._db.execute("delete from used")
         self._db.execute("update documents set uses = 0 where uses > 0")
         for uses, number in census.uses():
             self._db.execute("update documents set uses = ? where id = ?", (uses, number))
-            (url,) = self._db.execute("select url from documents where id = ?", (number,)).fetchone()
-            self._db.executemany("insert into used values (?, ?, ?)", ((name, uses, number) for name in packages_of(url)))
+            (url,) = self._db.execute(
+                "select url from documents where id = ?", (number,)
+            ).fetchone()
+            self._db.executemany(
+                "insert into used values (?, ?, ?)",
+                ((name, uses, number) for name in packages_of(url)),
+            )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if kind is None:
             self.finish()
         self._db.close()
 
 
 def indexed(document: Document, passage: Piece, title: str) -> tantivy.Document:
-    """A passage as the index takes it, but for its document's number; `title` is the document's, spread."""
+    """A passage as the index takes it, but for its document's number; `title` is the document's,
+    spread.
+    """
     body = document.markdown[passage.start : passage.end]
     entry = tantivy.Document(start=passage.start, end=passage.end)
     entry.add_text("title", title)
     entry.add_text("heading", spread(passage.heading))
     entry.add_text("body", spaced(body))
-    entry.add_text("names", f"{document.title} {document.url.partition('://')[2].replace('/', ' ')} {passage.heading}")
+    entry.add_text(
+        "names",
+        f"{document.title} {document.url.partition('://')[2].replace('/', ' ')} {passage.heading}",
+    )
     if terms := signed(f"{document.title} {body}"):
         entry.add_text("signed", " ".join(terms))
     return entry

@@ -18,17 +18,22 @@ from spadework.tools.search.failure import OPEN, Access, failure, parsed, withou
 AGENT = "spadework"
 #: The largest answer that is read, in bytes; a hundred results with abstracts take a tenth of it.
 MOST_BYTES = 5_000_000
-#: Only these encodings are asked for: both are undone in small pieces, so that the limit is met before memory is.
+#: Only these encodings are asked for: both are undone in small pieces, so that the limit is met
+#: before memory is.
 _ENCODINGS = "gzip, deflate"
 
 
 def read_key(secret: SecretStr | None, variable: str) -> str:
-    """The key that a variable holds. Raises SettingsError, without it, where there is none or it cannot stand in a header."""
+    """The key that a variable holds. Raises SettingsError, without it, where there is none or it
+    cannot stand in a header.
+    """
     key = secret.get_secret_value().strip() if secret else ""
     if not key:
         raise SettingsError(f"{variable} is not set.")
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise SettingsError(f"{variable} cannot be a key: it holds spaces or other characters that no key has.")
+        raise SettingsError(
+            f"{variable} cannot be a key: it holds spaces or other characters that no key has."
+        )
     return key
 
 
@@ -42,13 +47,24 @@ class Service:
         self._headers = {"User-Agent": agent, "Accept-Encoding": _ENCODINGS, **access.headers}
         self._verify = _certificates() if url.lower().startswith("https://") else False
 
-    async def json(self, path: str, *, seconds: float, params: Mapping[str, str] | None = None, body: Any = None) -> Any:
-        """The JSON that the service answers: to a GET, or with a `body` to a POST. Raises SearchError (QuotaSpent) within `seconds`."""
+    async def json(
+        self,
+        path: str,
+        *,
+        seconds: float,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+    ) -> Any:
+        """The JSON that the service answers: to a GET, or with a `body` to a POST. Raises
+        SearchError (QuotaSpent) within `seconds`.
+        """
         answer = await self._ask(path, seconds, params, body)
         found = parsed(answer)
         if found is None:
             kind = answer.headers.get("content-type", "").partition(";")[0]
-            raise SearchError(f"{self._label} did not answer with whole JSON ({kind[:40] or 'of no type'}).")
+            raise SearchError(
+                f"{self._label} did not answer with whole JSON ({kind[:40] or 'of no type'})."
+            )
         return found
 
     async def content(self, path: str, *, seconds: float, params: Mapping[str, str]) -> bytes:
@@ -60,7 +76,9 @@ class Service:
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """The list at `path` of an answer. Raises SearchError (QuotaSpent) with the service's own words where there is none."""
+        """The list at `path` of an answer. Raises SearchError (QuotaSpent) with the service's own
+        words where there is none.
+        """
         found = answer
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
@@ -72,16 +90,31 @@ class Service:
         """The error of an answer that did not come in time."""
         return SearchError(f"{self._label} did not answer within {seconds:g} s.")
 
-    async def _ask(self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any) -> httpx.Response:
-        method, redirects = ("GET" if body is None else "POST"), not self._access.secret  # a key goes nowhere else
+    async def _ask(
+        self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
+    ) -> httpx.Response:
+        method, redirects = (
+            ("GET" if body is None else "POST"),
+            not self._access.secret,
+        )  # a key goes nowhere else
         try:
-            async with asyncio.timeout(seconds), httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None) as client:
-                request = client.build_request(method, self._url + path, params=params, json=body, headers=self._headers)
-                answer = await self._whole(await client.send(request, follow_redirects=redirects, stream=True))
+            async with (
+                asyncio.timeout(seconds),
+                httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None) as client,
+            ):
+                request = client.build_request(
+                    method, self._url + path, params=params, json=body, headers=self._headers
+                )
+                answer = await self._whole(
+                    await client.send(request, follow_redirects=redirects, stream=True)
+                )
         except TimeoutError:
             raise self.late(seconds) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise SearchError(f"{self._label} could not be asked: {self._access.shown(str(error)) or type(error).__name__}.") from None
+            raise SearchError(
+                f"{self._label} could not be asked:"
+                f" {self._access.shown(str(error)) or type(error).__name__}."
+            ) from None
         if answer.status_code != httpx.codes.OK:
             raise failure(self._label, self._access, answer)
         return answer
@@ -93,11 +126,19 @@ class Service:
             body += piece
             if len(body) > MOST_BYTES:
                 raise SearchError(f"{self._label} answered with more than {MOST_BYTES / 1e6:g} MB.")
-        kept = {name: value for name, value in answer.headers.items() if name in ("content-type", "retry-after")}
-        return httpx.Response(answer.status_code, headers=kept, content=bytes(body), request=answer.request)
+        kept = {
+            name: value
+            for name, value in answer.headers.items()
+            if name in ("content-type", "retry-after")
+        }
+        return httpx.Response(
+            answer.status_code, headers=kept, content=bytes(body), request=answer.request
+        )
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Reading the certificates takes as long as a search, so they are read once, and not for plain HTTP."""
+    """Reading the certificates takes as long as a search, so they are read once, and not for plain
+    HTTP.
+    """
     return httpx.create_ssl_context()

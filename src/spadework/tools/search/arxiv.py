@@ -25,26 +25,44 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Preprints with any of the query's terms, most relevant first, with their abstracts. See `Provider.search`.
+        """Preprints with any of the query's terms, most relevant first, with their abstracts. See
+        `Provider.search`.
 
-        Recent ones are those submitted within the time, still by relevance: sorted by date, any of the words would do.
+        Recent ones are those submitted within the time, still by relevance: sorted by date, any of
+        the words would do.
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
         first = since(freshness_of(query))
-        asked = f"({asked}) AND submittedDate:[{first:%Y%m%d}0000 TO 299912312359]" if first else asked
-        params = {"search_query": asked, "start": "0", "max_results": str(limit), "sortBy": "relevance", "sortOrder": "descending"}
-        return numbered(rows(await self._service.content("/query", params=params, seconds=seconds)), self.name, query, limit)
+        asked = (
+            f"({asked}) AND submittedDate:[{first:%Y%m%d}0000 TO 299912312359]" if first else asked
+        )
+        params = {
+            "search_query": asked,
+            "start": "0",
+            "max_results": str(limit),
+            "sortBy": "relevance",
+            "sortOrder": "descending",
+        }
+        return numbered(
+            rows(await self._service.content("/query", params=params, seconds=seconds)),
+            self.name,
+            query,
+            limit,
+        )
 
 
 def rows(feed: bytes) -> list[Row]:
     """The entries of an Atom feed. Entities are not resolved and nothing is loaded.
 
-    Raises SearchError for what is no whole feed and for arXiv's errors, which come as an entry, QuotaSpent for its limit of requests.
+    Raises SearchError for what is no whole feed and for arXiv's errors, which come as an entry,
+    QuotaSpent for its limit of requests.
     """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv answered that there were too many requests.")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False
+    )
     try:
         root = etree.fromstring(feed, parser)
     except etree.XMLSyntaxError:
@@ -53,11 +71,17 @@ def rows(feed: bytes) -> list[Row]:
         raise SearchError("arXiv did not answer with an Atom feed.")
     found = [_row(entry) for entry in root.iterfind(f"{_ATOM}entry")]
     if found and "/api/errors" in found[0].url:
-        raise SearchError(f"arXiv could not answer: {str(found[0].snippet)[:200].rstrip('.') or 'it does not say why'}.")
+        raise SearchError(
+            "arXiv could not answer:"
+            f" {str(found[0].snippet)[:200].rstrip('.') or 'it does not say why'}."
+        )
     return found
 
 
 def _row(entry: etree._Element) -> Row:
-    texts = {name: " ".join((entry.findtext(_ATOM + name) or "").split()) for name in ("id", "title", "summary", "published")}
+    texts = {
+        name: " ".join((entry.findtext(_ATOM + name) or "").split())
+        for name in ("id", "title", "summary", "published")
+    }
     url = texts["id"].replace("http://arxiv.org/", "https://arxiv.org/", 1)
     return Row(url, texts["title"], texts["summary"], texts["published"])

@@ -27,14 +27,26 @@ class Brave:
 
     def __init__(self, key: SecretStr | None, *, url: str = URL, agent: str = AGENT) -> None:
         secret = read_key(key, "BRAVE_API_KEY")
-        self._service = Service("Brave", url, Access({"X-Subscription-Token": secret}, secret, "check BRAVE_API_KEY"), agent)
+        self._service = Service(
+            "Brave",
+            url,
+            Access({"X-Subscription-Token": secret}, secret, "check BRAVE_API_KEY"),
+            agent,
+        )
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 20 results, for queries about now those of the past month. See `Provider.search`."""
+        """At most 20 results, for queries about now those of the past month. See
+        `Provider.search`.
+        """
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
         asked = " ".join([" ".join(words)[: _QUERY_CHARS - len(" ".join(sites)) - 1], *sites])
-        params = {"q": asked, "count": str(min(limit, _MOST)), "result_filter": "web", "text_decorations": "false"}
+        params = {
+            "q": asked,
+            "count": str(min(limit, _MOST)),
+            "result_filter": "web",
+            "text_decorations": "false",
+        }
         fresh = freshness_of(query)
         params |= {"freshness": _RANGES[fresh]} if fresh in _RANGES else {}
         answer = await self._service.json("/web/search", params=params, seconds=seconds)

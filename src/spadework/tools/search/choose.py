@@ -26,9 +26,11 @@ KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to ask, all of them for every query, and what the user should know about the choice.
+    """The providers to ask, all of them for every query, and what the user should know about the
+    choice.
 
-    `kept` are those whose results may be kept for other sessions: what they answer depends on the settings alone.
+    `kept` are those whose results may be kept for other sessions: what they answer depends on the
+    settings alone.
     """
 
     providers: tuple[Provider, ...]
@@ -37,22 +39,33 @@ class Choice:
 
     def search(self, settings: Settings) -> Search:
         """The providers with their limits and the results kept from before."""
-        return Search(self.providers, Manners(limits=settings.search_limits, cache=SearchCache.of(settings), kept=self.kept))
+        return Search(
+            self.providers,
+            Manners(limits=settings.search_limits, cache=SearchCache.of(settings), kept=self.kept),
+        )
 
 
-async def choose(settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()) -> Choice:
-    """The providers that `settings.search` names, and those that the caller brings along (`own`, see `own_providers`).
+async def choose(
+    settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
+) -> Choice:
+    """The providers that `settings.search` names, and those that the caller brings along (`own`,
+    see `own_providers`).
 
-    `open_library` is called only when the library is one of them. auto: those of the caller; else those that are configured (by their key
-    or address, the library by its paths); else DuckDuckGo where it can be reached; else the library, with a notice. Raises SettingsError
-    for an unknown name, and for a provider without the key or address it needs.
+    `open_library` is called only when the library is one of them. auto: those of the caller; else
+    those that are configured (by their key or address, the library by its paths); else DuckDuckGo
+    where it can be reached; else the library, with a notice. Raises SettingsError for an unknown
+    name, and for a provider without the key or address it needs.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
     offline = found == [LIBRARY] and not settings.library
     chosen = dict.fromkeys([*found, *(name for name in names if name != AUTO)])
     named = {name: await _providers(name, settings, open_library) for name in chosen}
-    notices = (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",) if offline else ()
+    notices = (
+        (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",)
+        if offline
+        else ()
+    )
     providers = [provider for made in named.values() for provider in made]
     names_taken = [provider.name for provider in providers]
     kept = frozenset(names_taken) - {LIBRARY}
@@ -63,11 +76,16 @@ def _names(settings: Settings) -> list[str]:
     names = [name.strip().lower() for name in settings.search.split(",") if name.strip()] or [AUTO]
     unknown = [name for name in names if name not in KNOWN]
     if unknown:
-        raise SettingsError(f"search cannot be {', '.join(unknown)[:80]!r}: the providers are {', '.join(KNOWN)}.")
+        raise SettingsError(
+            f"search cannot be {', '.join(unknown)[:80]!r}: the providers are {', '.join(KNOWN)}."
+        )
     for name in names:
         if name in PROVIDERS and PROVIDERS[name].lacking(settings):
             needed = PROVIDERS[name].variable
-            raise SettingsError(f"search cannot be {name!r} without its {'key' if 'KEY' in needed else 'address'}: set {needed}.")
+            raise SettingsError(
+                f"search cannot be {name!r} without its {'key' if 'KEY' in needed else 'address'}:"
+                f" set {needed}."
+            )
     if MCP in names and not settings.mcp_search:
         raise SettingsError("search cannot be 'mcp' without its tool: set SPADEWORK_MCP_SEARCH.")
     return names
@@ -78,16 +96,24 @@ async def _automatic(settings: Settings) -> list[str]:
     configured += [MCP] * bool(settings.mcp_search) + [LIBRARY] * bool(settings.library)
     if configured:
         return configured
-    return ["duckduckgo"] if await reachable(HOST, 443, seconds=settings.probe_seconds) else [LIBRARY]
+    return (
+        ["duckduckgo"] if await reachable(HOST, 443, seconds=settings.probe_seconds) else [LIBRARY]
+    )
 
 
-async def _providers(name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]) -> Sequence[Provider]:
+async def _providers(
+    name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
+) -> Sequence[Provider]:
     if name in PROVIDERS:
         return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
     if name == MCP:
-        from spadework.tools.search.mcp_tool import mcp_searches  # a client that most runs do not need
+        from spadework.tools.search.mcp_tool import (
+            mcp_searches,
+        )  # a client that most runs do not need
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
-    from spadework.tools.search.library import LibrarySearch  # opens with an index that most runs on the web do not need
+    from spadework.tools.search.library import (
+        LibrarySearch,
+    )  # opens with an index that most runs on the web do not need
 
     return [LibrarySearch(await open_library())]

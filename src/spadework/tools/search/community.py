@@ -1,4 +1,6 @@
-"""Any search tool or retriever of LangChain as a provider. LangChain itself is not imported: the object brings what is needed."""
+"""Any search tool or retriever of LangChain as a provider. LangChain itself is not imported: the
+object brings what is needed.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from spadework.values import Hit, Query
 class LangChainSearch:
     """Searches with a LangChain tool or retriever. `name` is one lower-case word.
 
-    A tool that only blocks runs in a thread, which goes on after the deadline until the tool ends by itself.
+    A tool that only blocks runs in a thread, which goes on after the deadline until the tool ends
+    by itself.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -30,8 +33,12 @@ class LangChainSearch:
                 answer = await self._source.ainvoke(with_sites(query))
         except TimeoutError:
             raise SearchError(f"{self.name} did not answer within {seconds:g} s.") from None
-        except Exception as error:  # what a foreign tool raises is not known, and its words may hold its key
-            raise SearchError(f"{self.name} could not be searched: {type(error).__name__}.") from error
+        except (
+            Exception
+        ) as error:  # what a foreign tool raises is not known, and its words may hold its key
+            raise SearchError(
+                f"{self.name} could not be searched: {type(error).__name__}."
+            ) from error
         results = listed(answer)
         if results is None:
             raise SearchError(f"{self.name} answered without a list of results.")

@@ -1,4 +1,6 @@
-"""Keeping a search to some domains, or away from them: as operators of the query, and on the results, whatever the provider did."""
+"""Keeping a search to some domains, or away from them: as operators of the query, and on the
+results, whatever the provider did.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +17,31 @@ _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*
 
 
 def domains(named: Iterable[str]) -> list[str]:
-    """The domains among these texts, each once: `https://www.Example.org/x` is example.org; what is no domain is left out."""
+    """The domains among these texts, each once: `https://www.Example.org/x` is example.org; what is
+    no domain is left out.
+    """
     hosts = (text.strip().lower()[:300].rpartition("://")[2] for text in named)
     found = (re.split(r"[/:?#]", host, maxsplit=1)[0].removeprefix("www.") for host in hosts)
     return list(dict.fromkeys(domain for domain in found if _DOMAIN.fullmatch(domain)))
 
 
 def with_sites(query: Query, text: str = "") -> str:
-    """The query's text (or `text` in its place) with `site:` operators for its domains, as search engines know them."""
+    """The query's text (or `text` in its place) with `site:` operators for its domains, as search
+    engines know them.
+    """
     inside = " OR ".join(f"site:{domain}" for domain in domains(query.include_domains)[:MOST_SITES])
     outside = " ".join(f"-site:{domain}" for domain in domains(query.exclude_domains)[:MOST_SITES])
-    return " ".join(part for part in (text or query.text, f"({inside})" if " OR " in inside else inside, outside) if part)
+    return " ".join(
+        part
+        for part in (text or query.text, f"({inside})" if " OR " in inside else inside, outside)
+        if part
+    )
 
 
 def wanted(query: Query, url: str) -> bool:
-    """Whether a page may be among the results of a query. Documents of a library always may: they are nobody's domain."""
+    """Whether a page may be among the results of a query. Documents of a library always may: they
+    are nobody's domain.
+    """
     if not url.startswith(("http://", "https://")):
         return True
     host = host_of(url).lower()

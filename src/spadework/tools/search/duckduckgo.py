@@ -1,7 +1,7 @@
 """Searching DuckDuckGo without a key, through the package `ddgs`.
 
-That package blocks, keeps threads and may hang, so every search runs in a child process that is killed at its deadline: this module, run
-with the question as JSON on its standard input.
+That package blocks, keeps threads and may hang, so every search runs in a child process that is
+killed at its deadline: this module, run with the question as JSON on its standard input.
 """
 
 from __future__ import annotations
@@ -35,10 +35,18 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """The first page of results, about 10; for questions about now of the news. See `Provider.search`."""
+        """The first page of results, about 10; for questions about now of the news. See
+        `Provider.search`.
+        """
         fresh = freshness_of(query)
         asked = json.dumps(
-            {"query": with_sites(query), "limit": limit, "seconds": seconds, "since": _RANGES.get(fresh), "news": fresh == "now"}
+            {
+                "query": with_sites(query),
+                "limit": limit,
+                "seconds": seconds,
+                "since": _RANGES.get(fresh),
+                "news": fresh == "now",
+            }
         )
         try:
             async with asyncio.timeout(seconds):
@@ -49,7 +57,9 @@ class DuckDuckGo:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """The hits of what the child process answered, `{"results": […]}`; raises SearchError for `{"error": …}` and for anything else."""
+    """The hits of what the child process answered, `{"results": […]}`; raises SearchError for
+    `{"error": …}` and for anything else.
+    """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
@@ -71,18 +81,26 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """What went wrong, from the words of ddgs. It says "no results" also when DuckDuckGo refuses to answer, so that is no finding."""
+    """What went wrong, from the words of ddgs. It says "no results" also when DuckDuckGo refuses to
+    answer, so that is no finding.
+    """
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo answered that there were too many requests.")
     if "No results" in text:
         return SearchError("DuckDuckGo gave no results, as it does when it limits requests.")
     if "DNSError" in text or "ConnectError" in text:
         return SearchError("DuckDuckGo could not be reached.")
-    return SearchError(f"DuckDuckGo could not be searched: {text[:200]}." if text else "The search of DuckDuckGo broke off.")
+    return SearchError(
+        f"DuckDuckGo could not be searched: {text[:200]}."
+        if text
+        else "The search of DuckDuckGo broke off."
+    )
 
 
 async def _ask_child(asked: bytes) -> Any:
-    """What the child process answers, None when it broke off. However this ends, no process is left."""
+    """What the child process answers, None when it broke off. However this ends, no process is
+    left.
+    """
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-P", "-m", __name__),
@@ -103,7 +121,9 @@ async def _ask_child(asked: bytes) -> Any:
         return None
 
 
-def _answer(query: str, limit: int, seconds: float, since: str | None, news: bool) -> dict[str, Any]:
+def _answer(
+    query: str, limit: int, seconds: float, since: str | None, news: bool
+) -> dict[str, Any]:
     from ddgs import DDGS
     from ddgs.exceptions import DDGSException
 
@@ -116,7 +136,9 @@ def _answer(query: str, limit: int, seconds: float, since: str | None, news: boo
 
 
 def _main() -> None:
-    """The child process: one search, and no longer than its deadline even when nobody is there any more to kill it."""
+    """The child process: one search, and no longer than its deadline even when nobody is there any
+    more to kill it.
+    """
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

@@ -1,4 +1,6 @@
-"""Asking several providers: results kept from before first, each at the pace it allows, going on without those that fail."""
+"""Asking several providers: results kept from before first, each at the pace it allows, going on
+without those that fail.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ GRACE_SECONDS = 1.0
 
 @dataclass
 class _Breaker:
-    """How one provider fared: failures in a row, until when it is left out, and whether that was said."""
+    """How one provider fared: failures in a row, until when it is left out, and whether that was
+    said.
+    """
 
     failures: int = 0
     until: float = 0.0
@@ -35,7 +39,9 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """How providers are asked. `limits` are those of the settings; `kept` are the providers whose results `cache` holds."""
+    """How providers are asked. `limits` are those of the settings; `kept` are the providers whose
+    results `cache` holds.
+    """
 
     lanes: Lanes = LANES
     limits: Mapping[str, tuple[float, int]] = field(default_factory=lambda: MappingProxyType({}))
@@ -47,7 +53,11 @@ class Search:
     """The providers of a run and how they fared. `clock` counts seconds."""
 
     def __init__(
-        self, providers: Sequence[Provider], manners: Manners | None = None, *, clock: Callable[[], float] = time.monotonic
+        self,
+        providers: Sequence[Provider],
+        manners: Manners | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.providers = tuple(providers)
         self.waits = Waits()
@@ -55,30 +65,53 @@ class Search:
         self._clock = clock
         self._breakers = {provider.name: _Breaker() for provider in self.providers}
 
-    async def search(self, query: Query, *, limit: int, seconds: float) -> list[tuple[str, list[Hit] | SearchError]]:
-        """What every provider answers, all asked at once, by name in the order of `providers`: its hits or its failure.
+    async def search(
+        self, query: Query, *, limit: int, seconds: float
+    ) -> list[tuple[str, list[Hit] | SearchError]]:
+        """What every provider answers, all asked at once, by name in the order of `providers`: its
+        hits or its failure.
 
-        One that is left out after failing too often is in the list once, with that as its error, and then missing until it is asked again.
+        One that is left out after failing too often is in the list once, with that as its error,
+        and then missing until it is asked again.
         """
         asked = [provider for provider in self.providers if self._mentioned(provider)]
         async with asyncio.TaskGroup() as group:
-            answers = [group.create_task(self._answer(provider, query, limit, seconds)) for provider in asked]
-        return [(provider.name, answer.result()) for provider, answer in zip(asked, answers, strict=True)]
+            answers = [
+                group.create_task(self._answer(provider, query, limit, seconds))
+                for provider in asked
+            ]
+        return [
+            (provider.name, answer.result())
+            for provider, answer in zip(asked, answers, strict=True)
+        ]
 
     async def known(self, provider: Provider, query: Query, *, limit: int) -> list[Hit] | None:
-        """The hits that were kept of the same question, None where it must be asked. Costs no search."""
+        """The hits that were kept of the same question, None where it must be asked. Costs no
+        search.
+        """
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None
 
     async def ask(
-        self, provider: Provider, query: Query, *, limit: int, seconds: float, charge: Callable[[], None] = lambda: None
+        self,
+        provider: Provider,
+        query: Query,
+        *,
+        limit: int,
+        seconds: float,
+        charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """The hits of one provider within the query's domains, asked now and kept for later. `charge` is called before every request.
+        """The hits of one provider within the query's domains, asked now and kept for later.
+        `charge` is called before every request.
 
-        Raises SearchError when it fails and while it is left out, Throttled when its turn does not come within `seconds`.
+        Raises SearchError when it fails and while it is left out, Throttled when its turn does not
+        come within `seconds`.
         """
         if self._left_out(self._breakers[provider.name]):
-            raise SearchError(f"{provider.name} is left out for {PAUSE_SECONDS:g} s after {FAILURES} failures in a row.")
+            raise SearchError(
+                f"{provider.name} is left out for {PAUSE_SECONDS:g} s after {FAILURES} failures in"
+                " a row."
+            )
         asked = partial(self._asked, provider, query, limit, charge)
         found = await self._in_turn(provider.name, asked, seconds)
         hits = [hit for hit in found if wanted(query, hit.url)]
@@ -88,10 +121,16 @@ class Search:
 
     async def close(self) -> None:
         """End what providers hold open, such as the processes of MCP servers."""
-        await asyncio.gather(*(provider.close() for provider in self.providers if isinstance(provider, Closing)))
+        await asyncio.gather(
+            *(provider.close() for provider in self.providers if isinstance(provider, Closing))
+        )
 
-    async def _in_turn(self, name: str, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float) -> list[Hit]:
-        """Ask when it is one's turn; once more where the provider named a time to come back and that is before the end."""
+    async def _in_turn(
+        self, name: str, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
+    ) -> list[Hit]:
+        """Ask when it is one's turn; once more where the provider named a time to come back and
+        that is before the end.
+        """
         until, again = self._clock() + seconds, True
         pace = limit_of(name, self._manners.limits)
         if pace is None:
@@ -113,7 +152,14 @@ class Search:
                     raise
                 again = False
 
-    async def _asked(self, provider: Provider, query: Query, limit: int, charge: Callable[[], None], seconds: float) -> list[Hit]:
+    async def _asked(
+        self,
+        provider: Provider,
+        query: Query,
+        limit: int,
+        charge: Callable[[], None],
+        seconds: float,
+    ) -> list[Hit]:
         breaker = self._breakers[provider.name]
         charge()
         try:
@@ -123,17 +169,24 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # One that says when to come back is waited for in its queue; leaving it out would only be longer.
+            # One that says when to come back is waited for in its queue; leaving it out would only
+            # be longer.
             if not (isinstance(error, QuotaSpent) and error.retry_after is not None):
                 self._failed(breaker)
             raise
         self._breakers[provider.name] = _Breaker()
         return hits
 
-    async def _answer(self, provider: Provider, query: Query, limit: int, seconds: float) -> list[Hit] | SearchError:
+    async def _answer(
+        self, provider: Provider, query: Query, limit: int, seconds: float
+    ) -> list[Hit] | SearchError:
         try:
             kept = await self.known(provider, query, limit=limit)
-            return await self.ask(provider, query, limit=limit, seconds=seconds) if kept is None else kept
+            return (
+                await self.ask(provider, query, limit=limit, seconds=seconds)
+                if kept is None
+                else kept
+            )
         except SearchError as error:
             return error
 

@@ -1,4 +1,6 @@
-"""What a search service answers in place of results, as errors of one sentence that never hold the key."""
+"""What a search service answers in place of results, as errors of one sentence that never hold the
+key.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,12 @@ import httpx
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.dates import moment
 
-#: Statuses that say the quota is used up: payment required, and the two of Tavily for a plan and for pay-as-you-go.
+#: Statuses that say the quota is used up: payment required, and the two of Tavily for a plan and
+#: for pay-as-you-go.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
-#: What services write when the quota is used up or the key is wrong, also under other statuses: Serper 400, Brave 422, MediaWiki 200.
+#: What services write when the quota is used up or the key is wrong, also under other statuses:
+#: Serper 400, Brave 422, MediaWiki 200.
 _QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
 _KEY = ("api key", "api_key", "subscription token")
 #: Where services say in words what went wrong, the most telling first.
@@ -25,7 +29,9 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """How a service lets us in: the headers it wants, the secret it knows us by, and what mends a refusal."""
+    """How a service lets us in: the headers it wants, the secret it knows us by, and what mends a
+    refusal.
+    """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
@@ -33,7 +39,9 @@ class Access:
 
     def shown(self, text: str) -> str:
         """A text of the service in one line, short, without the secret."""
-        return " ".join((text.replace(self.secret, "…") if self.secret else text).split())[:_WORDS_CHARS].rstrip(".")
+        return " ".join((text.replace(self.secret, "…") if self.secret else text).split())[
+            :_WORDS_CHARS
+        ].rstrip(".")
 
 
 #: No key, and nothing to mend.
@@ -41,15 +49,22 @@ OPEN = Access()
 
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
-    """The error that an answer with another status than 200 stands for; QuotaSpent says how long to wait where the service does."""
+    """The error that an answer with another status than 200 stands for; QuotaSpent says how long to
+    wait where the service does.
+    """
     status, words = answer.status_code, access.shown(_words(parsed(answer)))
     if status == httpx.codes.TOO_MANY_REQUESTS:
         wait = answer.headers.get("retry-after", "")
-        return QuotaSpent(f"{label} answered that there were too many requests{_wait(wait)}.", retry_after=seconds_to_wait(wait))
+        return QuotaSpent(
+            f"{label} answered that there were too many requests{_wait(wait)}.",
+            retry_after=seconds_to_wait(wait),
+        )
     if status in _SPENT or _tells_of(_QUOTA, words):
         return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")
     if status in _REFUSED or _tells_of(_KEY, words):
-        return SearchError(f"{label} refused the request (status {status}){': ' * bool(access.mend)}{access.mend}.")
+        return SearchError(
+            f"{label} refused the request (status {status}){': ' * bool(access.mend)}{access.mend}."
+        )
     return SearchError(f"{label} answered with status {status}{': ' * bool(words)}{words}.")
 
 
@@ -87,7 +102,9 @@ def _tells_of(signs: Sequence[str], words: str) -> bool:
 
 
 def seconds_to_wait(retry_after: str, now: datetime | None = None) -> float | None:
-    """The seconds that a Retry-After header names, which holds seconds or a date (RFC 9110, 10.2.3); None where it names none."""
+    """The seconds that a Retry-After header names, which holds seconds or a date (RFC 9110,
+    10.2.3); None where it names none.
+    """
     if retry_after.isascii() and retry_after.isdigit():
         return float(retry_after[:9])
     until = moment(retry_after)
@@ -95,7 +112,9 @@ def seconds_to_wait(retry_after: str, now: datetime | None = None) -> float | No
 
 
 def _wait(retry_after: str) -> str:
-    """The end of a sentence from a Retry-After header, which holds seconds or a date (RFC 9110, 10.2.3)."""
+    """The end of a sentence from a Retry-After header, which holds seconds or a date (RFC 9110,
+    10.2.3).
+    """
     if retry_after.isascii() and retry_after.isdigit():
         return f"; it asks to wait {retry_after[:9]} s"
     until = moment(retry_after)

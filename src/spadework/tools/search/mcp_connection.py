@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: A connection that was told to end is cut after so long. The client itself kills a process that does not end, with all its children,
-#: which takes it seven seconds at most, and must not be disturbed while it does.
+#: A connection that was told to end is cut after so long. The client itself kills a process that
+#: does not end, with all its children, which takes it seven seconds at most, and must not be
+#: disturbed while it does.
 CLOSE_SECONDS = 10.0
 
 
 class Connection:
-    """One client of an MCP server at `where`, an address or a command line, opened at its first use and again when it broke.
+    """One client of an MCP server at `where`, an address or a command line, opened at its first use
+    and again when it broke.
 
-    The client lives in a task of its own: its parts must end in the task in which they began, and searches are many tasks.
+    The client lives in a task of its own: its parts must end in the task in which they began, and
+    searches are many tasks.
     """
 
     def __init__(self, where: str) -> None:
@@ -40,7 +43,9 @@ class Connection:
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """What `work` gives with the client. Where that fails, the next use connects anew. The caller sets the deadline."""
+        """What `work` gives with the client. Where that fails, the next use connects anew. The
+        caller sets the deadline.
+        """
         if self._ready is None:
             self._ready, self._closing = asyncio.get_running_loop().create_future(), asyncio.Event()
             task = asyncio.create_task(_serve(self._where, self._ready, self._closing))
@@ -56,7 +61,9 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """End the connection, and the process where there is one. However often this is cancelled, it waits until that is done."""
+        """End the connection, and the process where there is one. However often this is cancelled,
+        it waits until that is done.
+        """
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
@@ -84,12 +91,18 @@ class Connection:
             task.cancel()
 
     def _ended(self, ready: asyncio.Future[Client], task: asyncio.Task[None]) -> None:
-        """A client is gone. Who still waits for it is told why; whatever a server's way of failing is, it is no error of ours."""
+        """A client is gone. Who still waits for it is told why; whatever a server's way of failing
+        is, it is no error of ours.
+        """
         self._tasks.discard(task)
         self._was_cut.discard(task)
         error = None if task.cancelled() else task.exception()
         if not ready.done():
-            ready.set_exception(SearchError(f"could not be connected to: {_innermost(error) if error else 'it was closed'}"))
+            ready.set_exception(
+                SearchError(
+                    f"could not be connected to: {_innermost(error) if error else 'it was closed'}"
+                )
+            )
             ready.exception()  # also where nobody waits any more
         if ready is self._ready:
             self._ready = None
@@ -125,7 +138,9 @@ def is_address(where: str) -> bool:
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """The variables at the beginning of a command line, and its words. Raises SettingsError for one without a command."""
+    """The variables at the beginning of a command line, and its words. Raises SettingsError for one
+    without a command.
+    """
     try:
         words = shlex.split(where)
     except ValueError:
@@ -135,12 +150,17 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
         name, _, value = words.pop(0).partition("=")
         env[name] = value
     if not words:
-        raise SettingsError("mcp_search cannot be read: behind each @ stands the address of an MCP server, or the command that starts it.")
+        raise SettingsError(
+            "mcp_search cannot be read: behind each @ stands the address of an MCP server, or the"
+            " command that starts it."
+        )
     return env, words
 
 
 def _innermost(error: BaseException) -> str:
-    """The kind of error inside the groups in which the client wraps it; its words may hold a key."""
+    """The kind of error inside the groups in which the client wraps it; its words may hold a
+    key.
+    """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return type(error).__name__

@@ -21,14 +21,37 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
 #: Names that tools give to what is searched for and to the number of results, the usual ones first.
-_QUERY = ("query", "q", "search_query", "searchquery", "search_term", "keywords", "question", "text", "input")
-_LIMIT = ("max_results", "limit", "count", "num_results", "numresults", "num", "top_k", "k", "n", "size")
+_QUERY = (
+    "query",
+    "q",
+    "search_query",
+    "searchquery",
+    "search_term",
+    "keywords",
+    "question",
+    "text",
+    "input",
+)
+_LIMIT = (
+    "max_results",
+    "limit",
+    "count",
+    "num_results",
+    "numresults",
+    "num",
+    "top_k",
+    "k",
+    "n",
+    "size",
+)
 _WORDS_CHARS = 200
 
 
 @dataclass(frozen=True)
 class _Asking:
-    """How a tool wants to be asked: the names of its parameters, "" for none, and the most results it gives."""
+    """How a tool wants to be asked: the names of its parameters, "" for none, and the most results
+    it gives.
+    """
 
     query: str
     limit: str = ""
@@ -36,7 +59,9 @@ class _Asking:
 
 
 class McpSearch:
-    """Searches with the tool `tool` of the MCP server at `where`, an address or a command line; connected when first asked."""
+    """Searches with the tool `tool` of the MCP server at `where`, an address or a command line;
+    connected when first asked.
+    """
 
     def __init__(self, tool: str, where: str, name: str = "mcp") -> None:
         self.name = name
@@ -59,8 +84,12 @@ class McpSearch:
             raise SearchError(f"{self.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
             raise SearchError(f"{self.name} {error}.") from None
-        except Exception as error:  # what a client raises is not known, and its words may hold a key
-            raise SearchError(f"{self.name} could not be searched: {type(error).__name__}.") from error
+        except (
+            Exception
+        ) as error:  # what a client raises is not known, and its words may hold a key
+            raise SearchError(
+                f"{self.name} could not be searched: {type(error).__name__}."
+            ) from error
         return numbered(self._rows(answer), self.name, query, limit)
 
     async def close(self) -> None:
@@ -77,16 +106,23 @@ class McpSearch:
                 break
         found = next((tool for tool in tools if tool.name == self._tool), None)
         if found is None:
-            raise SearchError(f"has no tool {self._tool[:80]!r}, but {', '.join(tool.name for tool in tools)[:200] or 'none'}")
+            raise SearchError(
+                f"has no tool {self._tool[:80]!r}, but"
+                f" {', '.join(tool.name for tool in tools)[:200] or 'none'}"
+            )
         return _asking(found.input_schema)
 
     def _rows(self, answer: CallToolResult) -> list[Row]:
-        """The results of an answer: structured, JSON in a text, links to resources, or links in a text."""
+        """The results of an answer: structured, JSON in a text, links to resources, or links in a
+        text.
+        """
         texts = [part.text for part in answer.content if part.type == "text"]
         if answer.is_error:
             raise self._failed(" ".join(" ".join(texts).split())[:_WORDS_CHARS].rstrip("."))
         links = [part for part in answer.content if part.type == "resource_link"]
-        resources = [Row(str(link.uri), link.title or link.name, link.description) for link in links]
+        resources = [
+            Row(str(link.uri), link.title or link.name, link.description) for link in links
+        ]
         candidates = [answer.structured_content, *texts]
         found = [results for results in map(listed, candidates) if results is not None]
         if found:
@@ -102,7 +138,8 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """The providers that the setting `mcp_search` names, `TOOL @ ADDRESS or COMMAND; …`: mcp, mcp-2, …
+    """The providers that the setting `mcp_search` names, `TOOL @ ADDRESS or COMMAND; …`: mcp,
+    mcp-2, …
 
     Raises SettingsError, which never holds what stands behind an @, since that may be a key.
     """
@@ -110,7 +147,10 @@ def mcp_searches(setting: str) -> list[McpSearch]:
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):
         tool, at, where = (part.strip() for part in one.partition("@"))
         if not at or not re.fullmatch(r"[\w./-]{1,128}", tool):
-            raise SettingsError(f"mcp_search cannot be read at its part {n}: write TOOL @ ADDRESS, or TOOL @ COMMAND LINE.")
+            raise SettingsError(
+                f"mcp_search cannot be read at its part {n}: write TOOL @ ADDRESS, or TOOL @"
+                " COMMAND LINE."
+            )
         if not is_address(where):
             command_of(where)
         made.append(McpSearch(tool, where, "mcp" if n == 1 else f"mcp-{n}"))
@@ -123,12 +163,18 @@ def _asking(schema: Mapping[str, Any]) -> _Asking:
     properties: dict[str, Any] = given if isinstance(given, dict) else {}
     known = {name.lower(): name for name in properties}
     needed = [(name, properties.get(name)) for name in schema.get("required", [])]
-    texts = [name for name, kind in needed if isinstance(kind, dict) and kind.get("type") == "string"]
-    query = next((known[name] for name in _QUERY if name in known), texts[0] if len(texts) == 1 else "")
+    texts = [
+        name for name, kind in needed if isinstance(kind, dict) and kind.get("type") == "string"
+    ]
+    query = next(
+        (known[name] for name in _QUERY if name in known), texts[0] if len(texts) == 1 else ""
+    )
     if not query:
         raise SearchError("has no parameter that could be a query")
     limit = next((known[name] for name in _LIMIT if name in known), "")
-    most = properties[limit].get("maximum") if limit and isinstance(properties[limit], dict) else None
+    most = (
+        properties[limit].get("maximum") if limit and isinstance(properties[limit], dict) else None
+    )
     return _Asking(query, limit, int(most) if isinstance(most, int | float) else 100)
 
 

@@ -25,15 +25,27 @@ class OpenAlex:
 
     def __init__(self, key: SecretStr | None = None, *, url: str = URL, agent: str = AGENT) -> None:
         secret = read_key(key, "OPENALEX_API_KEY") if key else ""
-        self._service = Service("OpenAlex", url, Access({}, secret, f"{'check' if key else 'set'} OPENALEX_API_KEY"), agent)
+        self._service = Service(
+            "OpenAlex",
+            url,
+            Access({}, secret, f"{'check' if key else 'set'} OPENALEX_API_KEY"),
+            agent,
+        )
         self._key = {"api_key": secret} if secret else {}
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """At most 100 works with their abstracts. See `Provider.search`."""
-        params = {"search": query.text, "per_page": str(min(limit, _MOST)), "select": _FIELDS, **self._key}
+        params = {
+            "search": query.text,
+            "per_page": str(min(limit, _MOST)),
+            "select": _FIELDS,
+            **self._key,
+        }
         first = since(freshness_of(query))
         params |= {"filter": f"from_publication_date:{first.isoformat()}"} if first else {}
-        results = self._service.results(await self._service.json("/works", params=params, seconds=seconds), "results")
+        results = self._service.results(
+            await self._service.json("/works", params=params, seconds=seconds), "results"
+        )
         return numbered((_row(work) for work in results), self.name, query, limit)
 
 
@@ -41,12 +53,23 @@ def _row(work: dict[str, Any]) -> Row:
     place = work.get("primary_location")
     page = place.get("landing_page_url") if isinstance(place, dict) else None
     abstract = _abstract(work.get("abstract_inverted_index"))
-    return Row(page or work.get("doi") or work.get("id"), plain(work.get("display_name")), abstract, work.get("publication_date"))
+    return Row(
+        page or work.get("doi") or work.get("id"),
+        plain(work.get("display_name")),
+        abstract,
+        work.get("publication_date"),
+    )
 
 
 def _abstract(index: Any) -> str:
     """The text that an inverted index holds: each word with its places."""
     if not isinstance(index, dict):
         return ""
-    places = [(place, word) for word, where in index.items() if isinstance(where, list) for place in where if isinstance(place, int)]
+    places = [
+        (place, word)
+        for word, where in index.items()
+        if isinstance(where, list)
+        for place in where
+        if isinstance(place, int)
+    ]
     return plain(" ".join(word for _, word in sorted(places)))

@@ -1,4 +1,6 @@
-"""Providers that a caller brings along: an object of one's own that searches, or a tool or retriever of LangChain."""
+"""Providers that a caller brings along: an object of one's own that searches, or a tool or
+retriever of LangChain.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _NAME_CHARS = 40
 
 
 class OwnSearch:
-    """A caller's provider, held to what providers promise: whatever it raises is one failed search, and never the end of a run."""
+    """A caller's provider, held to what providers promise: whatever it raises is one failed search,
+    and never the end of a run.
+    """
 
     def __init__(self, provider: Provider, name: str) -> None:
         self.name = name
@@ -34,18 +38,25 @@ class OwnSearch:
         except SearchError:
             raise
         except Exception as error:  # foreign code; its words may hold its key
-            raise SearchError(f"{self.name} could not be searched: {type(error).__name__}.") from error
+            raise SearchError(
+                f"{self.name} could not be searched: {type(error).__name__}."
+            ) from error
         if not all(isinstance(hit, Hit) for hit in found):
-            raise SearchError(f"{self.name} answered with something that is no spadework.values.Hit.")
+            raise SearchError(
+                f"{self.name} answered with something that is no spadework.values.Hit."
+            )
         given = {"provider": self.name, "query": query.text}
-        return [hit.model_copy(update={**given, "position": n}) for n, hit in enumerate(found[:limit], 1)]
+        return [
+            hit.model_copy(update={**given, "position": n})
+            for n, hit in enumerate(found[:limit], 1)
+        ]
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
     """What a caller brought along as providers, each under a name of its own, none of them `taken`.
 
-    An object with `search(query, *, limit, seconds)` is one of our kind, one with `ainvoke` a tool or retriever of LangChain. Raises
-    SettingsError for anything else.
+    An object with `search(query, *, limit, seconds)` is one of our kind, one with `ainvoke` a tool
+    or retriever of LangChain. Raises SettingsError for anything else.
     """
     made: list[Provider] = []
     for source in given:
@@ -56,7 +67,10 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
             made.append(LangChainSearch(source, name))
         else:
             kind = type(source).__name__
-            needed = "an object with `async def search(query, *, limit, seconds)`, or a tool or retriever of LangChain"
+            needed = (
+                "an object with `async def search(query, *, limit, seconds)`, or a tool or"
+                " retriever of LangChain"
+            )
             raise SettingsError(f"providers cannot hold a {kind[:80]}: give {needed}.")
     return made
 
@@ -64,7 +78,9 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 def _named(source: Any) -> str:
     """One lower-case word for a source: its own name, or that of its class."""
     own = getattr(source, "name", None)
-    words = re.findall(r"[a-z0-9]+", (own if isinstance(own, str) and own else type(source).__name__).lower())
+    words = re.findall(
+        r"[a-z0-9]+", (own if isinstance(own, str) and own else type(source).__name__).lower()
+    )
     return "-".join(words)[:_NAME_CHARS] or "own"
 
 

@@ -1,6 +1,8 @@
-"""How often each provider is asked: one queue a provider for the whole process, so that ten sessions are as polite as one.
+"""How often each provider is asked: one queue a provider for the whole process, so that ten
+sessions are as polite as one.
 
-A queue is known by the provider's name. It is first come, first served; it ends with its process, and other processes have their own.
+A queue is known by the provider's name. It is first come, first served; it ends with its process,
+and other processes have their own.
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ from datetime import UTC, datetime, timedelta
 
 from spadework.errors import Throttled
 
-#: A time to wait that a provider names counts up to this, so that one wrong header does not silence it for days.
+#: A time to wait that a provider names counts up to this, so that one wrong header does not silence
+#: it for days.
 MOST_PAUSE_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most `at_once` searches at the same time, each begun at least `every` seconds after the one before."""
+    """At most `at_once` searches at the same time, each begun at least `every` seconds after the
+    one before.
+    """
 
     every: float = 0.0
     at_once: int = 8
@@ -33,26 +38,32 @@ class Limit:
         return cls(1 / searches, at_once)
 
 
-#: What providers allow, by name; a search counts as one request where nothing else is said. Those not listed have DEFAULT.
+#: What providers allow, by name; a search counts as one request where nothing else is said. Those
+#: not listed have DEFAULT.
 LIMITS: Mapping[str, Limit] = {
-    # arXiv, API terms of use: no more than one request every three seconds, and a single connection at a time.
+    # arXiv, API terms of use: no more than one request every three seconds, and a single connection
+    # at a time.
     "arxiv": Limit(3.0, 1),
     # NCBI, E-utilities usage policy: three requests a second without a key; a search here is two.
     "pubmed": Limit.per_second(1.5, 2),
     # OpenAlex, rate limits and authentication: ten requests a second.
     "openalex": Limit.per_second(10, 5),
-    # MediaWiki, API etiquette: no hard limit on reading, but requests one after the other rather than at once.
+    # MediaWiki, API etiquette: no hard limit on reading, but requests one after the other rather
+    # than at once.
     "wikipedia": Limit(0.0, 2),
-    # Tavily, rate limits: 100 requests a minute with a development key (1,000 with one for production).
+    # Tavily, rate limits: 100 requests a minute with a development key (1,000 with one for
+    # production).
     "tavily": Limit.per_second(100 / 60, 5),
     # Brave Search API, plans: 50 requests a second for Search.
     "brave": Limit.per_second(50, 10),
     # Serper: the rate depends on the plan, and no public page was found; a cautious choice.
     "serper": Limit.per_second(5, 5),
-    # DuckDuckGo documents nothing and soon gives no results to those who hurry; and each search is a process here.
+    # DuckDuckGo documents nothing and soon gives no results to those who hurry; and each search is
+    # a process here.
     "duckduckgo": Limit.per_second(1, 2),
 }
-#: For a SearXNG server, an MCP server, or a provider of one's own: no rate, and not too many at once.
+#: For a SearXNG server, an MCP server, or a provider of one's own: no rate, and not too many at
+#: once.
 DEFAULT = Limit()
 #: Nobody waits for the library.
 UNLIMITED = ("library",)
@@ -80,14 +91,17 @@ class _Waiter:
 
 
 class Lane:
-    """The queue of one provider, for every thread and event loop of the process. `clock` counts seconds."""
+    """The queue of one provider, for every thread and event loop of the process. `clock` counts
+    seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: Whether somebody has left the queue and waits for the clock; only one does, so the order is kept.
+        #: Whether somebody has left the queue and waits for the clock; only one does, so the order
+        #: is kept.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
@@ -103,7 +117,9 @@ class Lane:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float) -> AsyncIterator[float]:
-        """One's turn to ask; gives the seconds that were waited. Raises Throttled as soon as it is clear that none comes in time."""
+        """One's turn to ask; gives the seconds that were waited. Raises Throttled as soon as it is
+        clear that none comes in time.
+        """
         begun = self._clock()
         with self._lock:
             self._check(limit, begun + seconds, len(self._queue) + self._starting)
@@ -162,10 +178,16 @@ class Lane:
         """Raise Throttled when the turn would come after `until`, with so many `before` it."""
         now = self._clock()
         if self._paused > until:
-            raise Throttled(f"it answered that there were too many requests, and wants to be left alone until {self._paused_till}")
+            raise Throttled(
+                "it answered that there were too many requests, and wants to be left alone until"
+                f" {self._paused_till}"
+            )
         start = max(now, self._next, self._paused) + before * limit.every
         if start > until:
-            raise Throttled(f"it is asked at most once in {limit.every:.3g} s, and this query's turn would have come too late")
+            raise Throttled(
+                f"it is asked at most once in {limit.every:.3g} s, and this query's turn would have"
+                " come too late"
+            )
 
     def _give_up_start(self) -> None:
         self._running -= 1
@@ -206,7 +228,9 @@ LANES = Lanes()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """The limit of a provider: what the settings ask (searches a second, at once), else the default; None for no limit at all."""
+    """The limit of a provider: what the settings ask (searches a second, at once), else the
+    default; None for no limit at all.
+    """
     if name in asked:
         return Limit.per_second(*asked[name])
     return None if name in UNLIMITED else LIMITS.get(name, DEFAULT)

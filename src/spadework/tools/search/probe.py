@@ -9,10 +9,12 @@ import threading
 
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
-    """Whether a TCP connection to a host can be made within `seconds`, looking up its name included.
+    """Whether a TCP connection to a host can be made within `seconds`, looking up its name
+    included.
 
-    The look-up cannot be broken off where name servers are silent. So it runs in a daemon thread, which holds up neither the event loop
-    nor the end of the process, as the loop's own threads would.
+    The look-up cannot be broken off where name servers are silent. So it runs in a daemon thread,
+    which holds up neither the event loop nor the end of the process, as the loop's own threads
+    would.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bool] = loop.create_future()

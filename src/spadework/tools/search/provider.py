@@ -21,9 +21,11 @@ class Provider(Protocol):
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most `limit` hits, best first, positions from 1, `provider` and `query` set; [] when nothing was found.
+        """At most `limit` hits, best first, positions from 1, `provider` and `query` set; [] when
+        nothing was found.
 
-        Ends within `seconds`. Raises SearchError (QuotaSpent) when the provider failed, which is not the same as finding nothing.
+        Ends within `seconds`. Raises SearchError (QuotaSpent) when the provider failed, which is
+        not the same as finding nothing.
         """
         ...
 

@@ -1,4 +1,6 @@
-"""Searching PubMed through NCBI's E-utilities: the search gives numbers, a second request what stands behind them."""
+"""Searching PubMed through NCBI's E-utilities: the search gives numbers, a second request what
+stands behind them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Articles, most relevant first; the snippet says who wrote them, where and when. See `Provider.search`."""
+        """Articles, most relevant first; the snippet says who wrote them, where and when. See
+        `Provider.search`.
+        """
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
@@ -42,12 +46,16 @@ class PubMed:
         term = " ".join(query_terms(query.text)) or query.text
         days = DAYS.get(freshness_of(query))
         recent = {"datetype": "pdat", "reldate": str(days)} if days else {}
-        answer = await self._get("esearch", seconds, term=term, retmax=str(limit), sort="relevance", **recent)
+        answer = await self._get(
+            "esearch", seconds, term=term, retmax=str(limit), sort="relevance", **recent
+        )
         numbers = self._service.listed(answer, "esearchresult", "idlist")
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
 
     async def _get(self, tool: str, seconds: float, **asked: str) -> Any:
-        return await self._service.json(f"/{tool}.fcgi", params={"db": "pubmed", "retmode": "json", **asked}, seconds=seconds)
+        return await self._service.json(
+            f"/{tool}.fcgi", params={"db": "pubmed", "retmode": "json", **asked}, seconds=seconds
+        )
 
     def _rows(self, ids: list[str], found: Any) -> Iterator[Row]:
         articles = found.get("result") if isinstance(found, dict) else None
@@ -62,7 +70,11 @@ class PubMed:
 
 def _about(article: dict[str, Any]) -> str:
     listed = article.get("authors")
-    names = [plain(author.get("name")) for author in listed if isinstance(author, dict)] if isinstance(listed, list) else []
+    names = (
+        [plain(author.get("name")) for author in listed if isinstance(author, dict)]
+        if isinstance(listed, list)
+        else []
+    )
     authors = ", ".join(names[:_AUTHORS]) + (" et al." if len(names) > _AUTHORS else "")
     parts = (authors, plain(article.get("fulljournalname")), plain(article.get("pubdate")))
     return ". ".join(part.rstrip(".") for part in parts if part)

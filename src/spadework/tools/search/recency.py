@@ -7,11 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 
 from spadework.values import Freshness, Query
 
-#: How far back a page may date, in days: "now" asks for the news of the past month, "recent" for pages of the past year.
+#: How far back a page may date, in days: "now" asks for the news of the past month, "recent" for
+#: pages of the past year.
 DAYS: dict[Freshness, int] = {"now": 30, "recent": 365}
 
 _NOW = re.compile(
-    r"\b(?:news|headlines|breaking|latest|newest|today|tonight|yesterday|currently|right now|this (?:week|month)|past (?:day|week))\b",
+    r"\b(?:news|headlines|breaking|latest|newest|today|tonight|yesterday|currently|right now|this"
+    r" (?:week|month)|past (?:day|week))\b",
     re.IGNORECASE,
 )
 
@@ -22,11 +24,15 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """How recent the pages should be: what the plan says, or else what the words of the query say."""
+    """How recent the pages should be: what the plan says, or else what the words of the query
+    say.
+    """
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """The first day from which on pages count, None for all of time. `today` is that of UTC by default."""
+    """The first day from which on pages count, None for all of time. `today` is that of UTC by
+    default.
+    """
     days = DAYS.get(freshness)
     return None if days is None else (today or datetime.now(UTC).date()) - timedelta(days=days)

@@ -29,7 +29,11 @@ class Row:
 
 def numbered(rows: Iterable[Row], provider: str, query: Query, limit: int) -> list[Hit]:
     """The first `limit` rows that are web pages as hits, numbered from 1."""
-    usable = [row for row in rows if isinstance(row.url, str) and row.url.startswith(("http://", "https://"))]
+    usable = [
+        row
+        for row in rows
+        if isinstance(row.url, str) and row.url.startswith(("http://", "https://"))
+    ]
     return [
         Hit(
             url=whole(row.url),
@@ -45,10 +49,14 @@ def numbered(rows: Iterable[Row], provider: str, query: Query, limit: int) -> li
 
 
 def whole(text: Any) -> str:
-    """A text without the halves of characters that services leave when they cut one, which cannot be stored."""
+    """A text without the halves of characters that services leave when they cut one, which cannot
+    be stored.
+    """
     return str(text).encode(errors="replace").decode()
 
 
 def plain(marked: Any) -> str:
-    """Text with HTML tags and character references as one line of plain text; "" for what is no text."""
+    """Text with HTML tags and character references as one line of plain text; "" for what is no
+    text.
+    """
     return " ".join(html.unescape(_TAG.sub("", marked)).split()) if isinstance(marked, str) else ""

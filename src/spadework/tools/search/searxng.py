@@ -12,7 +12,8 @@ from spadework.tools.search.recency import freshness_of
 from spadework.tools.search.rows import Row, numbered
 from spadework.values import Freshness, Hit, Query
 
-#: What is added to a question about now or about what is recent. Engines that know no time range are left out by SearXNG.
+#: What is added to a question about now or about what is recent. Engines that know no time range
+#: are left out by SearXNG.
 _FRESH: dict[Freshness, dict[str, str]] = {
     "now": {"time_range": "month", "categories": "general,news"},
     "recent": {"time_range": "year"},
@@ -21,7 +22,9 @@ _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the SearXNG server at `url`. Raises SettingsError where that is no http(s) address."""
+    """The web, through the SearXNG server at `url`. Raises SettingsError where that is no http(s)
+    address.
+    """
 
     name = "searxng"
     describes = "the web, through SearXNG"
@@ -29,7 +32,9 @@ class SearXNG:
     def __init__(self, url: str, *, agent: str = AGENT) -> None:
         base = url.strip().rstrip("/").removesuffix("/search")
         if not base.lower().startswith(("http://", "https://")):
-            raise SettingsError(f"searxng_url cannot be {url[:80]!r}: it must begin with http:// or https://.")
+            raise SettingsError(
+                f"searxng_url cannot be {url[:80]!r}: it must begin with http:// or https://."
+            )
         self._service = Service("SearXNG", base, _ACCESS, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
@@ -42,18 +47,30 @@ class SearXNG:
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
     """The hits of SearXNG's JSON. Its `number_of_results` is often 0 and is not looked at.
 
-    Raises SearchError when there are none because engines failed, or when the JSON is no search answer.
+    Raises SearchError when there are none because engines failed, or when the JSON is no search
+    answer.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that holds no results.")
     silent = answer.get("unresponsive_engines")
     if not results and silent and isinstance(silent, list):
-        raise SearchError(f"No engine of SearXNG answered: {', '.join(_engine(engine) for engine in silent)[:300]}.")
-    rows = [Row(r.get("url"), r.get("title"), r.get("content"), r.get("publishedDate")) for r in results if isinstance(r, dict)]
+        raise SearchError(
+            "No engine of SearXNG answered:"
+            f" {', '.join(_engine(engine) for engine in silent)[:300]}."
+        )
+    rows = [
+        Row(r.get("url"), r.get("title"), r.get("content"), r.get("publishedDate"))
+        for r in results
+        if isinstance(r, dict)
+    ]
     return numbered(rows, SearXNG.name, query, limit)
 
 
 def _engine(engine: Any) -> str:
     """An engine that did not answer, with its reason: SearXNG gives a pair."""
-    return f"{engine[0]} ({engine[1]})" if isinstance(engine, list) and len(engine) > 1 else str(engine)
+    return (
+        f"{engine[0]} ({engine[1]})"
+        if isinstance(engine, list) and len(engine) > 1
+        else str(engine)
+    )

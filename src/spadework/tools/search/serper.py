@@ -23,17 +23,28 @@ class Serper:
     name = "serper"
     describes = "the web, through Serper"
 
-    def __init__(self, key: SecretStr | None, *, url: str = URL, language: str = "en", agent: str = AGENT) -> None:
+    def __init__(
+        self, key: SecretStr | None, *, url: str = URL, language: str = "en", agent: str = AGENT
+    ) -> None:
         secret = read_key(key, "SERPER_API_KEY")
         access = Access({"X-API-KEY": secret}, secret, "check SERPER_API_KEY (or SERP_API_KEY)")
         self._service = Service("Serper", url, access, agent)
         self._language = language
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 100 results; for questions about now the news of the past month. See `Provider.search`."""
+        """At most 100 results; for questions about now the news of the past month. See
+        `Provider.search`.
+        """
         fresh = freshness_of(query)
         path, listed = ("/news", "news") if fresh == "now" else ("/search", "organic")
         body = {"q": with_sites(query), "num": min(limit, _MOST), "hl": self._language}
         body |= {"tbs": _RANGES[fresh]} if fresh in _RANGES else {}
-        results = self._service.results(await self._service.json(path, body=body, seconds=seconds), listed)
-        return numbered((Row(r.get("link"), r.get("title"), r.get("snippet"), r.get("date")) for r in results), self.name, query, limit)
+        results = self._service.results(
+            await self._service.json(path, body=body, seconds=seconds), listed
+        )
+        return numbered(
+            (Row(r.get("link"), r.get("title"), r.get("snippet"), r.get("date")) for r in results),
+            self.name,
+            query,
+            limit,
+        )

@@ -10,7 +10,9 @@ from spadework.values import Hit, Query
 
 
 class Wikipedia:
-    """The Wikipedia of a `language`, at its own address or at `url`. Wikimedia wants an `agent` that says who asks."""
+    """The Wikipedia of a `language`, at its own address or at `url`. Wikimedia wants an `agent`
+    that says who asks.
+    """
 
     name = "wikipedia"
 
@@ -22,7 +24,13 @@ class Wikipedia:
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """Articles; their date is that of the last change. See `Provider.search`."""
         asked = {"srsearch": query.text, "srlimit": str(limit), "srprop": "snippet|timestamp"}
-        params = {"action": "query", "list": "search", "format": "json", "formatversion": "2", **asked}
+        params = {
+            "action": "query",
+            "list": "search",
+            "format": "json",
+            "formatversion": "2",
+            **asked,
+        }
         answer = await self._service.json("/w/api.php", params=params, seconds=seconds)
         rows = (
             Row(self._article(r["title"]), r["title"], plain(r.get("snippet")), r.get("timestamp"))

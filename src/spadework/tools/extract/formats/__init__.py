@@ -1,4 +1,6 @@
-"""Formats that are one file each: every module of this folder that names its FORMAT is found by itself."""
+"""Formats that are one file each: every module of this folder that names its FORMAT is found by
+itself.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ from spadework.tools.extract.extracted import Extracted
 
 @dataclass(frozen=True)
 class Format:
-    """A format: who reads it, and by what it is known: how its files begin, its media types, its endings without the dot.
+    """A format: who reads it, and by what it is known: how its files begin, its media types, its
+    endings without the dot.
 
-    `read` takes the bytes and the URL of a document. It raises Unreadable or TooLarge, and nothing else, whatever the bytes.
+    `read` takes the bytes and the URL of a document. It raises Unreadable or TooLarge, and nothing
+    else, whatever the bytes.
     """
 
     name: str

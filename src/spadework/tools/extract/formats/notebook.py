@@ -28,7 +28,11 @@ def extract_notebook(body: bytes, url: str) -> Extracted:
     if not isinstance(cells, list):
         raise Unreadable("The notebook is damaged: it has no cells.")
     language = _of(_of(_of(book, "metadata"), "language_info"), "name")
-    shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language if isinstance(language, str) else "", url)]
+    shown = [
+        part
+        for cell in cells[:MAX_CELLS]
+        for part in _cell(cell, language if isinstance(language, str) else "", url)
+    ]
     markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])
     title = next((line.lstrip("# ") for line in markdown.split("\n") if line.startswith("# ")), "")
     return Extracted(title=title, markdown=markdown, kind="notebook")
@@ -53,7 +57,15 @@ def _of(value: Any, name: str) -> Any:
 
 def _text(value: Any) -> str:
     """A text, which notebooks also write as a list of lines."""
-    return "".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value if isinstance(value, str) else ""
+    return (
+        "".join(part for part in value if isinstance(part, str))
+        if isinstance(value, list)
+        else value
+        if isinstance(value, str)
+        else ""
+    )
 
 
-FORMAT = Format("notebook", extract_notebook, media_types=("application/x-ipynb+json",), endings=("ipynb",))
+FORMAT = Format(
+    "notebook", extract_notebook, media_types=("application/x-ipynb+json",), endings=("ipynb",)
+)

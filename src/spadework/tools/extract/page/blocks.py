@@ -1,4 +1,6 @@
-"""What the walk over a page yields: a flat list of blocks, each knowing the elements it stands in."""
+"""What the walk over a page yields: a flat list of blocks, each knowing the elements it stands
+in.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ from spadework.tools.extract.extracted import Link
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element. It holds the blocks `start:end` of the page, because blocks come in document order.
+    """A block-level element. It holds the blocks `start:end` of the page, because blocks come in
+    document order.
 
-    `traits` are its tag and the words of its class, id, role and visibility, such as `tag:nav` or `footer`.
+    `traits` are its tag and the words of its class, id, role and visibility, such as `tag:nav` or
+    `footer`.
     """
 
     parent: Frame | None
@@ -24,7 +28,9 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or a quotation: `marker` opens its first line, `indent` stands before the others."""
+    """A list item or a quotation: `marker` opens its first line, `indent` stands before the
+    others.
+    """
 
     marker: str
     indent: str
@@ -33,7 +39,8 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """One paragraph, heading, table or code block as Markdown, without the prefix of the lists and quotes in `inside`.
+    """One paragraph, heading, table or code block as Markdown, without the prefix of the lists and
+    quotes in `inside`.
 
     `chars` counts its visible characters, `link_chars` those of them that are link text.
     """

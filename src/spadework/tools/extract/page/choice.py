@@ -1,4 +1,6 @@
-"""Which blocks of a page are its content: those of a clean known container, else the ones the scorer finds likely."""
+"""Which blocks of a page are its content: those of a clean known container, else the ones the
+scorer finds likely.
+"""
 
 from __future__ import annotations
 
@@ -25,24 +27,48 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kind: str, markup: int) -> list[Block]:
-    """The content of a page of `kind` whose HTML has `markup` characters; [] when it seems to have none."""
+    """The content of a page of `kind` whose HTML has `markup` characters; [] when it seems to have
+    none.
+    """
     blocks = view.blocks
     chances = probabilities(view)
-    container = known_container(view, chances) if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES else None
+    container = (
+        known_container(view, chances)
+        if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
+        else None
+    )
     if container is not None:
         pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
         kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
         return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
-    if sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True)) >= LIKELY_CHARS:
+    if (
+        sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
+        >= LIKELY_CHARS
+    ):
         least = bar(blocks, chances) * BAR
         bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
-        taken = [chance > bars.get(block.kind, least) for block, chance in zip(blocks, chances, strict=True)]
-        return list(_once(block for n, block in enumerate(blocks) if taken[n] or _headed(view, taken, n, chances[n] > HEADED * least)))
-    return [block for block in blocks if not _is_furniture(block)] if markup <= SMALL_PAGE_BYTES else []
+        taken = [
+            chance > bars.get(block.kind, least)
+            for block, chance in zip(blocks, chances, strict=True)
+        ]
+        return list(
+            _once(
+                block
+                for n, block in enumerate(blocks)
+                if taken[n] or _headed(view, taken, n, chances[n] > HEADED * least)
+            )
+        )
+    return (
+        [block for block in blocks if not _is_furniture(block)]
+        if markup <= SMALL_PAGE_BYTES
+        else []
+    )
 
 
 def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:
-    """Whether block `n` is all that stands under a heading that is taken: a heading alone says nothing."""
+    """Whether block `n` is all that stands under a heading that is taken: a heading alone says
+    nothing.
+    """
     alone = n + 1 < len(taken) and view.blocks[n + 1].kind in _HEADINGS
     return likely and n > 0 and taken[n - 1] and view.blocks[n - 1].kind in _HEADINGS and alone
 

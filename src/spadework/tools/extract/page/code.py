@@ -11,13 +11,13 @@ _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode|code)[-:\s]\s*([\w+#.-]+)|(?:^|\s)sourceCode\s+(\w+)"
 )
 _NO_LANGUAGE = frozenset((
-    "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output", "wrapper", "highlight", "source",
-    "code", "light", "dark", "toolbar",
+    "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
+    "wrapper", "highlight", "source", "code", "light", "dark", "toolbar",
 ))  # fmt: skip
 #: Classes of the elements that show line numbers beside code.
 NUMBERS = frozenset((
-    "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber", "ln-num", "hljs-ln-numbers",
-    "react-syntax-highlighter-line-number",
+    "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
+    "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",
 ))  # fmt: skip
 _NOT_CODE = frozenset(("button", "script", "style", "template"))
 _TICKS = re.compile(r"^ *(`{3,})", re.M)
@@ -30,7 +30,9 @@ def code_text(node: LexborNode) -> str:
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
     if (
-        node.css_first("br,button,script,style,template,[class*=line-num],[class*=lineno],[class*=lineNum],[class*=gutter],[class*=ln-num]")
+        node.css_first(
+            "br,button,script,style,template,[class*=line-num],[class*=lineno],[class*=lineNum],[class*=gutter],[class*=ln-num]"
+        )
         is None
     ):
         return node.text()
@@ -47,7 +49,9 @@ def _pieces(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             yield node.text_content or ""
         elif node.tag == "br":
-            if not (node.next is not None and (node.next.text_content or "").startswith("\n")):  # both together are meant as one
+            if not (
+                node.next is not None and (node.next.text_content or "").startswith("\n")
+            ):  # both together are meant as one
                 yield "\n"
         elif node.tag not in _NOT_CODE and not _is_line_number(node):
             todo.append(node.first_child)
@@ -59,7 +63,9 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """The language a `<pre>` is marked with on itself, its `<code>` or an element close above; "" when it is not."""
+    """The language a `<pre>` is marked with on itself, its `<code>` or an element close above; ""
+    when it is not.
+    """
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent

@@ -1,4 +1,6 @@
-"""Every tuned number of the HTML reader. Limits come from measurement of hostile pages, the rest from `benchmarks/reading_sweep.py`."""
+"""Every tuned number of the HTML reader. Limits come from measurement of hostile pages, the rest
+from `benchmarks/reading_sweep.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,46 +11,65 @@ MOST_LIST_DEPTH = 10
 MOST_CELLS = 20_000
 #: A cell longer than this is a part of the page, not a datum.
 MOST_CELL_CHARS = 4_000
-#: A `<noscript>` with more text than this is the page for readers without scripts (as forums send it), not a tracking image.
+#: A `<noscript>` with more text than this is the page for readers without scripts (as forums send
+#: it), not a tracking image.
 LEAST_NOSCRIPT_CHARS = 400
-#: Longest page in bytes, and most tags. A longer one is refused. 80,000 paragraphs take two seconds.
+#: Longest page in bytes, and most tags. A longer one is refused. 80,000 paragraphs take two
+#: seconds.
 MOST_BYTES = 10_000_000
 MOST_TAGS = 80_000
 #: Parsing 6,000 nested elements takes lexbor 50 ms, 40,000 take 2.3 s.
 MOST_NESTING = 6_000
 #: Formatting elements that the parser may open again: 250,000 take half a second and 60 MB.
 MOST_REOPENED = 250_000
-#: So few opening tags or bytes can do no harm however they are arranged, so they are not counted one by one.
+#: So few opening tags or bytes can do no harm however they are arranged, so they are not counted
+#: one by one.
 HARMLESS_TAGS = 1_000
 HARMLESS_BYTES = 60_000
-#: A known container is read alone when it has this many characters, this cleanliness, and this share of the likely content.
+#: A known container is read alone when it has this many characters, this cleanliness, and this
+#: share of the likely content.
 LONG_ENOUGH = 100
 CLEAN_ENOUGH = 0.75
 CONTAINER_SHARE = 0.7
 #: Inside an accepted container a block is left out only below this chance.
 CONTAINER_BAR = 0.1
-#: The scorer's cut, as a multiple of the one with the best expected F1: a page's word of noise costs more than one lost.
+#: The scorer's cut, as a multiple of the one with the best expected F1: a page's word of noise
+#: costs more than one lost.
 BAR = 1.2
 #: What stands alone under a heading that is taken needs this share of the bar.
 HEADED = 0.7
-#: With fewer likely characters a page has no content of its own (a shell for scripts, a block page).
+#: With fewer likely characters a page has no content of its own (a shell for scripts, a block
+#: page).
 LIKELY_CHARS = 100
 #: A page with so little markup is its own content where the scorer finds nothing.
 SMALL_PAGE_BYTES = 12_000
 #: A paragraph from this length on is written once.
 LEAST_REPEATED_CHARS = 30
 FURNITURE = frozenset(
-    ("tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button", "role:navigation", "role:banner", "role:contentinfo")
+    (
+        "tag:header",
+        "tag:footer",
+        "tag:nav",
+        "tag:aside",
+        "tag:form",
+        "tag:button",
+        "role:navigation",
+        "role:banner",
+        "role:contentinfo",
+    )
 )
-#: Text of JSON data is taken when the page shows less than this, and each piece has at least so many characters.
+#: Text of JSON data is taken when the page shows less than this, and each piece has at least so
+#: many characters.
 THIN_CHARS = 250
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
-#: Kinds of page whose known container is read whole; on the others it holds offers and comments as well.
+#: Kinds of page whose known container is read whole; on the others it holds offers and comments as
+#: well.
 CONTAINED_KINDS = frozenset(("documentation",))
 #: Code is taken from this chance on, and on such pages tables as well.
 CODE_BAR = 0.05
-#: A hidden element with more text will be shown by a script. So much of a page's own style sheets is looked at.
+#: A hidden element with more text will be shown by a script. So much of a page's own style sheets
+#: is looked at.
 MOST_HIDDEN_CHARS = 200
 MOST_STYLE_CHARS = 100_000
 #: A table cell that spans more columns or rows counts as this many.

@@ -1,4 +1,6 @@
-"""The first stage of reading: containers that are known to hold the content, accepted when what they hold is clean."""
+"""The first stage of reading: containers that are known to hold the content, accepted when what
+they hold is clean.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _REPEATABLE = frozenset(("pre", "table", "cell"))
 
 
 def cleanliness(blocks: list[Block]) -> float:
-    """How free of navigation and repetition a text is, 0..1: one less its shares of link text, repeated text and form labels."""
+    """How free of navigation and repetition a text is, 0..1: one less its shares of link text,
+    repeated text and form labels.
+    """
     chars = sum(block.chars for block in blocks)
     if not chars:
         return 0.0
@@ -32,14 +36,23 @@ def cleanliness(blocks: list[Block]) -> float:
 
 
 def known_container(view: PageView, chances: list[float]) -> Frame | None:
-    """The container to read alone, or None when no known one is long, clean and holds nearly all the likely content."""
+    """The container to read alone, or None when no known one is long, clean and holds nearly all
+    the likely content.
+    """
     likely = sum(chance * block.chars for chance, block in zip(chances, view.blocks, strict=True))
     for name in _LANDMARKS:
         for frame in view.frames:
             if name in frame.traits:
                 inside = view.blocks[frame.start : frame.end]
-                held = sum(chance * block.chars for chance, block in zip(chances[frame.start :], inside, strict=False))
+                held = sum(
+                    chance * block.chars
+                    for chance, block in zip(chances[frame.start :], inside, strict=False)
+                )
                 long = sum(block.chars for block in inside) >= LONG_ENOUGH
-                if long and held >= CONTAINER_SHARE * likely and cleanliness(inside) >= CLEAN_ENOUGH:
+                if (
+                    long
+                    and held >= CONTAINER_SHARE * likely
+                    and cleanliness(inside) >= CLEAN_ENOUGH
+                ):
                     return frame
     return None

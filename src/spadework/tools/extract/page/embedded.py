@@ -1,4 +1,6 @@
-"""Text that lives in the data of a page, not in its elements: JSON-LD, and the JSON state of pages that scripts draw."""
+"""Text that lives in the data of a page, not in its elements: JSON-LD, and the JSON state of pages
+that scripts draw.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
 
 
 def described(found: Metadata, addresses: Addresses) -> list[str]:
-    """The texts of the JSON-LD objects, and of microdata that is not shown, as Markdown: bodies, posts, answers."""
+    """The texts of the JSON-LD objects, and of microdata that is not shown, as Markdown: bodies,
+    posts, answers.
+    """
     meta = (found.meta[name] for name in _META if _is_text(found.meta.get(name, "")))
     return _unique(chain(_texts(found.objects), meta), addresses)
 
@@ -40,7 +44,9 @@ def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
 
 
 def shelved(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """What a page keeps for later, or for readers without scripts: the prose in its `<template>` and `<noscript>`, as Markdown."""
+    """What a page keeps for later, or for readers without scripts: the prose in its `<template>`
+    and `<noscript>`, as Markdown.
+    """
     kept = (_SHELF.sub("", node.html or "") for node in tree.css("template,noscript"))
     return _unique((text for text in kept if _is_text(text)), addresses)
 
@@ -82,7 +88,9 @@ def _unique(texts: Iterator[str], addresses: Addresses) -> list[str]:
 
 def _markdown(text: str, addresses: Addresses) -> str:
     if not _MARKUP.search(text):
-        return "\n\n".join(escaped(" ".join(part.split())) for part in re.split(r"\n\s*\n|\r\n\r\n", text))
+        return "\n\n".join(
+            escaped(" ".join(part.split())) for part in re.split(r"\n\s*\n|\r\n\r\n", text)
+        )
     try:
         body = LexborHTMLParser(bounded(text)).body
     except TooLarge:

@@ -1,4 +1,6 @@
-"""What the scorer sees of a block: its size and links, its neighbours, and the elements it stands in."""
+"""What the scorer sees of a block: its size and links, its neighbours, and the elements it stands
+in.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """The features of where an element stands. `around` are the traits of it and of all elements above, which count as well."""
+        """The features of where an element stands. `around` are the traits of it and of all
+        elements above, which count as well.
+        """
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0
@@ -82,7 +86,9 @@ class PageView:
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
-        found.append("h1 none" if self._first_h1 < 0 else f"h1 {'-' if after < 0 else '+'}{size(abs(after))}")
+        found.append(
+            "h1 none" if self._first_h1 < 0 else f"h1 {'-' if after < 0 else '+'}{size(abs(after))}"
+        )
         if self.blocks[i].chars <= _PRICED and _PRICE.search(self.blocks[i].text):
             found.append("has price")
         return found

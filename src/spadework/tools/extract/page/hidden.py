@@ -9,14 +9,17 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from spadework.tools.extract.page.constants import MOST_HIDDEN_CHARS, MOST_STYLE_CHARS
 
 _HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}", re.I
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
+    re.I,
 )
 _BRACE = re.compile(r"([{}])")
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """The classes that the style sheets in the page hide by a rule of their own, outside of conditions such as `@media`."""
+    """The classes that the style sheets in the page hide by a rule of their own, outside of
+    conditions such as `@media`.
+    """
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     if not _HIDING.search(css):
         return frozenset()
@@ -28,17 +31,27 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
             depth, selector = depth + 1, text
             continue
         if depth == 1 and _HIDING.search(text):
-            found.update(match[1] for name in selector.split(",") if (match := _CLASS.fullmatch(name.strip())))
+            found.update(
+                match[1]
+                for name in selector.split(",")
+                if (match := _CLASS.fullmatch(name.strip()))
+            )
         depth = max(0, depth - 1)
     return frozenset(found)
 
 
 def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: frozenset[str]) -> bool:
-    """True for a small element kept from sight. The panels of tabs, and long parts that a script will show, are content."""
+    """True for a small element kept from sight. The panels of tabs, and long parts that a script
+    will show, are content.
+    """
     style = attributes.get("style")
     hides = (
         ("hidden" in attributes and attributes["hidden"] != "until-found")
         or (style and _HIDING.search(style))
         or (hiding and not hiding.isdisjoint((attributes.get("class") or "").split()))
     )
-    return bool(hides) and attributes.get("role") != "tabpanel" and len(node.text().strip()) <= MOST_HIDDEN_CHARS
+    return (
+        bool(hides)
+        and attributes.get("role") != "tabpanel"
+        and len(node.text().strip()) <= MOST_HIDDEN_CHARS
+    )

@@ -1,4 +1,6 @@
-"""The text of one paragraph: inline markup of HTML gathered as Markdown that renders back to the same characters."""
+"""The text of one paragraph: inline markup of HTML gathered as Markdown that renders back to the
+same characters.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,13 @@ from spadework.tools.extract.extracted import Link
 _SPACE = re.compile(r"[ \t\r\n\f\xa0]+")
 _SPECIAL = re.compile(r"[\\`*_<&~]|\]\(")
 _ESCAPES = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~]|$)|`|(?<! )\*|\*(?! )|(?<![^\W_])_(?! )|(?<! )_(?![^\W_])|<(?=[A-Za-z/!?]|$)|&(?=#?\w+;)|~(?=~)|\](?=\()"
+    r"\\(?=[!-/:-@\[-`{-~]|$)|`|(?<! )\*|\*(?! )|(?<![^\W_])_(?! )|(?<!"
+    r" )_(?![^\W_])|<(?=[A-Za-z/!?]|$)|&(?=#?\w+;)|~(?=~)|\](?=\()"
 )
 _LINE_START = re.compile(
-    r"^(?:(?P<mark>#{1,6}(?= |$)|>|[-+*](?= |$)|=+ *$|-+ *$|~~~)|(?P<number>\d{1,9})(?P<dot>[.)])(?= |$))|^\[(?=[^\]]*\]:)", re.M
+    r"^(?:(?P<mark>#{1,6}(?= |$)|>|[-+*](?= |$)|=+ *$|-+"
+    r" *$|~~~)|(?P<number>\d{1,9})(?P<dot>[.)])(?= |$))|^\[(?=[^\]]*\]:)",
+    re.M,
 )
 _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _TICKS = re.compile(r"`+")
@@ -51,7 +56,9 @@ class Mark:
 
 
 class Line:
-    """Gathers one paragraph. `take` hands it over and begins the next; open links and marks stay open."""
+    """Gathers one paragraph. `take` hands it over and begins the next; open links and marks stay
+    open.
+    """
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -147,10 +154,15 @@ class Line:
         core = inner.strip(" \n")
         if not core or (mark.sign == "[" and not mark.url):
             return
-        lead, trail = inner[: len(inner) - len(inner.lstrip(" \n"))], inner[len(inner.rstrip(" \n")) :]
+        lead, trail = (
+            inner[: len(inner) - len(inner.lstrip(" \n"))],
+            inner[len(inner.rstrip(" \n")) :],
+        )
         if mark.sign == "[":
             wrapped = self._link(core, mark)
-        elif _markable(core) and not (mark.start and not lead and self.parts[mark.start - 1].endswith("*")):
+        elif _markable(core) and not (
+            mark.start and not lead and self.parts[mark.start - 1].endswith("*")
+        ):
             wrapped = f"{mark.sign}{core}{mark.sign}"
         else:
             return

@@ -6,23 +6,34 @@ import re
 from collections import Counter
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.extract.page.constants import HARMLESS_BYTES, HARMLESS_TAGS, MOST_BYTES, MOST_NESTING, MOST_REOPENED, MOST_TAGS
+from spadework.tools.extract.page.constants import (
+    HARMLESS_BYTES,
+    HARMLESS_TAGS,
+    MOST_BYTES,
+    MOST_NESTING,
+    MOST_REOPENED,
+    MOST_TAGS,
+)
 
 _CHARSET = re.compile(
-    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{1,40})""", re.I
+    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{1,40})""",
+    re.I,
 )
 #: Characters that text does not hold. More than one in twenty of them is binary data.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-_LONG_TAG = re.compile(r"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){15000}|[^<>"']{100000})""")
+_LONG_TAG = re.compile(
+    r"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){15000}|[^<>"']{100000})"""
+)
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that never hold others, or that close themselves: they cannot nest without another between.
+#: Elements that never hold others, or that close themselves: they cannot nest without another
+#: between.
 _FLAT = frozenset((
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr", "p", "li", "dt",
-    "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot", "script", "style", "path", "use", "circle", "rect", "line",
-    "polygon", "g",
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+    "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
+    "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
 #: Formatting elements that can stand open within each other (`a` and `nobr` close themselves).
 _FORMATTING = frozenset((
@@ -31,7 +42,8 @@ _FORMATTING = frozenset((
 
 
 def bounded(html: str | bytes) -> str:
-    """The page as text, safe to parse. Raises TooLarge over the limits on size and nesting, Unreadable for binary data.
+    """The page as text, safe to parse. Raises TooLarge over the limits on size and nesting,
+    Unreadable for binary data.
 
     Null characters are dropped, and so are the tags of frames.
     """
@@ -44,13 +56,17 @@ def bounded(html: str | bytes) -> str:
     if "\0" in text:
         text = text.replace("\0", "")
     if "<iframe" in text or "<IFRAME" in text:
-        text = _FRAME_TAG.sub("", text)  # an unclosed one would swallow the rest of the page as its text
+        text = _FRAME_TAG.sub(
+            "", text
+        )  # an unclosed one would swallow the rest of the page as its text
     _check_tags(text)
     return text
 
 
 def decoded(html: bytes) -> str:
-    """Bytes as text: by the byte-order mark, else the declared charset, else UTF-8; what cannot be decoded becomes U+FFFD."""
+    """Bytes as text: by the byte-order mark, else the declared charset, else UTF-8; what cannot be
+    decoded becomes U+FFFD.
+    """
     if html.startswith((b"\xff\xfe", b"\xfe\xff")):
         return html.decode("utf-16", "replace")
     if html.startswith(b"\xef\xbb\xbf"):
@@ -72,13 +88,17 @@ def decoded(html: bytes) -> str:
 def _check_tags(text: str) -> None:
     """Refuse what would take the parser a time or a room that grows with the square of the input.
 
-    That are elements within elements, formatting elements left open (they are opened again in every block that follows) and
-    attributes of one element (each is compared with those before it).
+    That are elements within elements, formatting elements left open (they are opened again in every
+    block that follows) and attributes of one element (each is compared with those before it).
     """
     opened = text.count("<") - text.count("</")
     if opened > MOST_TAGS:
         raise TooLarge(f"the page has {opened:,} tags, the limit is {MOST_TAGS:,}")
-    if len(text) > HARMLESS_BYTES and _LONG_TAG.search(text) and _LONG_TAG.search(_NO_TAGS.sub("", text)):
+    if (
+        len(text) > HARMLESS_BYTES
+        and _LONG_TAG.search(text)
+        and _LONG_TAG.search(_NO_TAGS.sub("", text))
+    ):
         raise TooLarge("an element of the page has too many attributes")
     if opened < HARMLESS_TAGS:
         return

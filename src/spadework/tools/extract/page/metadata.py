@@ -1,4 +1,6 @@
-"""What a page says about itself: JSON-LD first, then OpenGraph and other meta elements, microdata, and the page's own marks."""
+"""What a page says about itself: JSON-LD first, then OpenGraph and other meta elements, microdata,
+and the page's own marks.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,30 @@ from spadework.tools.dates import moment
 _MOST_NODES = 5_000
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _COMMENT = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|/\*.*?\*/)|(?:-->|//\]\]>)\s*$")
-_DATES = ("article:published_time", "datepublished", "date", "dc.date", "dc.date.issued", "dcterms.date", "citation_publication_date",
-          "parsely-pub-date", "sailthru.date", "pubdate", "publish-date", "publication_date", "og:published_time")  # fmt: skip
-_AUTHORS = ("author", "article:author", "dc.creator", "citation_author", "parsely-author", "sailthru.author", "twitter:creator")
+_DATES = (
+    "article:published_time",
+    "datepublished",
+    "date",
+    "dc.date",
+    "dc.date.issued",
+    "dcterms.date",
+    "citation_publication_date",
+    "parsely-pub-date",
+    "sailthru.date",
+    "pubdate",
+    "publish-date",
+    "publication_date",
+    "og:published_time",
+)
+_AUTHORS = (
+    "author",
+    "article:author",
+    "dc.creator",
+    "citation_author",
+    "parsely-author",
+    "sailthru.author",
+    "twitter:creator",
+)
 _ARTICLE = re.compile(r"article|posting|report|webpage", re.I)
 
 Json = dict[str, Any]
@@ -40,7 +63,12 @@ def read_metadata(tree: LexborHTMLParser) -> Metadata:
     found = Metadata()
     for node in tree.css("meta"):
         attributes = node.attributes
-        name = attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or attributes.get("http-equiv")
+        name = (
+            attributes.get("property")
+            or attributes.get("name")
+            or attributes.get("itemprop")
+            or attributes.get("http-equiv")
+        )
         if name and attributes.get("content"):
             found.meta.setdefault(name.strip().lower(), (attributes["content"] or "").strip())
     for script in tree.css('script[type="application/ld+json"]'):
@@ -91,19 +119,29 @@ def title_of(found: Metadata) -> str:
     parts = _SITE_NAME.split(named)
     site = found.meta.get("og:site_name", "").lower()
     kept = [part for part in parts if part.lower() != site] or parts
-    return named if len(kept) == len(parts) and len(parts) != 2 else max(kept, key=len) if parts else named
+    return (
+        named
+        if len(kept) == len(parts) and len(parts) != 2
+        else max(kept, key=len)
+        if parts
+        else named
+    )
 
 
 def author_of(found: Metadata, tree: LexborHTMLParser) -> str:
     """The authors, joined by commas; "" when none is named."""
     for thing in found.objects:
-        if any(map(_ARTICLE.search, types_of(thing))) and (names := _names(thing.get("author") or thing.get("creator"))):
+        if any(map(_ARTICLE.search, types_of(thing))) and (
+            names := _names(thing.get("author") or thing.get("creator"))
+        ):
             return ", ".join(dict.fromkeys(names))
     for name in _AUTHORS:
         value = found.meta.get(name, "")
         if value and not value.startswith(("http", "@", "/")):
             return value[:200]
-    node = tree.css_first('[rel="author"],[itemprop="author"] [itemprop="name"],[itemprop="author"]')
+    node = tree.css_first(
+        '[rel="author"],[itemprop="author"] [itemprop="name"],[itemprop="author"]'
+    )
     return _text(node)[:100]
 
 
@@ -112,7 +150,11 @@ def _names(value: Any) -> list[str]:
         return [name for one in value[:20] for name in _names(one)]
     if isinstance(value, dict):
         return _names(value.get("name"))
-    return [" ".join(value.split())[:100]] if isinstance(value, str) and value.strip() and not value.startswith("http") else []
+    return (
+        [" ".join(value.split())[:100]]
+        if isinstance(value, str) and value.strip() and not value.startswith("http")
+        else []
+    )
 
 
 def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
@@ -123,7 +165,10 @@ def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
     for name in _DATES:
         if name in found.meta:
             yield found.meta[name]
-    for node in tree.css('[itemprop="datePublished"],time[pubdate],article time[datetime],header time[datetime],time[datetime]')[:3]:
+    for node in tree.css(
+        '[itemprop="datePublished"],time[pubdate],article time[datetime],header'
+        " time[datetime],time[datetime]"
+    )[:3]:
         yield node.attributes.get("datetime") or node.attributes.get("content") or _text(node)
 
 
@@ -132,13 +177,22 @@ def published(found: Metadata, tree: LexborHTMLParser, url: str) -> Any:
     for text in date_candidates(found, tree):
         if (date := moment(text)) is not None:
             return date
-    return moment(match[0].strip("/").replace("/", "-")) if (match := re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url)) else None
+    return (
+        moment(match[0].strip("/").replace("/", "-"))
+        if (match := re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url))
+        else None
+    )
 
 
 def language_of(found: Metadata) -> str:
     """The language as a lower-case code such as "en"."""
-    said = found.language or found.meta.get("content-language", "") or found.meta.get("og:locale", "")
+    said = (
+        found.language or found.meta.get("content-language", "") or found.meta.get("og:locale", "")
+    )
     if not said:
-        said = next((str(t["inLanguage"]) for t in found.objects if isinstance(t.get("inLanguage"), str)), "")
+        said = next(
+            (str(t["inLanguage"]) for t in found.objects if isinstance(t.get("inLanguage"), str)),
+            "",
+        )
     code = re.split(r"[-_,; ]", said.strip().lower())[0]
     return code if re.fullmatch(r"[a-z]{2,3}", code) else ""

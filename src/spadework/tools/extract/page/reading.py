@@ -24,9 +24,15 @@ class ParsedPage:
 
 
 def parsed(html: str | bytes, url: str) -> ParsedPage:
-    """Parse a page within the limits: TooLarge when it is over them, Unreadable when it holds no markup."""
+    """Parse a page within the limits: TooLarge when it is over them, Unreadable when it holds no
+    markup.
+    """
     tree = LexborHTMLParser(bounded(html))
     metadata = read_metadata(tree)
     root = tree.body or tree.root
-    blocks = Walker(Addresses(url, metadata.base), hiding_classes(tree)).walk(root) if root is not None else []
+    blocks = (
+        Walker(Addresses(url, metadata.base), hiding_classes(tree)).walk(root)
+        if root is not None
+        else []
+    )
     return ParsedPage(tree, metadata, blocks)

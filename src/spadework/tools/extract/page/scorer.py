@@ -1,6 +1,8 @@
-"""How likely each block is content: a sum of weights over its features, then smoothed over its surroundings, then cut.
+"""How likely each block is content: a sum of weights over its features, then smoothed over its
+surroundings, then cut.
 
-Both sums are logistic regressions; `benchmarks/reading_sweep.py` fits their weights on pages with known content.
+Both sums are logistic regressions; `benchmarks/reading_sweep.py` fits their weights on pages with
+known content.
 """
 
 from __future__ import annotations
@@ -20,8 +22,13 @@ _NOTHING: frozenset[str] = frozenset()
 @lru_cache(maxsize=1)
 def weights() -> dict[str, float]:
     """The fitted weight of every feature."""
-    lines = files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8").splitlines()
-    return {name: float(value) for name, _, value in (line.rpartition("\t") for line in lines if not line.startswith("#"))}
+    lines = (
+        files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8").splitlines()
+    )
+    return {
+        name: float(value)
+        for name, _, value in (line.rpartition("\t") for line in lines if not line.startswith("#"))
+    }
 
 
 def first_scores(view: PageView) -> list[float]:
@@ -35,12 +42,17 @@ def first_scores(view: PageView) -> list[float]:
     for frame in view.frames:  # parents come before their children
         if frame.traits not in known:
             parent_sum = sum([table.get(name, 0.0) for name in as_parent(frame.traits)])
-            known[frame.traits] = [trait for trait in frame.traits if trait in table or trait in LANDMARKS], parent_sum
+            known[frame.traits] = (
+                [trait for trait in frame.traits if trait in table or trait in LANDMARKS],
+                parent_sum,
+            )
         parent = id(frame.parent)
         above = seen.get(parent, _NOTHING)
         fresh = [trait for trait in known[frame.traits][0] if trait not in above]
         seen[id(frame)] = above.union(fresh) if fresh else above
-        around[id(frame)] = around.get(parent, bias) + sum([table.get(trait, 0.0) for trait in fresh])
+        around[id(frame)] = around.get(parent, bias) + sum(
+            [table.get(trait, 0.0) for trait in fresh]
+        )
     scores = []
     for i, block in enumerate(view.blocks):
         frame = block.frame
@@ -48,13 +60,17 @@ def first_scores(view: PageView) -> list[float]:
         if key not in local:
             names = view.of_frame(frame, seen[key])
             above_sum = known[frame.parent.traits][1] if frame.parent is not None else 0.0
-            local[key] = around[key] + above_sum + sum([table[name] for name in names if name in table])
+            local[key] = (
+                around[key] + above_sum + sum([table[name] for name in names if name in table])
+            )
         scores.append(local[key] + sum([table[name] for name in view.of_block(i) if name in table]))
     return scores
 
 
 class Surroundings:
-    """Means of the squashed first scores over neighbours, elements and the page, each block weighing as the root of its length."""
+    """Means of the squashed first scores over neighbours, elements and the page, each block
+    weighing as the root of its length.
+    """
 
     def __init__(self, blocks: list[Block], scores: list[float]) -> None:
         self.blocks, self.scores = blocks, scores
@@ -116,12 +132,15 @@ def second_weights() -> tuple[float, ...]:
 def bar(blocks: list[Block], chances: list[float]) -> float:
     """The probability from which on taking blocks gives the best expected F1 of this page.
 
-    The best set takes the likeliest blocks; its bar is half its expected F1 (Lipton et al. 2014, "Optimal Thresholding of Classifiers to
-    Maximize F1 Measure"), so a page that is hard to judge is cut lower than a clear one.
+    The best set takes the likeliest blocks; its bar is half its expected F1 (Lipton et al. 2014,
+    "Optimal Thresholding of Classifiers to Maximize F1 Measure"), so a page that is hard to judge
+    is cut lower than a clear one.
     """
     expected = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     best = right = taken = 0.0
-    for chance, chars in sorted(((c, b.chars) for b, c in zip(blocks, chances, strict=True)), reverse=True):
+    for chance, chars in sorted(
+        ((c, b.chars) for b, c in zip(blocks, chances, strict=True)), reverse=True
+    ):
         right, taken = right + chance * chars, taken + chars
         best = max(best, 2 * right / (taken + expected + 1e-9))
     return best / 2

@@ -1,4 +1,6 @@
-"""The texts in the JSON state of pages that scripts draw: in scripts of data, in assignments of other scripts, and in attributes."""
+"""The texts in the JSON state of pages that scripts draw: in scripts of data, in assignments of
+other scripts, and in attributes.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,21 @@ from selectolax.lexbor import LexborHTMLParser
 
 from spadework.tools.extract.page.constants import LEAST_EMBEDDED_CHARS
 
-#: What frameworks name the state they begin with: Next.js, Nuxt, Redux, Apollo, Remix and their like.
-_STATE = re.compile(r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b", re.IGNORECASE)
-_ATTRIBUTES = ("data-page", "data-props", "data-react-props", "data-state", "data-initial-state", "data-initial-props", "data-json")
+#: What frameworks name the state they begin with: Next.js, Nuxt, Redux, Apollo, Remix and their
+#: like.
+_STATE = re.compile(
+    r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
+    re.IGNORECASE,
+)
+_ATTRIBUTES = (
+    "data-page",
+    "data-props",
+    "data-react-props",
+    "data-state",
+    "data-initial-state",
+    "data-initial-props",
+    "data-json",
+)
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
 #: A text that is data itself; those of Next.js begin with their number.
@@ -23,7 +37,9 @@ _DEEPEST = 3
 
 
 def state_texts(tree: LexborHTMLParser) -> Iterator[str]:
-    """Every long string of the state of a page, in its order; whether it is meant for a reader, only its words tell."""
+    """Every long string of the state of a page, in its order; whether it is meant for a reader,
+    only its words tell.
+    """
     for script in tree.css("script"):
         text = script.text()
         if "json" in (script.attributes.get("type") or "").lower() or _STATE.search(text):
@@ -34,7 +50,9 @@ def state_texts(tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def _strings(data: str, depth: int = 1) -> Iterator[str]:
-    """The strings of JSON, or of a script that holds some, and those of JSON that stands in them as a text."""
+    """The strings of JSON, or of a script that holds some, and those of JSON that stands in them as
+    a text.
+    """
     for literal in _LITERAL.finditer(data):
         if len(literal[1]) >= LEAST_EMBEDDED_CHARS:
             text = _unescaped(literal[1])

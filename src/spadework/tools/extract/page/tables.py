@@ -1,4 +1,6 @@
-"""Tables of data as Markdown tables. Tables that only lay a page out are walked like any other element."""
+"""Tables of data as Markdown tables. Tables that only lay a page out are walked like any other
+element.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 
 def is_data(table: LexborNode) -> bool:
-    """True for a table of at least two columns (or with a header cell) whose cells hold text, not parts of the page."""
+    """True for a table of at least two columns (or with a header cell) whose cells hold text, not
+    parts of the page.
+    """
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
     child = table.first_child
@@ -32,7 +36,11 @@ def is_data(table: LexborNode) -> bool:
         found = list(_cells(row))
         widest, cells = max(widest, len(found)), cells + len(found)
         longest = max(longest, max((len(cell.text()) for cell in found), default=0))
-    return 0 < cells <= MOST_CELLS and longest <= MOST_CELL_CHARS and (widest >= 2 or table.css_first("th") is not None)
+    return (
+        0 < cells <= MOST_CELLS
+        and longest <= MOST_CELL_CHARS
+        and (widest >= 2 or table.css_first("th") is not None)
+    )
 
 
 def rows(table: LexborNode) -> Iterator[LexborNode]:
@@ -54,12 +62,17 @@ def _cells(row: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def read(table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: ReadCell) -> list[Block]:
+def read(
+    table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: ReadCell
+) -> list[Block]:
     """The caption and the table as blocks; `read_cell` gives the blocks of a cell."""
     blocks = []
     caption = table.css_first("caption")
     if caption is not None:
-        blocks += [Block("caption", b.text, b.chars, b.link_chars, frame, inside, b.links) for b in read_cell(caption)]
+        blocks += [
+            Block("caption", b.text, b.chars, b.link_chars, frame, inside, b.links)
+            for b in read_cell(caption)
+        ]
     lines: list[list[str]] = []
     chars = link_chars = 0
     links: list[Link] = []
@@ -68,17 +81,23 @@ def read(table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: R
     for row in rows(table):
         cells = list(_cells(row))
         read_cells = [read_cell(cell) for cell in cells]
-        texts = grid.place(cells, [" ".join(_one_line(block) for block in blocks_of) for blocks_of in read_cells])
+        texts = grid.place(
+            cells, [" ".join(_one_line(block) for block in blocks_of) for blocks_of in read_cells]
+        )
         if not any(texts):
             continue
         if not lines:
-            header = all(cell.tag == "th" for cell in cells) or (row.parent is not None and row.parent.tag == "thead")
+            header = all(cell.tag == "th" for cell in cells) or (
+                row.parent is not None and row.parent.tag == "thead"
+            )
         lines.append(texts)
         for block in (block for blocks_of in read_cells for block in blocks_of):
             chars, link_chars = chars + block.chars, link_chars + block.link_chars
             links += block.links
     if lines:
-        blocks.append(Block("table", _markdown(lines, header), chars, link_chars, frame, inside, tuple(links)))
+        blocks.append(
+            Block("table", _markdown(lines, header), chars, link_chars, frame, inside, tuple(links))
+        )
     return blocks
 
 
@@ -99,17 +118,27 @@ class _Grid:
             for column in range(len(line), len(line) + across):
                 below[column] = down
             line += [text, *[""] * (across - 1)]
-        self._covered = {column: rows - 1 for column, rows in (self._covered | below).items() if rows > 1}
+        self._covered = {
+            column: rows - 1 for column, rows in (self._covered | below).items() if rows > 1
+        }
         return line
 
 
 def _span(cell: LexborNode, name: str) -> int:
     value = cell.attributes.get(name) or "1"
-    return max(1, min(MOST_SPAN, int(value))) if value.isascii() and value.isdigit() and len(value) < 5 else 1
+    return (
+        max(1, min(MOST_SPAN, int(value)))
+        if value.isascii() and value.isdigit() and len(value) < 5
+        else 1
+    )
 
 
 def _one_line(block: Block) -> str:
-    text = code_span(block.text.split("\n", 1)[1].rsplit("\n", 1)[0]) if block.kind == "pre" else block.text
+    text = (
+        code_span(block.text.split("\n", 1)[1].rsplit("\n", 1)[0])
+        if block.kind == "pre"
+        else block.text
+    )
     return _PIPE.sub(r"\\|", text.replace("\n", " "))
 
 

@@ -1,4 +1,6 @@
-"""What an element says about itself: its tag and the words of its class, id, role and visibility."""
+"""What an element says about itself: its tag and the words of its class, id, role and
+visibility.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,15 @@ import re
 from functools import lru_cache
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Classes and ids of the element that holds the text, as documentation generators, wikis and code hosts name it.
+#: Classes and ids of the element that holds the text, as documentation generators, wikis and code
+#: hosts name it.
 KNOWN_CONTAINERS = frozenset((
-    "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output", "mw-content-text", "docs-body",
-    "docContent", "apicontent", "devsite-article-body", "document-content", "documentation-content", "docs-content", "doc-content",
-    "docs-markdown", "td-content", "book-body", "page-content-body", "sl-markdown-content", "vp-doc", "nextra-content",
-    "content__default", "wiki-content", "article-body", "post-content", "entry-content",
+    "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
+    "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
+    "document-content", "documentation-content", "docs-content", "doc-content", "docs-markdown",
+    "td-content", "book-body", "page-content-body", "sl-markdown-content", "vp-doc",
+    "nextra-content", "content__default", "wiki-content", "article-body", "post-content",
+    "entry-content",
 ))  # fmt: skip
 _HIDDEN = re.compile(r"display:\s*none|visibility:\s*hidden")
 _MOST_NAMES = 300
@@ -36,6 +41,10 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
             found.append(f"{name}:{(value or '').lower()[:30]}")
         elif name == "itemtype":
             found.append("itemtype:" + (value or "").rsplit("/", 1)[-1].lower()[:30])
-        elif name == "hidden" or (name == "aria-hidden" and value == "true") or (name == "style" and value and _HIDDEN.search(value)):
+        elif (
+            name == "hidden"
+            or (name == "aria-hidden" and value == "true")
+            or (name == "style" and value and _HIDDEN.search(value))
+        ):
             found.append("hidden:" + name)
     return tuple(found)

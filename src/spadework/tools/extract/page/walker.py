@@ -1,4 +1,6 @@
-"""The walk over a parsed page: every paragraph, heading, list item, table and code block in document order, as Markdown."""
+"""The walk over a parsed page: every paragraph, heading, list item, table and code block in
+document order, as Markdown.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ Close = Callable[[], None]
 
 
 class Walker:
-    """Turns the tree under a node into blocks. It keeps its own stack, so that depth costs no recursion."""
+    """Turns the tree under a node into blocks. It keeps its own stack, so that depth costs no
+    recursion.
+    """
 
     def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
         """`hiding` are the classes that keep an element from sight."""
@@ -77,7 +81,9 @@ class Walker:
             return partial(self._line.close, self._line.open(elements.EMPHASIS[tag]))
         if tag in elements.RAISED:
             return self._raised(node, tag)
-        if (tag == "noscript" and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS) or formulas.is_second_copy(node, tag):
+        if (
+            tag == "noscript" and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS
+        ) or formulas.is_second_copy(node, tag):
             return None
         if tag == "noscript" or ("-" in tag and not self._heading and _holds_blocks(node)):
             return self._open_frame(node, tag)
@@ -160,7 +166,14 @@ class Walker:
             self._flush()
         frame = self._frame
         around = frame if frame.depth < MOST_DEPTH else frame.parent
-        self._frame = Frame(around, tag, traits(tag, node.attributes), len(self.blocks), 0, min(frame.depth + 1, MOST_DEPTH))
+        self._frame = Frame(
+            around,
+            tag,
+            traits(tag, node.attributes),
+            len(self.blocks),
+            0,
+            min(frame.depth + 1, MOST_DEPTH),
+        )
         return partial(self._close_frame, frame, self._items, len(self._numbers))
 
     def _close_frame(self, parent: Frame, items: tuple[Item, ...], numbers: int) -> None:
@@ -182,16 +195,33 @@ class Walker:
             if self._heading:
                 for item in self._items:
                     item.loose = True
-            self.blocks.append(Block(kind, text, line.chars, line.link_chars, self._frame, self._items, tuple(line.links)))
+            self.blocks.append(
+                Block(
+                    kind,
+                    text,
+                    line.chars,
+                    line.link_chars,
+                    self._frame,
+                    self._items,
+                    tuple(line.links),
+                )
+            )
         line.reset()
 
     def _emit_code(self, text: str, lang: str) -> None:
         if text.strip():
-            self.blocks.append(Block("pre", fenced(text, lang), len(text), 0, self._frame, self._items))
+            self.blocks.append(
+                Block("pre", fenced(text, lang), len(text), 0, self._frame, self._items)
+            )
 
     def _table(self, node: LexborNode) -> None:
         close = self._open_frame(node, "table")
-        self.blocks += tables.read(node, self._frame, self._items, lambda cell: Walker(self._addresses, self._hiding).walk(cell))
+        self.blocks += tables.read(
+            node,
+            self._frame,
+            self._items,
+            lambda cell: Walker(self._addresses, self._hiding).walk(cell),
+        )
         close()
 
 
@@ -216,4 +246,7 @@ def _holds_blocks(node: LexborNode) -> bool:
 
 def _is_alone(node: LexborNode) -> bool:
     """True when nothing but white space stands beside the element."""
-    return all(beside is None or (beside.is_text_node and (beside.text_content or "").isspace()) for beside in (node.prev, node.next))
+    return all(
+        beside is None or (beside.is_text_node and (beside.text_content or "").isspace())
+        for beside in (node.prev, node.next)
+    )

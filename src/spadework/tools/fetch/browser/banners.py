@@ -40,7 +40,8 @@ KNOWN = (
     "#usercentrics-cmp [data-action-type=deny]",
 )
 
-#: What such a box says, and what its buttons say, in the languages most pages have. Refusing is tried first, agreeing last.
+#: What such a box says, and what its buttons say, in the languages most pages have. Refusing is
+#: tried first, agreeing last.
 WORDS = (
     "cookie",
     "consent",
@@ -77,7 +78,19 @@ REFUSE = (
     "odrzuć",
     "recusar",
 )
-CLOSE = ("close", "dismiss", "no thanks", "not now", "×", "✕", "schließen", "fermer", "cerrar", "chiudi", "sluiten")
+CLOSE = (
+    "close",
+    "dismiss",
+    "no thanks",
+    "not now",
+    "×",
+    "✕",
+    "schließen",
+    "fermer",
+    "cerrar",
+    "chiudi",
+    "sluiten",
+)
 AGREE = (
     "accept",
     "agree",

@@ -1,4 +1,6 @@
-"""One Chromium for the process, in a thread of its own, so that it is closed in order whatever becomes of an event loop."""
+"""One Chromium for the process, in a thread of its own, so that it is closed in order whatever
+becomes of an event loop.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ CLOSE_SECONDS = 5.0
 
 
 class Engine:
-    """The browser at `path`. It starts with the first work, starts again when it has broken down, and ends with `close`."""
+    """The browser at `path`. It starts with the first work, starts again when it has broken down,
+    and ends with `close`.
+    """
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages
@@ -40,7 +44,9 @@ class Engine:
         self._thread.start()
 
     def submit(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> Future[T]:
-        """The outcome of `work`, which is done in the browser's thread; cancelling the future cancels it."""
+        """The outcome of `work`, which is done in the browser's thread; cancelling the future
+        cancels it.
+        """
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
@@ -100,14 +106,23 @@ class Engine:
 class _Running:
     """A Chromium that has started, with all that belongs to it."""
 
-    def __init__(self, playwright: Playwright, browser: Browser, proxy: Proxy, address: str, pages: int) -> None:
-        self.playwright, self.browser, self.proxy, self._address = playwright, browser, proxy, address
+    def __init__(
+        self, playwright: Playwright, browser: Browser, proxy: Proxy, address: str, pages: int
+    ) -> None:
+        self.playwright, self.browser, self.proxy, self._address = (
+            playwright,
+            browser,
+            proxy,
+            address,
+        )
         self.tabs = Tabs(browser, proxy, pages)
         self.processes: list[psutil.Process] = []
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Remember the processes there are now: those that outlive their parent cannot be found later."""
+        """Remember the processes there are now: those that outlive their parent cannot be found
+        later.
+        """
         self.processes = list({*self.processes, *processes.of_browser(self._address)})
 
 
@@ -137,11 +152,16 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
             await playwright.stop()
         await proxy.aclose()
         if isinstance(error, Error | TimeoutError):
-            raise SettingsError(f"{path} does not start as a browser.", hint=_mend(str(error))) from error
+            raise SettingsError(
+                f"{path} does not start as a browser.", hint=_mend(str(error))
+            ) from error
         raise
 
 
 def _mend(said: str) -> str:
     if "sandbox" in said.lower():
-        return "Its sandbox does not work here: set SPADEWORK_BROWSER_SANDBOX=false if you read only pages you trust."
+        return (
+            "Its sandbox does not work here: set SPADEWORK_BROWSER_SANDBOX=false if you read only"
+            " pages you trust."
+        )
     return f"Install another ({HOW_TO_INSTALL}), and name it in SPADEWORK_CHROMIUM."

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-#: Parts of Chromium that are off: those that Playwright turns off (Chromium heeds only the last list, which is this one; storage stays
-#: apart by the site of the page, which Playwright gives up), the window's own pages, and processes started for pages that never come.
+#: Parts of Chromium that are off: those that Playwright turns off (Chromium heeds only the last
+#: list, which is this one; storage stays apart by the site of the page, which Playwright gives up),
+#: the window's own pages, and processes started for pages that never come.
 _OFF = (
-    "WebUIOmniboxPopup",  # each window loads its address bar as two pages of its own: most of what a new context would cost
+    # each window loads its address bar as two pages of its own: most of what a new context would
+    # cost
+    "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     "PreloadTopChromeWebUI",
     "SpareRendererForSitePerProcess",
@@ -25,10 +28,12 @@ _OFF = (
     "PreconnectToSearch",
 )
 
-#: The proxy is the boundary; these keep Chromium from trying other ways, and from loading what nobody reads.
+#: The proxy is the boundary; these keep Chromium from trying other ways, and from loading what
+#: nobody reads.
 FLAGS = (
     "--disable-quic",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # names are resolved by the proxy alone
+    # names are resolved by the proxy alone
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-background-networking",
@@ -52,22 +57,32 @@ FLAGS = (
     f"--disable-features={','.join(_OFF)}",
 )
 
-#: What Playwright would set, and a reader does not want: without it no page opens windows by itself.
+#: What Playwright would set, and a reader does not want: without it no page opens windows by
+#: itself.
 NOT_WANTED = ("--disable-popup-blocking",)
 
 #: A screen as most people have it; the height is what one step of scrolling uncovers.
 VIEWPORT = {"width": 1366, "height": 900}
 
-_COMMON: dict[str, Any] = {"accept_downloads": False, "service_workers": "block", "viewport": VIEWPORT}
+_COMMON: dict[str, Any] = {
+    "accept_downloads": False,
+    "service_workers": "block",
+    "viewport": VIEWPORT,
+}
 
 
 def profile(level: int, version: str) -> dict[str, Any]:
-    """The options of a context: as Chromium is at level 2; at level 3 that of a person's browser of this `version`."""
+    """The options of a context: as Chromium is at level 2; at level 3 that of a person's browser of
+    this `version`.
+    """
     if level < 3:
         return _COMMON
     major = version.partition(".")[0]
     return _COMMON | {
-        "user_agent": f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36",
+        "user_agent": (
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"
+            f" Chrome/{major}.0.0.0 Safari/537.36"
+        ),
         "locale": "en-US",
         "timezone_id": "America/New_York",
         "color_scheme": "light",

@@ -1,6 +1,8 @@
-"""The browser as a session holds it: opened by its first page, shared by all sessions of the process, closed by the last of them.
+"""The browser as a session holds it: opened by its first page, shared by all sessions of the
+process, closed by the last of them.
 
-Level 2 takes the headless shell where there is one, which is quicker; level 3, which looks like a person's, takes the whole browser.
+Level 2 takes the headless shell where there is one, which is quicker; level 3, which looks like a
+person's, takes the whole browser.
 """
 
 from __future__ import annotations
@@ -49,31 +51,46 @@ class Browser:
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
-        self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(settings.parallel_per_host))
+        self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(settings.parallel_per_host)
+        )
         self._holder = _Holder()
-        # Also when nobody closes this: at the end of the process, or when an event loop was dropped with all that ran in it.
+        # Also when nobody closes this: at the end of the process, or when an event loop was dropped
+        # with all that ran in it.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await aside(self._let_go)
 
     @cached_property
     def missing(self) -> str:
-        """What must be installed before a page can be had, in a sentence; "" when nothing is missing."""
+        """What must be installed before a page can be had, in a sentence; "" when nothing is
+        missing.
+        """
         if importlib.util.find_spec("playwright") is None:
             return "A browser needs the extra `browser`: `pip install 'spadework[browser]'`."
         if not installed_chromium(self._settings.chromium):
-            named = f"{self._settings.chromium} cannot be run" if self._settings.chromium else "No Chromium is installed"
+            named = (
+                f"{self._settings.chromium} cannot be run"
+                if self._settings.chromium
+                else "No Chromium is installed"
+            )
             return f"{named}: {HOW_TO_INSTALL}."
         return ""
 
     async def visit(self, url: str, *, level: int, seconds: float) -> Fetched:
         """The page at `url` after its scripts have run, as HTML, within `seconds`.
 
-        Raises SettingsError without a browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
+        Raises SettingsError without a browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable
+        or Unreachable.
         """
         if self.missing:
             raise SettingsError("There is no browser.", hint=self.missing)
@@ -83,13 +100,25 @@ class Browser:
                 engine = await aside(_held, self._holder, self._settings, level)
                 left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
                 owner = (self._holder, self._settings, self._resolve)
-                return await asyncio.wrap_future(engine.submit(partial(_visited, owner, url, level, left)))
+                return await asyncio.wrap_future(
+                    engine.submit(partial(_visited, owner, url, level, left))
+                )
         except TimeoutError:
-            raise TooSlow(f"{shown(url)} did not come within {seconds:.3g} s in the browser.") from None
+            raise TooSlow(
+                f"{shown(url)} did not come within {seconds:.3g} s in the browser."
+            ) from None
 
 
-async def _visited(owner: tuple[_Holder, Settings, connect.Resolve], url: str, level: int, seconds: float, tabs: Tabs) -> Fetched:
-    """The visit itself, in the browser's thread. It knows nothing of the `Browser`, which may be dropped meanwhile."""
+async def _visited(
+    owner: tuple[_Holder, Settings, connect.Resolve],
+    url: str,
+    level: int,
+    seconds: float,
+    tabs: Tabs,
+) -> Fetched:
+    """The visit itself, in the browser's thread. It knows nothing of the `Browser`, which may be
+    dropped meanwhile.
+    """
     from spadework.tools.fetch.browser.leave import Leave
     from spadework.tools.fetch.browser.visit import Errand, visit
 
@@ -102,13 +131,17 @@ async def _visited(owner: tuple[_Holder, Settings, connect.Resolve], url: str, l
 
 
 def chosen(settings: Settings, level: int) -> str:
-    """The path of the browser that reads at `level`: the one that is named, or the best that is installed; "" where there is none."""
+    """The path of the browser that reads at `level`: the one that is named, or the best that is
+    installed; "" where there is none.
+    """
     shell = "" if settings.chromium or level >= PERSON else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
 
 def _held(holder: _Holder, settings: Settings, level: int) -> Engine:
-    """The browser of the process for `level`, which `holder` now needs; it is started at its first work."""
+    """The browser of the process for `level`, which `holder` now needs; it is started at its first
+    work.
+    """
     from spadework.tools.fetch.browser.engine import Engine
 
     with _lock:
@@ -116,7 +149,9 @@ def _held(holder: _Holder, settings: Settings, level: int) -> Engine:
             raise SettingsError("The browser is closed.")
         path = chosen(settings, level)
         if path not in _engines:
-            _engines[path] = Engine(path, sandbox=settings.browser_sandbox, pages=settings.browser_pages)
+            _engines[path] = Engine(
+                path, sandbox=settings.browser_sandbox, pages=settings.browser_pages
+            )
         _holders.add(holder)
         return _engines[path]
 

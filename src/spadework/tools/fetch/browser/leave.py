@@ -16,15 +16,18 @@ from spadework.tools.fetch.guard import is_public
 MAX_CONNECTIONS = 64
 
 _TRACKERS = frozenset(
-    line for line in (files(__package__) / "trackers.txt").read_text("utf-8").split("\n") if line and not line.startswith("#")
+    line
+    for line in (files(__package__) / "trackers.txt").read_text("utf-8").split("\n")
+    if line and not line.startswith("#")
 )
 
 
 class Leave:
     """The leave of a context to use the proxy, known by `user` and `password`.
 
-    `refused` and `failed` say, for each host that could not be had, why. Only a site that is itself at an address of the owner's may go on
-    to others of them: a page of strangers has no business with the hosts one owns.
+    `refused` and `failed` say, for each host that could not be had, why. Only a site that is itself
+    at an address of the owner's may go on to others of them: a page of strangers has no business
+    with the hosts one owns.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -36,7 +39,9 @@ class Leave:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Another visit begins, to the host `site`: forget what was counted, and where another site has led."""
+        """Another visit begins, to the host `site`: forget what was counted, and where another site
+        has led.
+        """
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -51,7 +56,9 @@ class Leave:
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """A connection to a judged address. Raises NotAllowed, httpcore.ConnectError or httpcore.ConnectTimeout, and notes it."""
+        """A connection to a judged address. Raises NotAllowed, httpcore.ConnectError or
+        httpcore.ConnectTimeout, and notes it.
+        """
         if tracker(host) and not tracker(self._site):
             self.trackers += 1
             raise NotAllowed(f"{host} only watches readers.")
@@ -70,7 +77,9 @@ class Leave:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """A connection to `host` was made at `address`: is the site that is visited one of the owner's?"""
+        """A connection to `host` was made at `address`: is the site that is visited one of the
+        owner's?
+        """
         if host == self._site:
             self._inside = not is_public(address)
 

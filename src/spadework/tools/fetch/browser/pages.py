@@ -17,22 +17,28 @@ Answers = dict[str, tuple[str, dict[str, Any]]]
 
 
 def presenting(devtools: CDPSession, leave: Leave) -> AbstractAsyncContextManager[None]:
-    """Inside, the first page of a context is asked for with its leave. The context remembers what it has answered to the proxy.
+    """Inside, the first page of a context is asked for with its leave. The context remembers what
+    it has answered to the proxy.
 
-    Playwright would answer every question of the proxy, but for that it holds every request, and turns the cache off.
+    Playwright would answer every question of the proxy, but for that it holds every request, and
+    turns the cache off.
     """
     given = {"response": "ProvideCredentials", "username": leave.user, "password": leave.password}
     answers: Answers = {
         "Fetch.requestPaused": ("Fetch.continueRequest", {}),
         "Fetch.authRequired": ("Fetch.continueWithAuth", {"authChallengeResponse": given}),
     }
-    return _answering(devtools, answers, {"handleAuthRequests": True, "patterns": [{"resourceType": "Document"}]})
+    return _answering(
+        devtools, answers, {"handleAuthRequests": True, "patterns": [{"resourceType": "Document"}]}
+    )
 
 
 async def emptied(context: BrowserContext, page: Page, devtools: CDPSession, host: str) -> bool:
-    """Take away what a visit to `host` has left: other pages, cookies, storage, the history. False where the page has gone elsewhere.
+    """Take away what a visit to `host` has left: other pages, cookies, storage, the history. False
+    where the page has gone elsewhere.
 
-    The storage of the session can be reached only while its document is there, whose scripts are stopped for that.
+    The storage of the session can be reached only while its document is there, whose scripts are
+    stopped for that.
     """
     for other in context.pages:
         if other is not page:
@@ -41,8 +47,13 @@ async def emptied(context: BrowserContext, page: Page, devtools: CDPSession, hos
         return False
     await devtools.send("Emulation.setScriptExecutionDisabled", {"value": True})
     tree = await devtools.send("Page.getFrameTree")
-    key = await devtools.send("Storage.getStorageKeyForFrame", {"frameId": tree["frameTree"]["frame"]["id"]})
-    await devtools.send("DOMStorage.clear", {"storageId": {"storageKey": key["storageKey"], "isLocalStorage": False}})
+    key = await devtools.send(
+        "Storage.getStorageKeyForFrame", {"frameId": tree["frameTree"]["frame"]["id"]}
+    )
+    await devtools.send(
+        "DOMStorage.clear",
+        {"storageId": {"storageKey": key["storageKey"], "isLocalStorage": False}},
+    )
     await page.goto("about:blank", wait_until="commit")
     await devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
     await devtools.send("Emulation.setScriptExecutionDisabled", {"value": False})
@@ -51,8 +62,12 @@ async def emptied(context: BrowserContext, page: Page, devtools: CDPSession, hos
     return True
 
 
-async def renewed(context: BrowserContext, page: Page, devtools: CDPSession) -> tuple[Page, CDPSession]:
-    """Another page in an emptied context, in a process of its own, with an empty cache: as a new context would be, in half the time."""
+async def renewed(
+    context: BrowserContext, page: Page, devtools: CDPSession
+) -> tuple[Page, CDPSession]:
+    """Another page in an emptied context, in a process of its own, with an empty cache: as a new
+    context would be, in half the time.
+    """
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
     await page.close()
@@ -60,14 +75,23 @@ async def renewed(context: BrowserContext, page: Page, devtools: CDPSession) -> 
 
 
 @asynccontextmanager
-async def _answering(devtools: CDPSession, answers: Answers, enable: dict[str, Any]) -> AsyncIterator[None]:
-    """Requests of the page are held as `enable` says, and each event is answered with its method and what goes along."""
+async def _answering(
+    devtools: CDPSession, answers: Answers, enable: dict[str, Any]
+) -> AsyncIterator[None]:
+    """Requests of the page are held as `enable` says, and each event is answered with its method
+    and what goes along.
+    """
     sent: set[asyncio.Future[Any]] = set()
 
     def answer(event: dict[str, Any], method: str, along: dict[str, Any]) -> None:
-        sent.add(asyncio.ensure_future(devtools.send(method, {"requestId": event["requestId"], **along})))
+        sent.add(
+            asyncio.ensure_future(devtools.send(method, {"requestId": event["requestId"], **along}))
+        )
 
-    heard = {name: (lambda event, method=method, along=along: answer(event, method, along)) for name, (method, along) in answers.items()}
+    heard = {
+        name: (lambda event, method=method, along=along: answer(event, method, along))
+        for name, (method, along) in answers.items()
+    }
     for name, hear in heard.items():
         devtools.on(name, hear)
     try:

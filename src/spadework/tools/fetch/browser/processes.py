@@ -1,4 +1,6 @@
-"""The processes of our browser: found by the proxy they were started with, ended if they do not end by themselves."""
+"""The processes of our browser: found by the proxy they were started with, ended if they do not end
+by themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ GONE_SECONDS = 3.0
 
 
 def of_browser(proxy: str) -> list[psutil.Process]:
-    """The Chromium that this process has started with the proxy at `proxy`, all that it has started, and the driver between."""
+    """The Chromium that this process has started with the proxy at `proxy`, all that it has
+    started, and the driver between.
+    """
     own = psutil.Process()
     above, found = {own, *own.parents()}, list[psutil.Process]()
     for child in own.children(recursive=True):

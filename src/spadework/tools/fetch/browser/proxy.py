@@ -1,4 +1,6 @@
-"""The browser's only way to a network: a proxy on loopback that resolves, judges and connects, and serves nobody else."""
+"""The browser's only way to a network: a proxy on loopback that resolves, judges and connects, and
+serves nobody else.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,20 @@ MAX_HEAD = 262_144
 HEAD_SECONDS = 20.0
 IDLE_SECONDS = 60.0
 
-_BROKEN = (OSError, httpcore.NetworkError, httpcore.TimeoutException, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError)
+_BROKEN = (
+    OSError,
+    httpcore.NetworkError,
+    httpcore.TimeoutException,
+    asyncio.IncompleteReadError,
+    asyncio.LimitOverrunError,
+    TimeoutError,
+)
 
 
 class Proxy:
-    """An HTTP proxy on 127.0.0.1 for those who hold a `Leave`. `open` gives its address; `aclose` ends every connection."""
+    """An HTTP proxy on 127.0.0.1 for those who hold a `Leave`. `open` gives its address; `aclose`
+    ends every connection.
+    """
 
     def __init__(self) -> None:
         self._leaves: dict[str, Leave] = {}
@@ -72,12 +83,20 @@ class Proxy:
         except NotAllowed:
             return await _say(writer, "403 Forbidden")
         leave = self._leaves.get(request.user)
-        if leave is None or not secrets.compare_digest(request.password.encode(), leave.password.encode()):
-            return await _say(writer, "407 Proxy Authentication Required", 'Proxy-Authenticate: Basic realm="spadework"\r\n')
+        if leave is None or not secrets.compare_digest(
+            request.password.encode(), leave.password.encode()
+        ):
+            return await _say(
+                writer,
+                "407 Proxy Authentication Required",
+                'Proxy-Authenticate: Basic realm="spadework"\r\n',
+            )
         return await _serve(request, leave, reader, writer)
 
 
-async def _serve(request: Request, leave: Leave, reader: StreamReader, writer: StreamWriter) -> None:
+async def _serve(
+    request: Request, leave: Leave, reader: StreamReader, writer: StreamWriter
+) -> None:
     if request.media:
         return await _say(writer, "403 Forbidden")
     try:
@@ -93,14 +112,18 @@ async def _serve(request: Request, leave: Leave, reader: StreamReader, writer: S
             await _until_one_ends(_up(reader, server, leave), _down(server, writer, leave))
         else:
             await server.write(request.onward(), IDLE_SECONDS)
-            await _until_one_ends(_up(reader, server, leave, request.body), _answer_down(server, writer, leave))
+            await _until_one_ends(
+                _up(reader, server, leave, request.body), _answer_down(server, writer, leave)
+            )
     finally:
         leave.connections -= 1
         await server.aclose()
 
 
 async def _say(writer: StreamWriter, status: str, header: str = "") -> None:
-    writer.write(f"HTTP/1.1 {status}\r\n{header}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
+    writer.write(
+        f"HTTP/1.1 {status}\r\n{header}Content-Length: 0\r\nConnection: close\r\n\r\n".encode()
+    )
     await writer.drain()
 
 
@@ -117,8 +140,12 @@ async def _until_one_ends(*ways: Coroutine[Any, Any, None]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _up(reader: StreamReader, server: httpcore.AsyncNetworkStream, leave: Leave, body: int | None = None) -> None:
-    """From the browser to the server: all there is, or a body of `body` bytes. Ends when the browser leaves or says more."""
+async def _up(
+    reader: StreamReader, server: httpcore.AsyncNetworkStream, leave: Leave, body: int | None = None
+) -> None:
+    """From the browser to the server: all there is, or a body of `body` bytes. Ends when the
+    browser leaves or says more.
+    """
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return
@@ -139,8 +166,12 @@ async def _down(server: httpcore.AsyncNetworkStream, writer: StreamWriter, leave
         await writer.drain()
 
 
-async def _answer_down(server: httpcore.AsyncNetworkStream, writer: StreamWriter, leave: Leave) -> None:
-    """The answer to a request that is no tunnel, with its head rewritten; a head that announces another (1xx) is skipped."""
+async def _answer_down(
+    server: httpcore.AsyncNetworkStream, writer: StreamWriter, leave: Leave
+) -> None:
+    """The answer to a request that is no tunnel, with its head rewritten; a head that announces
+    another (1xx) is skipped.
+    """
     begun = b""
     while True:
         while b"\r\n\r\n" not in begun:

@@ -1,4 +1,6 @@
-"""Warm contexts of the browser: one for a visit at a time, emptied after it, made new before it is used for another host."""
+"""Warm contexts of the browser: one for a visit at a time, emptied after it, made new before it is
+used for another host.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from spadework.tools.fetch.browser.proxy import Proxy
 #: A context is closed after so many visits, so that what slowly grows in it does not grow for ever.
 MOST_VISITS = 50
 
-#: Longest time to open, to empty and to close one, in seconds. One that takes longer hangs, and is given up.
+#: Longest time to open, to empty and to close one, in seconds. One that takes longer hangs, and is
+#: given up.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
 
@@ -51,15 +54,20 @@ class Tabs:
 
     @asynccontextmanager
     async def tab(self, owner: object, level: int, host: str, leave: Leave) -> AsyncIterator[Tab]:
-        """A blank page for a visit to `host`: in an idle context of the same owner and level, or in a new one with `leave`."""
+        """A blank page for a visit to `host`: in an idle context of the same owner and level, or in
+        a new one with `leave`.
+        """
         await self._slots.acquire()
         tab: Tab | None = None
         try:
-            tab = await self._taken((owner, level), host) or await self._opened((owner, level), leave)
+            tab = await self._taken((owner, level), host) or await self._opened(
+                (owner, level), leave
+            )
             tab.host = host
             yield tab
         finally:
-            # Not awaited here: a cancelled visit must not wait for the browser. The slot is free when the page is gone.
+            # Not awaited here: a cancelled visit must not wait for the browser. The slot is free
+            # when the page is gone.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
@@ -109,19 +117,25 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context of all that the visit has left and keep it for the next; close it where that fails, and after MOST_VISITS.
+        """Empty a context of all that the visit has left and keep it for the next; close it where
+        that fails, and after MOST_VISITS.
 
-        The page stays, because a new one is a new process, which takes longer than reading most pages.
+        The page stays, because a new one is a new process, which takes longer than reading most
+        pages.
         """
         tab.visits += 1
         try:
             async with asyncio.timeout(EMPTY_SECONDS):
-                clean = tab.visits < MOST_VISITS and await emptied(tab.context, tab.page, tab.devtools, tab.host)
+                clean = tab.visits < MOST_VISITS and await emptied(
+                    tab.context, tab.page, tab.devtools, tab.host
+                )
         except (Error, TimeoutError):
             clean = False
         if clean:
             self._idle.append(tab)
-        surplus = [self._idle.pop(0) for _ in range(len(self._idle) - self._most)] if clean else [tab]
+        surplus = (
+            [self._idle.pop(0) for _ in range(len(self._idle) - self._most)] if clean else [tab]
+        )
         for old in surplus:
             await self._close(old)
 

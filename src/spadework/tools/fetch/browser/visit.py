@@ -22,14 +22,17 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, shown
 from spadework.tools.fetch.walls import MARKED_CHARS, passing
 
-#: Milliseconds without more text after which a page counts as settled, and after which even one that still loads does.
+#: Milliseconds without more text after which a page counts as settled, and after which even one
+#: that still loads does.
 QUIET = 250
 LONG_QUIET = 1_500
-#: Characters below which more is waited for: as long as something loads for SETTLE seconds, and then for EMPTY.
+#: Characters below which more is waited for: as long as something loads for SETTLE seconds, and
+#: then for EMPTY.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: Screens that are scrolled, for at most SCROLL seconds; milliseconds for more to come at the end of the page.
+#: Screens that are scrolled, for at most SCROLL seconds; milliseconds for more to come at the end
+#: of the page.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
@@ -39,7 +42,8 @@ CHECK = 10.0
 RESERVE = 3.0
 
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
-    (files(__package__) / f"{name}.js").read_text("utf-8") for name in ("settle", "scroll", "banners", "whole")
+    (files(__package__) / f"{name}.js").read_text("utf-8")
+    for name in ("settle", "scroll", "banners", "whole")
 )
 #: What the proxy answers for a host that may not be reached, and for one that cannot be.
 REFUSED, FAILED = 403, 502
@@ -73,13 +77,17 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
             await _prepared(tab.page, until - min(RESERVE, errand.seconds / 4))
             return await _handed_over(tab, errand, response)
     except TimeoutError:
-        raise TooSlow(f"{shown(errand.url)} did not come within {errand.seconds:.3g} s in the browser.") from None
+        raise TooSlow(
+            f"{shown(errand.url)} did not come within {errand.seconds:.3g} s in the browser."
+        ) from None
     except Error as error:
         raise _in_our_words(tab, errand, error) from error
 
 
 async def _opened(tab: Tab, errand: Errand, until: float) -> Response | None:
-    """Go to the page and wait until its document is there; a part that comes late is not waited for to the end."""
+    """Go to the page and wait until its document is there; a part that comes late is not waited for
+    to the end.
+    """
     async with AsyncExitStack() as first:
         if tab.visits == 0:
             await first.enter_async_context(presenting(tab.devtools, tab.leave))
@@ -101,14 +109,18 @@ async def _prepared(page: Page, until: float) -> None:
                 await _let_pass(page)
             if await _run(page, _BANNERS, table()):
                 await _quiet(page, QUIET)
-            if await _run(page, _SCROLL, {"screens": SCREENS, "most": SCROLL * 1000, "patience": PATIENCE}):
+            if await _run(
+                page, _SCROLL, {"screens": SCREENS, "most": SCROLL * 1000, "patience": PATIENCE}
+            ):
                 await _quiet(page, QUIET)
     except TimeoutError:
         pass
 
 
 async def _settled(page: Page) -> int:
-    """Return when nothing is loading any more and the text does not grow, or when it has not grown for long; how many characters it has."""
+    """Return when nothing is loading any more and the text does not grow, or when it has not grown
+    for long; how many characters it has.
+    """
     loaded = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
     try:
         before = await _quiet(page, QUIET)
@@ -138,12 +150,16 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait until the text has not grown for `quiet` milliseconds and has `least` characters, for `most` seconds; how many it has."""
+    """Wait until the text has not grown for `quiet` milliseconds and has `least` characters, for
+    `most` seconds; how many it has.
+    """
     return int(await _run(page, _SETTLE, {"quiet": quiet, "most": most * 1000, "least": least}))
 
 
 async def _run(page: Page, script: str, given: Any) -> Any:
-    """What a script of ours returns in the page; again, where the page has gone on to another meanwhile."""
+    """What a script of ours returns in the page; again, where the page has gone on to another
+    meanwhile.
+    """
     while True:
         try:
             return await page.evaluate(script, given)
@@ -164,20 +180,33 @@ async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> F
     Answer(url, status, httpx.Headers()).check()
     if found["html"] is None:
         raise TooLarge(f"The page is larger than {errand.most_bytes:,} bytes.")
-    return Fetched(url, status, str(found["type"]), "utf-8", str(found["html"]).encode(errors="replace"), errand.level)
+    return Fetched(
+        url,
+        status,
+        str(found["type"]),
+        "utf-8",
+        str(found["html"]).encode(errors="replace"),
+        errand.level,
+    )
 
 
 def _from_proxy(tab: Tab, url: str, status: int) -> bool:
-    """Is the page only what the proxy has answered? A browser with windows shows its own error page for that, the headless shell this."""
+    """Is the page only what the proxy has answered? A browser with windows shows its own error page
+    for that, the headless shell this.
+    """
     host = (urlsplit(url).hostname or "").strip("[]")
-    return (status == REFUSED and host in tab.leave.refused) or (status == FAILED and host in tab.leave.failed)
+    return (status == REFUSED and host in tab.leave.refused) or (
+        status == FAILED and host in tab.leave.failed
+    )
 
 
 def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
     """What a fault of the browser means for the page."""
     said = error.message.partition("\n")[0]
     if "Download is starting" in said:
-        return Unreadable(f"{shown(errand.url)} is a file to be downloaded, which the browser does not do.")
+        return Unreadable(
+            f"{shown(errand.url)} is a file to be downloaded, which the browser does not do."
+        )
     if "crashed" in said or "has been closed" in said:
         return Unreachable(f"{shown(errand.url)} made the browser break down.")
     return _lost(tab, errand, said)
@@ -187,7 +216,8 @@ def _lost(tab: Tab, errand: Errand, said: str) -> FetchError:
     """Why the browser came to no page: the guard, the network, or what the browser `said`."""
     host = (urlsplit(errand.url).hostname or "").strip("[]")
     refused, failed = (
-        [*reasons.values()][-1:] if host not in reasons else [reasons[host]] for reasons in (tab.leave.refused, tab.leave.failed)
+        [*reasons.values()][-1:] if host not in reasons else [reasons[host]]
+        for reasons in (tab.leave.refused, tab.leave.failed)
     )
     if refused:
         return NotAllowed(refused[0], hint="Name hosts you own in allow_hosts.")
