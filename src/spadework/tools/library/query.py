@@ -21,19 +21,18 @@ from spadework.tools.rank import query_terms
 
 #: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need
 #: not be there.
-_INTENT = frozenset(
-    (
-        "advantages answer basic basics benefits best better case cases choose code common "
-        "compare comparison concept concepts define definition describe detail details "
-        "difference differences different disadvantages example examples explain explanation "
-        "features find get getting give good guide idea important introduction key know "
-        "latest learn list main make mean meaning means need one ones overview pitfalls "
-        "possible practice practices prerequisites proper properly purpose quickstart reason "
-        "reasons recommended requirements right sample samples scenarios show simple "
-        "something start started step steps summary tell thing things tutorial understand"
-        "usage use used uses using versus vs want way ways work works"
-    ).split()
-)
+_INTENT_WORDS = """
+advantages answer basic basics benefits best better case cases choose code common compare
+comparison concept concepts define definition describe detail details difference
+differences different disadvantages example examples explain explanation features find get
+getting give good guide idea important introduction key know latest learn list main make
+mean meaning means need one ones overview pitfalls possible practice practices
+prerequisites proper properly purpose quickstart reason reasons recommended requirements
+right sample samples scenarios show simple something start started step steps summary tell
+thing things tutorial understand usage use used uses using versus vs want way ways work
+works
+"""
+_INTENT = frozenset(_INTENT_WORDS.split())
 _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|code)\b", re.I)
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
