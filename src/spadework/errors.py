@@ -113,7 +113,13 @@ class BadReply(ModelError):
 
 
 class TooLong(ModelError):
-    """The request does not fit the model's context."""
+    """The request does not fit the model's context: it has `over` tokens too many, 0 where that is
+    not known.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.over = over
 
 
 class KnowledgeError(SpadeworkError):

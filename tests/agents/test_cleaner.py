@@ -9,13 +9,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from spadework.agents.cleaner import is_dirty, kept
+from spadework.agents.model import Model as Client
+from spadework.budget import Budget
 from spadework.graph.cleaning import may_clean
+from spadework.prompts import Prompt
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.tools.blocks import blocks
 from spadework.tools.cleanliness import cleanliness
+from spadework.tools.journal import Journal
+from spadework.values import Problem, Result
 from tests.tools.markdownish import markdown
 from tests.world.brain import play
 from tests.world.fault import Fault
@@ -193,3 +199,61 @@ async def test_a_dirty_page_stays_as_it_is_where_calls_are_few(
     )
     assert asked(model, "JudgeAnswer") == 0
     assert not any(p.stage == "cleaner" for p in result.problems)
+
+
+QUESTION = "What is known about the lighthouse of Port Aldermere?"
+
+
+def slowness(result: Result) -> list[Problem]:
+    return [p for p in result.problems if p.stage == "cleaner"]
+
+
+async def test_a_model_known_to_be_slow_cleans_no_page_and_that_is_said_once(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    settings = settings.with_(knowledge=False)
+    lamp = "".join(f"<p>{text}</p>" for text in (*MATTER, *JUNK))
+    searx.script("keeper", [world.put("forum", "/keeper", f"<title>Keeper</title><main>{lamp}")])
+    await research(QUESTION, settings)
+    assert asked(model, "JudgeAnswer") == 2, "of a model that is fast they are cleaned"
+    model.requests.clear()
+    model.script("Verse", {"words": "the sea is calm tonight", "feet": 3})
+    model.delay = 1.0
+    await one_answer(settings)
+    model.delay = 0.0
+    # The same question has its plan: nothing is measured before the pages are read.
+    result = await research(QUESTION, settings)
+    assert asked(model, "PlanAnswer") == asked(model, "JudgeAnswer") == 0
+    assert asked(model, "CleanAnswer") == 0
+    [problem] = slowness(result)
+    assert "tokens a second" in problem.reason
+    assert problem.reason in result.report
+    assert result.mode == "model"
+    assert result.citations
+
+
+async def test_a_model_that_is_too_late_with_the_plan_cleans_no_page(
+    model: Model, settings: Settings
+) -> None:
+    model.script("PlanAnswer", Fault("hang"))
+    result = await research(QUESTION, settings.with_(model_seconds=0.5))
+    assert asked(model, "PlanAnswer") == 1
+    assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0
+    [problem] = slowness(result)
+    assert "in time" in problem.reason
+
+
+class Verse(BaseModel):
+    """A line of verse."""
+
+    words: str
+    feet: int
+
+
+async def one_answer(settings: Settings) -> None:
+    """Asks the model of a run that does nothing else."""
+    journal = await Journal.open(settings.home / "other.sqlite", Budget())
+    client = Client(settings, Budget(), journal)
+    await client.ask("lead", Prompt("You write verse.", "One line."), Verse, seconds=10)
+    await client.close()
+    await journal.close()

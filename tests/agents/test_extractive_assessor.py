@@ -14,7 +14,7 @@ from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.candidates import candidates
 from spadework.agents.extractive.lead import plan
 from spadework.agents.shown import Judgement, Shown
-from spadework.values import Page, Question
+from spadework.values import Evidence, Page, Question
 
 FERROLITE = """# ferrolite
 
@@ -266,3 +266,26 @@ def test_a_file_that_came_with_it_says_what_it_points_to() -> None:
 )
 def test_times_and_what_was_named_before_are_known(question: str) -> None:
     assert left_open(question) == ""
+
+
+def test_pages_that_say_nothing_new_close_no_topic_of_which_something_is_known() -> None:
+    made = plan(Question(text="What is ferrolite?"), [])
+    topic = made.topics[0]
+    first = page("ferrolite", FERROLITE, 0.03)
+    spot = assess(made, topic, [first], []).spots[0]
+    known = Evidence(
+        id="E1",
+        topic=topic.name,
+        quote=spot.quote,
+        url=first.page.url,
+        start=spot.start,
+        end=spot.end,
+        content_hash=first.page.content_hash,
+        fetched_at=first.page.fetched_at,
+        origin=first.page.url,
+    )
+    found = assess(made, topic, [page("gearbox", "# gearbox\n\nIt turns.\n", 0.02)], [known])
+    assert not found.spots
+    assert not found.covered
+    assert found.gaps
+    assert found.recommendations

@@ -14,6 +14,7 @@ Kind = (
     Literal[
         "limited", "quota", "unauthorized", "error", "overloaded", "hang", "dropped", "too_long"
     ]
+    | Literal["refused", "raw"]
     | Literal["empty", "refusal", "filtered", "truncated"]
     | Literal["reject_json_schema", "reject_tools", "reject_json_object"]
 )
@@ -25,14 +26,17 @@ class Fault:
 
     limited: 429 with Retry-After. quota: 429, nothing left to spend. unauthorized: 401, and the key
     is repeated in the text. error: 500. overloaded: 503. hang: no answer. dropped: the connection
-    ends half way. too_long: 400, context_length_exceeded. empty: no text. refusal: a refusal
-    instead of an answer. filtered: stopped by a content filter. truncated: JSON that stops half
-    way. reject_json_schema, reject_tools, reject_json_object: 400 to a request of that shape, any
-    other goes to the next rule.
+    ends half way. too_long: 400, context_length_exceeded, with the limit `most`. refused: 400 with
+    these `words`. raw: these `words` are the body of a good answer. empty: no text. refusal: a
+    refusal instead of an answer. filtered: stopped by a content filter. truncated: JSON that stops
+    half way. reject_json_schema, reject_tools, reject_json_object: 400 to a request of that shape,
+    any other goes to the next rule.
     """
 
     kind: Kind
     retry_after: float | None = None
+    most: int = 8_192
+    words: str = ""
 
     def meets(self, request: ChatRequest) -> bool:
         """True when this fault answers such a request."""
@@ -48,12 +52,18 @@ class Fault:
                 if self.kind == "hang"
                 else Broken(b'{"id": "chatcmpl-1", "object": "chat.compl')
             )
+        if self.kind == "raw":
+            return Response(self.words, media_type="application/json")
+        if self.kind == "refused":
+            return refusal(400, self.words)
         if self.kind not in _REFUSALS:
             return None
         status, kind, code, words = _REFUSALS[self.kind]
         key = request.record.headers.get("authorization", "").removeprefix("Bearer ")
         return refusal(
-            status, words.format(key=key, tokens=request.tokens_in), kind, code, self.retry_after
+            status,
+            words.format(key=key, tokens=request.tokens_in, most=self.most),
+            *(kind, code, self.retry_after),
         )
 
 
@@ -96,8 +106,8 @@ _REFUSALS: dict[str, tuple[int, str, str | None, str]] = {
     "too_long": (
         *(400, _INVALID, "context_length_exceeded"),
         (
-            "This model's maximum context length is 8192 tokens. However, your messages resulted in"
-            " {tokens} tokens."
+            "This model's maximum context length is {most} tokens. However, your messages resulted"
+            " in {tokens} tokens."
         ),
     ),
     "reject_json_schema": (

@@ -124,7 +124,7 @@ class Model:
     def _overcharged(self, request: ChatRequest) -> Fault | None:
         """The fault of a request that is too long or one too many."""
         if self.context_tokens and request.tokens_in > self.context_tokens:
-            return Fault("too_long")
+            return Fault("too_long", most=self.context_tokens)
         running = sum(other.ended is None for other in self.requests)
         return (
             Fault("limited", retry_after=0.05)

@@ -1,65 +1,53 @@
 """One chat model behind one endpoint: sends messages, waits and tries again where that helps,
-counts and charges.
+learns what the endpoint takes, counts and charges.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import warnings
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+import time
+from typing import TYPE_CHECKING, Any
 
 import stamina
-from pydantic import SecretStr
 
 from spadework.agents.gate import Gate
+from spadework.agents.learned import Lessons, Room
+from spadework.agents.providers import chat_model, provider_of, reasons
+from spadework.agents.refusals import (
+    Busy,
+    Overlong,
+    Passing,
+    Unsupported,
+    Unwanted,
+    meaning,
+)
+from spadework.agents.shapes import Shape
 from spadework.budget import Budget
-from spadework.errors import BadReply, ModelError, SettingsError, TooLong
+from spadework.errors import BadReply, TooLong
 from spadework.settings import Settings
 from spadework.tools import tokens
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable
 
-Method = Literal["json_schema", "function_calling", "json_mode"]
-
 #: Times one request is sent when the endpoint is broken, and when it is busy.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
+#: Times one request is sent anew after the endpoint has taught how it wants it.
+LESSONS = 4
 #: Seconds to wait for a busy endpoint that does not say how long, doubled with every try.
 BUSY_SECONDS = 0.5
 #: Characters of a key worth hiding; a local server takes any word for one.
 LEAST_SECRET = 8
 #: Tokens that an answer needs at least; with fewer left the call is not made.
 LEAST_REPLY = 200
-
-
-class Passing(ModelError):
-    """A fault that may be gone the next time."""
-
-
-class Busy(ModelError):
-    """Too many calls; `after` is how many seconds to wait, None where the endpoint does not say."""
-
-    def __init__(self, message: str, *, after: float | None = None) -> None:
-        super().__init__(message)
-        self.after = after
-
-
-class Unsupported(Exception):
-    """The endpoint does not take this way of asking for a shape."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The shape of an answer: a JSON schema as strict mode wants it, and how it is asked for."""
-
-    name: str
-    schema: dict[str, Any]
-    method: Method
+#: Share of a context that a request may fill, so that its answer has room; and the share that both
+#: together may, since every model counts its tokens in its own way.
+REQUEST_SHARE, WHOLE_SHARE = 0.75, 0.9
+#: A request that is too long for a context of unknown size is cut to this share of its tokens.
+KEPT = 0.7
+#: No context is believed to be smaller.
+LEAST_CONTEXT = 1_000
 
 
 class Endpoint:
@@ -68,18 +56,28 @@ class Endpoint:
     """
 
     def __init__(self, name: str, settings: Settings, budget: Budget, gate: Gate) -> None:
+        provider, model = provider_of(name)
         # A local server may name a model by the path of its file, which is nobody's business.
-        self.name = name if "/" not in name else f"{_provider(name)[0]}:{name.rsplit('/', 1)[1]}"
-        self._model = name
+        self.name = name if "/" not in name else f"{provider}:{name.rsplit('/', 1)[1]}"
+        self._model = model
         self._settings = settings
         self._budget = budget
         self._gate = gate
-        self._compatible = _provider(name)[0] == "openai"
+        self._compatible = provider == "openai"
+        self._lessons = Lessons(settings.home, f"{settings.openai_base_url}\n{name}")
         self._chat, self._close = chat_model(name, settings)
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Give back the connections, and keep what was learned."""
         await self._close()
+        await self._lessons.save()
+
+    async def speed(self) -> float:
+        """Tokens that the model reads in a second, by this run or else the last one; 0 where that
+        is not known.
+        """
+        await self._lessons.load()
+        return self._lessons.known.speed
 
     async def send(self, messages: list[BaseMessage], shape: Shape) -> str:
         """The text of the reply, or the arguments of its tool call as JSON. Charges calls, tokens
@@ -90,27 +88,35 @@ class Endpoint:
         tokens_in = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(
             json.dumps(shape.schema)
         )
-        if tokens_in > self._settings.request_tokens:
-            raise TooLong(
-                f"The request to {self.name} has {tokens_in} tokens, more than"
-                f" {self._settings.request_tokens}."
-            )
-        room = min(self._settings.reply_tokens, self._budget.tokens_left() - tokens_in)
-        if room < LEAST_REPLY:
-            self._budget.hold(tokens_in + LEAST_REPLY, 0.0)
-        chat = self._shaped(shape, room)
+        await self._lessons.load()
+        for last in (n == LESSONS for n in range(1, LESSONS + 1)):
+            room, context = self._room(tokens_in), self._lessons.known.context
+            chat = self._shaped(shape, room)
+            try:
+                return await self._persisted(chat, messages, tokens_in, room)
+            except Unwanted as lesson:
+                self._do_without(lesson)
+                if last:
+                    raise
+            except Overlong as lesson:
+                self._narrow(lesson, tokens_in, context or tokens_in + room)
+                if last or self._lessons.known.context == context:
+                    raise TooLong(str(lesson)) from None
+        raise AssertionError("the last try returns or raises")
+
+    async def _persisted(
+        self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
+    ) -> str:
         async for attempt in stamina.retry_context(on=Passing, attempts=ATTEMPTS, timeout=None):
             with attempt:
                 reply = await self._admitted(chat, messages, tokens_in, room)
-        return self._without_key(reply)
+        # The server knows the key, and may be anybody's.
+        return reply.replace(self._secret(), "…") if self._secret() else reply
 
-    def _without_key(self, reply: str) -> str:
-        """A reply in which the key does not stand: its server knows the key, and may be
-        anybody's.
-        """
+    def _secret(self) -> str:
         key = self._settings.openai_api_key
         secret = key.get_secret_value() if key else ""
-        return reply.replace(secret, "…") if len(secret) >= LEAST_SECRET else reply
+        return secret if len(secret) >= LEAST_SECRET else ""
 
     async def _admitted(
         self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
@@ -137,34 +143,58 @@ class Endpoint:
         self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
     ) -> str:
         """One request: what it may cost is set aside before, what it did cost is recorded after."""
-        import openai
-
         held, most = tokens_in + room, self._price(tokens_in, room) or 0.0
         self._budget.hold(held, most)
         used, price = (0, 0), 0.0 if self._price(0, 0) is not None else None
+        began = time.monotonic()
         try:
             reply = await chat.ainvoke(messages)
-            text = _text(reply)
-            usage = reply.usage_metadata
-            used = (
-                (usage["input_tokens"], usage["output_tokens"])
-                if usage
-                else (tokens_in, tokens.count(text))
-            )
+            text, used = _text(reply), _used(reply, tokens_in)
             price = self._price(*used)
-        except openai.APIConnectionError:
-            raise Passing(f"{self.name} cannot be reached.") from None
-        except openai.APIStatusError as error:
-            raise _named(error, self.name) from None
-        except (openai.OpenAIError, ValueError, TypeError) as error:
-            raise ModelError(
-                f"{self.name} gave no usable answer ({type(error).__name__})."
-            ) from None
+        except Exception as error:  # noqa: BLE001 - the border to libraries of providers, which raise whatever comes when they read an answer
+            raise meaning(error, self.name, self._secret()) from None
         finally:
             self._budget.settle(held, most, used=used, price=price)
+        self._lessons.took(*used, time.monotonic() - began)
         if reply.response_metadata.get("finish_reason") == "length":
             raise BadReply(f"{self.name} ran out of room before its answer was complete.")
         return text
+
+    def _room(self, tokens_in: int) -> int:
+        """Tokens that the answer to a request may have. Raises TooLong when the request leaves it
+        none, BudgetSpent when there is not enough to pay it.
+        """
+        context = self._lessons.known.context
+        most = self._settings.request_tokens
+        if context:
+            most = min(most, int(REQUEST_SHARE * context))
+        if tokens_in > most:
+            raise TooLong(
+                f"The request to {self.name} has {tokens_in} tokens, more than {most}.",
+                over=tokens_in - most,
+            )
+        room = min(self._settings.reply_tokens, self._budget.tokens_left() - tokens_in)
+        if room < LEAST_REPLY:
+            self._budget.hold(tokens_in + LEAST_REPLY, 0.0)
+        return min(room, int(WHOLE_SHARE * context) - tokens_in) if context else room
+
+    def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
+        """Learn how much fits, from a request that did not: what the endpoint says where that is
+        less than was `believed`, and where the request is to blame, at most a share of it.
+        """
+        fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
+        if not lesson.whole or fits >= believed:
+            fits = min(fits, share)
+        known = self._lessons.known.context
+        self._lessons.learn(context=max(LEAST_CONTEXT, min(fits, known or fits)))
+
+    def _do_without(self, lesson: Unwanted) -> None:
+        """Learn that a parameter is not taken."""
+        if lesson.parameter == "temperature":
+            self._lessons.learn(temperature=False)
+        else:
+            longer = lesson.parameter == "max_tokens"
+            self._lessons.learn(room="max_completion_tokens" if longer else "max_tokens")
 
     def _shaped(self, shape: Shape, room: int) -> Runnable[Any, AIMessage]:
         """The chat model, bound to answer in a shape. Only OpenAI-compatible ones know formats; all
@@ -175,7 +205,7 @@ class Endpoint:
             chat = self._chat.bind_tools(
                 [{"type": "function", "function": function}], tool_choice=shape.name
             )
-            return chat.bind(extra_body=self._room(room)) if self._compatible else chat
+            return chat.bind(extra_body=self._body(room)) if self._compatible else chat
         if not self._compatible:
             if shape.method == "json_schema":
                 raise Unsupported(f"{self.name} is asked by tools.")
@@ -188,124 +218,28 @@ class Endpoint:
             }
         # In the body as it is: langchain-openai would parse the answer by itself, and raise where
         # we want to repair.
-        return self._chat.bind(extra_body=self._room(room) | {"response_format": wanted})
+        return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
-    def _room(self, room: int) -> dict[str, int]:
-        """The limit on an answer: compatible servers know max_tokens, OpenAI's newer models the
-        longer name.
+    def _body(self, room: int) -> dict[str, Any]:
+        """The limit on an answer under the name that the endpoint takes, at first max_tokens
+        everywhere but at OpenAI; and no heat, where it takes that.
         """
-        return {"max_tokens" if self._settings.openai_base_url else "max_completion_tokens": room}
+        known = self._lessons.known
+        first: Room = "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"
+        cold = known.temperature and not reasons(self._model)
+        return {known.room or first: room} | ({"temperature": 0} if cold else {})
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
-        price = self._settings.prices.get(_provider(self._model)[1])
+        price = self._settings.prices.get(self._model)
         return None if price is None else (tokens_in * price[0] + tokens_out * price[1]) / 1_000_000
 
 
-def chat_model(
-    name: str, settings: Settings
-) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """The LangChain chat model of PROVIDER:NAME and how to close it; a name without a provider is
-    an OpenAI-compatible one.
-    """
-    provider, model = _provider(name)
-    if provider != "openai":
-        return _other_provider(name), _nothing
-    from langchain_openai import ChatOpenAI
-    from openai import DefaultAsyncHttpxClient
-
-    if not settings.openai_api_key and not settings.openai_base_url:
-        raise SettingsError(
-            f"{name} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
-        )
-    # The ladder finds out by itself which shapes an endpoint takes; the client's advice about that
-    # is no news to the user.
-    warnings.filterwarnings(
-        "ignore", message="This model does not support OpenAI's structured output"
-    )
-    # Connections of our own: those that langchain-openai shares in the process outlive the event
-    # loop they belong to.
-    connections = DefaultAsyncHttpxClient()
-    chat = ChatOpenAI(
-        http_async_client=connections,
-        model=model,
-        api_key=settings.openai_api_key or SecretStr("none"),  # a local server wants any word here
-        base_url=settings.openai_base_url or None,
-        timeout=settings.model_seconds,
-        max_retries=0,
-        temperature=None if model.startswith(("gpt-5", "o")) else 0,
-        streaming=settings.model_stream,
-        stream_usage=settings.model_stream,
-    )
-    return chat, connections.aclose
-
-
-def _provider(name: str) -> tuple[str, str]:
-    """Provider and model of PROVIDER:NAME; without a provider it is an OpenAI-compatible one. The
-    names of local models may hold colons.
-    """
-    provider, colon, model = name.partition(":")
-    return (provider, model) if colon else ("openai", name)
-
-
-async def _nothing() -> None:
-    """What there is to close for a provider whose connections are its own."""
-
-
-def _other_provider(name: str) -> BaseChatModel:
-    try:
-        from langchain.chat_models import init_chat_model  # type: ignore[import-not-found, unused-ignore]
-
-        model: BaseChatModel = init_chat_model(name)
-    except ImportError as error:
-        raise SettingsError(
-            f"{name} needs a package that is not installed: {error.name or error}."
-        ) from None
-    except ValueError as error:
-        raise SettingsError(f"{name} is no model that can be used: {str(error)[:200]}") from None
-    return model
-
-
-def _refuses_shape(error: Any) -> bool:
-    """Whether the endpoint means: I do not take this way of asking for a shape."""
-    said = str(error.message).lower()
-    return error.status_code in (400, 404, 415, 422, 500, 501) and any(
-        word in said
-        for word in ("response_format", "json_schema", "json_object", "tool", "function")
-    )
-
-
-def _named(error: Any, name: str) -> Exception:
-    """What a refused request means: too long, a way of asking that is not taken, a passing fault,
-    or a failure.
-    """
-    said = str(error.message)
-    if error.code == "context_length_exceeded" or (
-        "context" in said.lower() and ("length" in said.lower() or "too long" in said.lower())
-    ):
-        return TooLong(f"The request is too long for {name}.")
-    if _refuses_shape(error):
-        return Unsupported(said[:200])
-    if error.status_code in (401, 403):
-        return ModelError(f"{name} refuses the key.", hint="Check OPENAI_API_KEY.")
-    if error.code == "insufficient_quota":
-        return ModelError(f"The quota of {name} is spent.")
-    if error.status_code == 429:
-        return Busy(
-            f"{name} is asked too often.",
-            after=_seconds(error.response.headers.get("retry-after", "")),
-        )
-    if error.status_code >= 500:
-        return Passing(f"{name} answered with status {error.status_code}.")
-    return ModelError(f"{name} answered with status {error.status_code}.")
-
-
-def _seconds(retry_after: str) -> float | None:
-    """The seconds of a Retry-After header, never below 0; None for none and for a date."""
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < math.inf else None
+def _used(reply: AIMessage, tokens_in: int) -> tuple[int, int]:
+    """Tokens in and out; counted here where the endpoint does not say."""
+    usage = reply.usage_metadata
+    if not usage:
+        return tokens_in, tokens.count(_text(reply))
+    return max(0, usage["input_tokens"]), max(0, usage["output_tokens"])
 
 
 def _text(reply: AIMessage) -> str:

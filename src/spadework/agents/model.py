@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
-from spadework.agents.endpoint import Endpoint, Method, Shape, Unsupported
+from spadework.agents.endpoint import Endpoint
 from spadework.agents.gate import Gate
+from spadework.agents.refusals import Unsupported
+from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
 from spadework.budget import Budget
 from spadework.errors import BadReply, ModelError, TooLong
 from spadework.prompts import Prompt
+from spadework.prompts.cutting import shortened
 from spadework.settings import Role, Settings
+from spadework.tools import tokens
 from spadework.tools.journal import Journal
 from spadework.values import Problem
 
@@ -30,11 +33,12 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 A = TypeVar("A", bound=BaseModel)
-#: A request that is too long is cut to this share of its length (S10), this often.
-KEPT, MOST_CUTS = 0.7, 4
+#: Times a request is cut that is too long; by this share where nothing says by how much.
+MOST_CUTS, CUT_AWAY = 6, 0.3
+#: Of the tokens that may stay, the share that does: they are cut by characters.
+CLOSE = 0.97
 #: Share of the time in which a role's own model must answer, where a fallback model could.
 FIRST_SHARE = 0.6
-LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 
 def at_most(count: int) -> Any:
@@ -42,10 +46,6 @@ def at_most(count: int) -> Any:
     longer one is taken.
     """
     return Field(json_schema_extra={"maxItems": count})
-
-
-_THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-_FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 class Place(NamedTuple):
@@ -84,6 +84,7 @@ class Model:
         self._rungs: dict[Place, Method] = {}
         self._gates: dict[str, Gate] = {}
         self._failed: set[Place] = set()
+        self._late: set[Place] = set()
         self._news: list[Problem] = []
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
@@ -121,6 +122,7 @@ class Model:
                 async with asyncio.timeout(min(seconds, self._settings.model_seconds)):
                     return await self._ask(place, prompt, answer)
             except TimeoutError:
+                self._late.add(place)
                 raise ModelError(f"{self._endpoint(place).name} did not answer in time.") from None
 
         return await self._journal.once("model", key, answer, work)
@@ -130,6 +132,17 @@ class Model:
         found = [problem for problem in self._news if problem.stage == role]
         self._news = [problem for problem in self._news if problem.stage != role]
         return found
+
+    async def speed(self, role: Role) -> float | None:
+        """Tokens that the role's model reads in a second; 0 for one that did not answer in time,
+        None while that is not known.
+        """
+        place = self._places(role)[0]
+        return 0.0 if place in self._late else await self._endpoint(place).speed() or None
+
+    def name(self, role: Role) -> str:
+        """The name of the role's model."""
+        return self._endpoint(self._places(role)[0]).name
 
     @property
     def settings(self) -> Settings:
@@ -156,8 +169,10 @@ class Model:
                 return await self._checked(
                     place, [Message("system", prompt.system), Message("user", user)], answer
                 )
-            except TooLong:
-                user = user[: int(len(user) * KEPT)]
+            except TooLong as error:
+                user, before = _cut(user, error.over), user
+                if len(user) >= len(before):
+                    break
         raise TooLong(
             f"The request is too long for {self._endpoint(place).name}, also when it is cut."
         )
@@ -166,10 +181,10 @@ class Model:
         """The reply as `answer`, with one repair request when it does not have its shape."""
         text = await self._reply(place, messages, answer)
         try:
-            return _parsed(text, answer)
+            return parsed(text, answer)
         except ValidationError as error:
             repair = (
-                f"That was not a valid answer: {_fault(error)} Answer again with JSON of the asked"
+                f"That was not a valid answer: {fault(error)} Answer again with JSON of the asked"
                 " shape only."
             )
             text = await self._reply(
@@ -178,10 +193,10 @@ class Model:
                 answer,
             )
         try:
-            return _parsed(text, answer)
+            return parsed(text, answer)
         except ValidationError as error:
             raise BadReply(
-                f"{self._endpoint(place).name} did not answer in the asked shape: {_fault(error)}"
+                f"{self._endpoint(place).name} did not answer in the asked shape: {fault(error)}"
             ) from None
 
     async def _reply(self, place: Place, messages: list[Message], answer: type[A]) -> str:
@@ -192,20 +207,22 @@ class Model:
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
         if place in self._rungs:
             rungs = (self._rungs[place],)
+        said = ""
         for rung in rungs:
             try:
                 text = await self._send(place, messages, answer, rung)
-            except Unsupported:
+            except Unsupported as error:
+                said = str(error)
                 continue
             self._rungs[place] = rung
             return text
-        raise ModelError(f"{self._endpoint(place).name} takes none of: {', '.join(rungs)}.")
+        raise ModelError(f"{self._endpoint(place).name} takes none of: {', '.join(rungs)}. {said}")
 
     async def _send(
         self, place: Place, messages: list[Message], answer: type[A], rung: Method
     ) -> str:
         return await self._endpoint(place).send(
-            _messages(messages, answer, rung), Shape(answer.__name__, _strict(answer), rung)
+            _messages(messages, answer, rung), Shape(answer.__name__, strict(answer), rung)
         )
 
     def _places(self, role: Role) -> list[Place]:
@@ -248,6 +265,13 @@ class Model:
         return self._endpoints[place]
 
 
+def _cut(user: str, over: int) -> str:
+    """A message that is cut by so many tokens, or by a share where they are not known."""
+    count = tokens.count(user)
+    left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
+    return shortened(user, int(len(user) * left / max(1, count)))
+
+
 def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
@@ -261,41 +285,7 @@ def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) ->
         made[0] = SystemMessage(
             content=(
                 f"{messages[0].content}\n\nAnswer with JSON only, of this"
-                f" schema:\n{json.dumps(_strict(answer))}"
+                f" schema:\n{json.dumps(strict(answer))}"
             )
         )
     return made
-
-
-def _strict(answer: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema as strict mode wants it: every property required, no others, no defaults."""
-
-    def walk(node: Any) -> Any:
-        if isinstance(node, list):
-            return [walk(item) for item in node]
-        if not isinstance(node, dict):
-            return node
-        kept = {
-            key: walk(value)
-            for key, value in node.items()
-            if key not in ("default", "title") or isinstance(value, dict)
-        }
-        if isinstance(kept.get("properties"), dict):
-            kept |= {"required": list(kept["properties"]), "additionalProperties": False}
-        return kept
-
-    schema: dict[str, Any] = walk(answer.model_json_schema())
-    return schema
-
-
-def _parsed(text: str, answer: type[A]) -> A:
-    """The answer in a reply: JSON, also after a thought or inside a code fence."""
-    text = _THOUGHT.sub("", text)
-    fence = _FENCED.match(text)
-    return answer.model_validate_json(fence.group(1) if fence else text.strip())
-
-
-def _fault(error: ValidationError) -> str:
-    fault = error.errors()[0]
-    where = ".".join(str(part) for part in fault["loc"]) or "the answer"
-    return f"{where}: {fault['msg'][:200]}."

@@ -69,14 +69,18 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     ledger = state.get("evidence", [])
     seconds = desk.budget.phase("assess")
     judged = await asyncio.gather(*(_judge(desk, state, topic, seconds) for topic in topics))
+    before = state.get("coverage", {})
     added: list[Evidence] = []
     coverage: dict[str, Coverage] = {}
     for topic, (judgement, _) in zip(topics, judged, strict=True):
         new = await _entries(desk, state, topic, judgement, [*ledger, *added])
         added += new
         known = [e for e in [*ledger, *added] if e.topic == topic.name]
-        coverage[topic.name] = _coverage(topic, judgement, known, desk.settings.completeness)
-    before = state.get("coverage", {})
+        coverage[topic.name] = (
+            _coverage(topic, judgement, known, desk.settings.completeness)
+            if new or topic.name not in before
+            else _as_before(before[topic.name], judgement)
+        )
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
     problems = [problem for _, found in judged for problem in found]
     standard = Standard(quality=desk.settings.quality_floor, domains=desk.settings.least_domains)
@@ -228,4 +232,13 @@ def _coverage(
         gaps=judgement.gaps,
         recommendations=judgement.recommendations,
         quality=judgement.quality,
+    )
+
+
+def _as_before(found: Coverage, judgement: Judgement) -> Coverage:
+    """A topic for which a round has proven nothing new: it is as far answered as before, whatever
+    is said of it. Only what to search next may be news.
+    """
+    return found.model_copy(
+        update={"recommendations": judgement.recommendations or found.recommendations}
     )

@@ -8,13 +8,20 @@ import asyncio
 from collections.abc import Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty
+from spadework.agents.model import Model
 from spadework.graph.desk import Desk
+from spadework.settings import Role
 from spadework.values import Page, Problem
 
 #: Model calls that a page takes: the judge and the cleaner.
 CALLS = 2
 #: Share of the ceiling of model calls that cleaning may take at most.
 MOST_SHARE = 1 / 3
+#: Tokens in a second: a model that reads fewer needs its time for the plan, the assessment and the
+#: report.
+LEAST_SPEED = 200.0
+#: The roles that are asked about a page.
+ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
@@ -60,6 +67,10 @@ async def _cleaned(
         left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
         if not may_clean(ceiling, left, desk.cleanings, topics):
             return page.content_hash
+        if slow := await _too_slow(model):
+            problems.extend([slow] if desk.cleans else [])
+            desk.cleans = False
+            return page.content_hash
         desk.cleanings += 1
         desk.cleaning += 1
         try:
@@ -82,3 +93,19 @@ async def _cleaned(
     return page.model_copy(
         update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
     ), problems
+
+
+async def _too_slow(model: Model) -> Problem | None:
+    """Why the pages of this run are not cleaned by a model that is slow; None for one that is not,
+    or that nothing is known of.
+    """
+    for role in ROLES:
+        speed = await model.speed(role)
+        if speed is not None and speed < LEAST_SPEED:
+            reason = f"It reads about {speed:.0f} tokens a second." if speed else _LATE
+            return Problem(stage="cleaner", subject=model.name(role), reason=reason, effect=_EFFECT)
+    return None
+
+
+_LATE = "It did not answer in time."
+_EFFECT = "Pages were not cleaned by it: its time is left for the plan, the judging and the report."

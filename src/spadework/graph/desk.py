@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from spadework.agents.model import Model
 from spadework.budget import Budget
-from spadework.errors import SettingsError
+from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
@@ -38,7 +38,8 @@ from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
 from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
-from spadework.values import Mode, Plan
+from spadework.tools.urls import host_of
+from spadework.values import Mode, Plan, Problem
 
 #: Seconds past its deadline for which a desk that no session owns is kept.
 KEPT_SECONDS = 60.0
@@ -86,6 +87,8 @@ class Desk:
     knowing: Knowing
     searching: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    #: What went wrong before the run began.
+    problems: tuple[Problem, ...] = ()
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Where pages are dealt out, by question and round.
     tables: dict[tuple[str, int], Table] = field(default_factory=dict)
@@ -93,6 +96,8 @@ class Desk:
     #: with it now.
     cleanings: int = 0
     cleaning: int = 0
+    #: False once a page was left as it was since the model is slow, which is said once.
+    cleans: bool = True
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
@@ -150,15 +155,16 @@ class Desk:
                     embedding_calls=calls, embedding_tokens=tokens
                 )
                 opened.push_async_callback(meaning.close)
+            model, problems = None, list[Problem]()
             try:
-                model = await unless_stopped(
+                model, problems = await unless_stopped(
                     stop, _model(settings, budget, journal), seconds=budget.until_closing()
                 )
                 choice = await unless_stopped(
                     stop, choose(settings, open_library, providers), seconds=budget.until_closing()
                 )
             except (TimeoutError, Stopped):
-                model, choice = None, Choice((), ("There was no time to open what is searched.",))
+                choice = Choice((), ("There was no time to open what is searched.",))
             web, browser = Web(settings), Browser(settings)
             await web.__aenter__()
             opened.pop_all()
@@ -179,6 +185,7 @@ class Desk:
             knowing=Knowing(knowledge_of(settings, meaning), settings, meaning),
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
+            problems=tuple(problems),
             stop=stop,
         )
         _desks[session_id] = desk
@@ -202,14 +209,23 @@ class Desk:
                 closing.push_async_callback(self.model.close)
 
 
-async def _model(settings: Settings, budget: Budget, journal: Journal) -> Model | None:
-    """The chat models of the settings, or None when the extractive roles do the work."""
-    name = await default_model(settings)
+async def _model(
+    settings: Settings, budget: Budget, journal: Journal
+) -> tuple[Model | None, list[Problem]]:
+    """The chat models of the settings, or None when the extractive roles do the work, which is a
+    problem where a model was wanted.
+    """
+    try:
+        name = await default_model(settings)
+    except ModelError as error:
+        effect = f"The extractive roles did all the work. {error.hint}".rstrip()
+        subject = host_of(settings.openai_base_url)
+        return None, [Problem(stage="model", subject=subject, reason=str(error), effect=effect)]
     if not name:
-        return None
+        return None, []
     model = Model(settings, budget, journal, name)
     model.check()
-    return model
+    return model, []
 
 
 async def desk_of(session_id: str, settings: Settings | None) -> Desk:

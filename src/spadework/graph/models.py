@@ -2,44 +2,72 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import httpx
 
-from spadework.errors import SettingsError
+from spadework.agents.providers import check_address
+from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
 from spadework.tools.urls import host_of
 
-#: Seconds to wait for a server's list of models.
+#: Seconds that a server's list of models may take as a whole.
 LIST_SECONDS = 5.0
 
 
 async def default_model(settings: Settings) -> str:
     """The model of a run as PROVIDER:NAME, or "" when the extractive roles do the work.
 
-    With a server of one's own and no model named it is the server's only model; SettingsError when
-    there is none or a choice.
+    With a server of one's own and no model named it is the server's only model. Raises ModelError
+    where the server does not say which it has, or has none, and SettingsError where there is a
+    choice, and for an address that is none.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:
         return named
-    url = settings.openai_base_url.rstrip("/") + "/models"
-    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+    check_address(settings.openai_base_url)
+    host = host_of(settings.openai_base_url)
     try:
-        async with httpx.AsyncClient(timeout=LIST_SECONDS) as client:
-            answer = (
-                (await client.get(url, headers={"Authorization": f"Bearer {key}"}))
-                .raise_for_status()
-                .json()
-            )
-        names = [str(model["id"]) for model in answer["data"]]
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+        async with asyncio.timeout(LIST_SECONDS):
+            listed = await _listed(settings)
+        names = [str(model["id"]) for model in listed["data"]]
+    except (
+        httpx.HTTPError,
+        TimeoutError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ) as error:
+        failed, hint = _failed(error)
+        raise ModelError(f"The model server at {host} {failed}.", hint=hint) from None
+    if not names:
+        raise ModelError(f"The model server at {host} has no model.", hint="Load one there.")
+    if len(names) > 1:
+        known = ", ".join(names[:5])
         raise SettingsError(
-            f"The model server at {host_of(settings.openai_base_url)} does not list its models:"
-            " name one with --model openai:NAME."
-        ) from None
-    if len(names) != 1:
-        known = ", ".join(names[:5]) or "none"
-        raise SettingsError(
-            f"The model server at {host_of(settings.openai_base_url)} has {len(names)} models"
-            f" ({known}): name one with --model openai:NAME."
+            f"The model server at {host} has {len(names)} models ({known}): name one with --model"
+            " openai:NAME."
         )
     return f"openai:{names[0]}"
+
+
+async def _listed(settings: Settings) -> Any:
+    url = settings.openai_base_url.rstrip("/") + "/models"
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+    async with httpx.AsyncClient(timeout=LIST_SECONDS) as client:
+        answer = await client.get(url, headers={"Authorization": f"Bearer {key}"})
+    return answer.raise_for_status().json()
+
+
+def _failed(error: Exception) -> tuple[str, str]:
+    """What became of the question which models there are, and what would mend it."""
+    name_it = "Name its model with --model openai:NAME to have it asked all the same."
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return "did not list its models in time", name_it
+    if isinstance(error, httpx.TransportError):
+        return "cannot be reached", "Start it, or check OPENAI_BASE_URL."
+    if isinstance(error, httpx.HTTPStatusError) and error.response.status_code in (401, 403):
+        return "refuses the key", "Check OPENAI_API_KEY."
+    return "does not list its models", name_it

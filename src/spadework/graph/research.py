@@ -63,6 +63,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     desk = await desk_of(session_id, runtime.context)
     attached, problems = await attached_pages(desk, state.get("attachments", []))
     cleared = left_over(state)
+    problems = [*desk.problems, *problems]
     met = Overwrite(problems) if cleared else problems
     return {
         **cleared,

@@ -228,7 +228,7 @@ class Session:
         }
         before = (await graph.aget_state(config)).values
         yield self._started(desk.mode, desk.searching, resumed=bool(before))
-        for notice in desk.notices:
+        for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
             yield Notice(text=notice)
         if finished := before.get("result"):
             # Killed between its last checkpoint and its last file.

@@ -151,7 +151,7 @@ def _gaps(
     gaps = []
     if lacks_code:
         gaps.append("No example code was found.")
-    if strength < 1.0 and not known:
+    if strength < 1.0 and not (known and chosen):
         gaps.append(f"The quotes found answer “{topic.question}” only in part.")
     return gaps
 

@@ -1,0 +1,102 @@
+"""The chat model of a name PROVIDER:NAME, as LangChain knows it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import httpx
+from pydantic import SecretStr
+
+from spadework.errors import SettingsError
+from spadework.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+#: Models that reason take no temperature, whoever serves them.
+_REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
+
+
+def chat_model(
+    name: str, settings: Settings
+) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
+    """The LangChain chat model of PROVIDER:NAME and how to close it; a name without a provider is
+    an OpenAI-compatible one.
+    """
+    provider, model = provider_of(name)
+    if provider != "openai":
+        return _other_provider(name), _nothing
+    from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient
+
+    if not settings.openai_api_key and not settings.openai_base_url:
+        raise SettingsError(
+            f"{name} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
+        )
+    check_address(settings.openai_base_url)
+    # The ladder finds out by itself which shapes an endpoint takes; the client's advice about that
+    # is no news to the user.
+    warnings.filterwarnings(
+        "ignore", message="This model does not support OpenAI's structured output"
+    )
+    # Connections of our own: those that langchain-openai shares in the process outlive the event
+    # loop they belong to.
+    connections = DefaultAsyncHttpxClient()
+    chat = ChatOpenAI(
+        http_async_client=connections,
+        model=model,
+        api_key=settings.openai_api_key or SecretStr("none"),  # a local server wants any word here
+        base_url=settings.openai_base_url or None,
+        timeout=settings.model_seconds,
+        max_retries=0,
+        streaming=settings.model_stream,
+        stream_usage=settings.model_stream,
+    )
+    return chat, connections.aclose
+
+
+def check_address(base_url: str) -> None:
+    """Raises SettingsError for the address of a server that is none; "" is the provider's own."""
+    with suppress(httpx.InvalidURL):
+        url = httpx.URL(base_url)
+        if not base_url or (url.scheme in ("http", "https") and url.host):
+            return
+    raise SettingsError(
+        f"The address of the models' server cannot be {base_url[:80]!r}: it is one such as"
+        " http://localhost:8080/v1."
+    )
+
+
+def provider_of(name: str) -> tuple[str, str]:
+    """Provider and model of PROVIDER:NAME; without a provider it is an OpenAI-compatible one. The
+    names of local models may hold colons.
+    """
+    provider, colon, model = name.partition(":")
+    return (provider, model) if colon else ("openai", name)
+
+
+def reasons(model: str) -> bool:
+    """Whether a model is known by its name to reason, and so to take no temperature."""
+    return _REASONING.match(model) is not None
+
+
+async def _nothing() -> None:
+    """What there is to close for a provider whose connections are its own."""
+
+
+def _other_provider(name: str) -> BaseChatModel:
+    try:
+        from langchain.chat_models import init_chat_model  # type: ignore[import-not-found, unused-ignore]
+
+        model: BaseChatModel = init_chat_model(name)
+    except ImportError as error:
+        raise SettingsError(
+            f"{name} needs a package that is not installed: {error.name or error}."
+        ) from None
+    except ValueError as error:
+        raise SettingsError(f"{name} is no model that can be used: {str(error)[:200]}") from None
+    return model
