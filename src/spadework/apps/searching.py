@@ -141,7 +141,8 @@ async def _index(settings: Settings) -> None:
             settings.library, home=settings.home, progress=_tell, meaning=meaning
         )
         opened.callback(library.close)
-        typer.echo(f"Indexed {library.describe}.")
+        left_out = f"; {len(library.skipped)} left out" if library.skipped else ""
+        typer.echo(f"Indexed {library.describe}{left_out}.")
         for skipped in library.skipped:
             typer.echo(f"Not read: {skipped}", err=True)
         if meaning:
