@@ -19,6 +19,7 @@ TOOLS = (
     "pytest",
     "pytest-asyncio",
     "pytest-timeout",
+    "pytest-xdist",
     "qdrant-client",
 )
 

@@ -62,12 +62,13 @@ def installed(
         pytest.skip(f"Python {version} is not on this machine")
     folder = tmp_path_factory.mktemp(version)
     try:
-        yield fresh(PYTHONS[version], folder / "venv", wheel)
+        made = fresh(PYTHONS[version], folder / "venv", wheel)
     except AssertionError:
         if version != NEWEST:
             raise
         pytest.skip(f"the packages do not install on Python {version}")
-    shutil.rmtree(folder)
+    yield made
+    shutil.rmtree(folder)  # more than half a gigabyte
 
 
 @pytest.fixture(scope="module")
@@ -103,4 +104,4 @@ def test_the_tests_pass_on_the_wheel(
 
 
 def test_there_was_a_python_to_check_with() -> None:
-    assert len(set(_worked)) == len(CHECKED), f"of {', '.join(VERSIONS)} none works here"
+    assert _worked, f"none of Python {', '.join(VERSIONS)} works here"
