@@ -53,13 +53,13 @@ def package_at(place: Path | None) -> Package:
     distribution = importlib.metadata.Distribution.at(place)
     metadata = distribution.metadata
     return Package(
-        name=(metadata["Name"] or place.stem.partition("-")[0]).lower(),
-        version=metadata["Version"] or "0",
+        name=(metadata.get("Name") or place.stem.partition("-")[0]).lower(),
+        version=metadata.get("Version") or "0",
         root=place.parent,
         files=tuple(str(path) for path in distribution.files or () if ".." not in path.parts),
-        summary=metadata["Summary"] or "",
+        summary=metadata.get("Summary") or "",
         description=str(metadata.json.get("description") or "")[:MAX_DESCRIPTION],
-        description_type=(metadata["Description-Content-Type"] or "")
+        description_type=(metadata.get("Description-Content-Type") or "")
         .partition(";")[0]
         .strip()
         .lower(),
