@@ -18,6 +18,7 @@ SpadeworkError              `.hint` says the mend
   KnowledgeError            the knowledge store failed; the web is searched
   SessionError
     SessionNotFound
+    SessionUnreadable       its files are broken
     SessionBusy             another process works on it
 BudgetSpent                 not a failure: the signal to write with what there is
 """
@@ -126,6 +127,10 @@ class SessionError(SpadeworkError):
 
 class SessionNotFound(SessionError):
     """There is no such session."""
+
+
+class SessionUnreadable(SessionError):
+    """The files of a session are broken: cut off, or not what they should be."""
 
 
 class SessionBusy(SessionError):

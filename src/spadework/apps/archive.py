@@ -9,17 +9,20 @@ import typer
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
 from spadework.errors import SessionNotFound
-from spadework.sessions.records import delete_session, list_sessions, read_result, session_folder
+from spadework.sessions.files import Unreadable, list_sessions, read_result, session_folder
+from spadework.sessions.records import delete_session
 from spadework.values import Result
 
 
 def print_list(home: Path) -> None:
-    """One line a session: id, status, question."""
+    """One line a session: id, status, question; of one that cannot be read, why."""
     found = list_sessions(home)
     for session in found:
-        typer.echo(
-            f"{session['id']}  {session.get('status', 'unfinished'):<14}  {session['query']}"
-        )
+        if isinstance(session, Unreadable):
+            state, said = "unreadable", session.reason
+        else:
+            state, said = session.status or "unfinished", session.query
+        typer.echo(f"{session.id}  {state:<14}  {said}")
     if not found:
         typer.echo("There are no sessions yet.", err=True)
 

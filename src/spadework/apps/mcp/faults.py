@@ -14,6 +14,7 @@ from spadework.errors import (
     SearchError,
     SessionBusy,
     SessionNotFound,
+    SessionUnreadable,
     SettingsError,
     SpadeworkError,
     TooLarge,
@@ -33,6 +34,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
             " agentic_search to begin one."
         ),
     ),
+    (SessionUnreadable, "Its files are the server owner's to mend: begin another session."),
     (
         SessionBusy,
         (

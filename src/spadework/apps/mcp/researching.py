@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,8 +26,9 @@ from spadework.apps.mcp.shapes import (
 )
 from spadework.apps.mcp.telling import Teller
 from spadework.budget import Budget
+from spadework.errors import SessionUnreadable
 from spadework.prompts import fenced
-from spadework.sessions.records import session_folder
+from spadework.sessions.files import read_page, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.export.compressed import compressed, largest, shortened
@@ -228,10 +230,9 @@ def _line(text: str) -> str:
 
 def _texts(result: Result) -> dict[str, str]:
     """The stored pages of the result, as far as they are there."""
-    pages = Path(result.session_dir) / "pages"
+    folder = Path(result.session_dir)
     texts = {}
     for digest in dict.fromkeys(source.content_hash for source in result.sources):
-        path = pages / f"{digest}.md"
-        if path.is_file():
-            texts[digest] = path.read_text(encoding="utf-8")
-    return texts
+        with suppress(SessionUnreadable):
+            texts[digest] = read_page(folder, digest)
+    return {digest: text for digest, text in texts.items() if text is not None}
