@@ -25,6 +25,8 @@ BudgetSpent                 not a failure: the signal to write with what there i
 
 from __future__ import annotations
 
+from spadework.visible import visible
+
 
 class SpadeworkError(RuntimeError):
     """Something spadework refuses or could not do. `str(error)` is one sentence; `hint` says the
@@ -35,7 +37,8 @@ class SpadeworkError(RuntimeError):
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
+        # What a server or a page says of itself may stand in it.
+        super().__init__(visible(message))
         self.hint = hint
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
+from spadework.apps.saying import say
 from spadework.sessions.stats import Figures, Statistics, Worth, statistics
 
 #: Sessions shown; all of them are in the JSON.
@@ -16,7 +15,7 @@ SHOWN = 20
 def print_statistics(home: Path, as_json: bool) -> None:
     """Print what the sessions under `home` gave and cost, as tables or as one JSON object."""
     found = statistics(home)
-    typer.echo(found.model_dump_json() if as_json else "\n".join(lines(found)))
+    say(found.model_dump_json() if as_json else "\n".join(lines(found)))
 
 
 def lines(found: Statistics) -> list[str]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
@@ -24,13 +24,15 @@ RESULT = "result.json"
 #: Questions before this one that are told to the lead, at most.
 MOST_EARLIER = 5
 
-V = TypeVar("V", bound=Value)
+V = TypeVar("V", bound=BaseModel)
 
 
-class _Kept(Value):
-    """A value in a file that another version may have written: what it adds is passed over."""
+class _Kept(BaseModel):
+    """What stands in a file that another version may have written: what it adds is passed over.
+    It is kept as it is, also a path with characters that nobody sees.
+    """
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Metadata(_Kept):

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, get_args
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from spadework.agents.editor import review
 from spadework.budget import Limits
@@ -34,9 +34,10 @@ from spadework.sessions.files import (
 from spadework.sessions.lock import held
 from spadework.sessions.log import log_event
 from spadework.settings import Settings
+from spadework.tools.export.markdown import escaped
 from spadework.tools.pages import write_atomically
 from spadework.tools.plans import PlanStore
-from spadework.values import Evidence, Result, Value
+from spadework.values import Evidence, Result
 
 WORK = ("search_workproduct", "intelligent_research_workproduct")
 
@@ -102,12 +103,15 @@ class Records:
         await asyncio.to_thread(log_event, self.folder, event)
         if isinstance(event, Searched):
             self._searches.append(
-                f"- {event.topic}: “{event.query}” at {event.provider}: {event.hits} hits"
+                f"- {escaped(event.topic)}: “{escaped(event.query)}” at {escaped(event.provider)}:"
+                f" {event.hits} hits"
             )
         elif isinstance(event, Read):
             outcome = f"{event.chars} characters" if event.chars else f"not read: {event.reason}"
+            name = event.title or event.url
             self._reads.append(
-                f"- {event.topic}: {event.title or event.url} ({event.url}): {outcome}"
+                f"- {escaped(event.topic)}: {escaped(name)} ({escaped(event.url)}):"
+                f" {escaped(outcome)}"
             )
         elif isinstance(event, Planned):
             topics = tuple(topic.name for topic in event.plan.topics)
@@ -158,7 +162,7 @@ class Records:
             "# Searches\n\n" + "\n".join([*self._searches, "", "# Pages", "", *self._reads]) + "\n",
         )
         lines = [
-            f"- {c.topic}: {'covered' if c.covered else 'open'}, score {c.score},"
+            f"- {escaped(c.topic)}: {'covered' if c.covered else 'open'}, score {c.score},"
             f" {len(c.evidence_ids)} quotes"
             for c in event.coverage
         ]
@@ -171,7 +175,7 @@ class Records:
         self._progress = self._progress.model_copy(update=changes)
         await self._json(PROGRESS, self._progress)
 
-    async def _json(self, name: str, value: Value) -> None:
+    async def _json(self, name: str, value: BaseModel) -> None:
         await self._text(name, value.model_dump_json(indent=1))
 
     async def _text(self, name: str, text: str) -> None:

@@ -44,6 +44,7 @@ from spadework.sessions.store import checkpoints
 from spadework.sessions.stream import parts_until_deadline
 from spadework.settings import Settings
 from spadework.values import Evidence, Result
+from spadework.visible import visible
 
 #: Seconds that a finished run may take to close its files and connections.
 CLOSING_SECONDS = 10.0
@@ -88,7 +89,7 @@ class Session:
         `earlier` are the questions before this one where no session is followed, oldest first.
         Raises SettingsError for an empty question, SessionNotFound for an unknown `follows`.
         """
-        question = " ".join(question.encode(errors="replace").decode().split())
+        question = " ".join(visible(question).split())
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()

@@ -20,7 +20,6 @@ from spadework.errors import (
     TooLarge,
     Unreadable,
 )
-from spadework.tools.visible import visible
 
 #: Characters of a sentence about a fault.
 MOST_CHARS = 600
@@ -79,7 +78,7 @@ def worded(fault: BaseException) -> str:
         )
     if not isinstance(fault, (SpadeworkError, BudgetSpent)):
         return ""
-    said = visible(str(fault))[:MOST_CHARS].rstrip()
+    said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
     return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}".strip()
 

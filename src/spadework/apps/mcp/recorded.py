@@ -31,7 +31,6 @@ from spadework.sessions.files import (
 )
 from spadework.sessions.log import read_log
 from spadework.tools.inline import one_line
-from spadework.tools.visible import visible
 from spadework.values import Result
 
 Part = Literal[
@@ -142,9 +141,7 @@ def _rows_part(
     record: Record, part: Part, window: tuple[int, int | None], tokens: int
 ) -> SessionAnswer:
     rows, (offset, limit) = _ROWS[part](record), window
-    shown = leading_rows(
-        [_clean(row) for row in rows[offset : offset + (limit or MOST_ROWS)]], tokens
-    )
+    shown = leading_rows(rows[offset : offset + (limit or MOST_ROWS)], tokens)
     end = offset + len(shown)
     return _shaped(
         record,
@@ -157,7 +154,7 @@ def _rows_part(
 
 
 def _shaped(record: Record, part: Part, **given: Any) -> SessionAnswer:
-    question = visible(one_line(record.metadata.query))
+    question = one_line(record.metadata.query)
     return SessionAnswer(
         session_id=record.folder.name, part=part, state=record.state, question=question, **given
     )
@@ -264,15 +261,6 @@ _ROWS: dict[str, Callable[[Record], list[dict[str, Any]]]] = {
     "conflicts": _conflicts,
     "problems": _problems,
 }
-
-
-def _clean(value: Any) -> Any:
-    """A value of JSON in which no text works unseen."""
-    if isinstance(value, dict):
-        return {visible(str(name)): _clean(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_clean(inner) for inner in value]
-    return visible(value) if isinstance(value, str) else value
 
 
 def _text(answer: SessionAnswer) -> str:

@@ -34,7 +34,6 @@ from spadework.settings import Settings
 from spadework.tools.export.compressed import compressed, largest, shortened
 from spadework.tools.inline import one_line
 from spadework.tools.tokens import count
-from spadework.tools.visible import visible
 from spadework.values import Conflict, CoveredTopic, Evidence, Problem, Result, Source
 
 #: Of the tokens of an answer, the structured part takes at most this share; of that its lists take
@@ -144,7 +143,7 @@ def structured(result: Result, tokens: int) -> ResearchAnswer:
         if len(shown[name]) < len(rows)
     ]
     made = _shaped(result, shown)
-    whole = visible(result.report)
+    whole = result.report
     room = tokens - count(made.model_dump_json()) - LEFT_OUT_TOKENS
     chars = largest(len(whole), lambda n: tokens_of(shortened(whole, n)) <= room)
     if chars < len(whole):
@@ -184,7 +183,7 @@ def _source(source: Source) -> SourceShape:
     date = source.published_at.date().isoformat() if source.published_at else None
     return SourceShape(
         n=source.n,
-        url=visible(source.url),
+        url=source.url,
         title=_line(source.title),
         domain=_line(source.domain),
         published_at=date,
@@ -225,7 +224,7 @@ def _problem(problem: Problem) -> Problem:
 
 
 def _line(text: str) -> str:
-    return visible(one_line(text, LINE_CHARS))
+    return one_line(text, LINE_CHARS)
 
 
 def _texts(result: Result) -> dict[str, str]:

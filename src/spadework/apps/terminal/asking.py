@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import typer
-
 from spadework.apps.outputs import checked_attachments
+from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.material import Material, material
 from spadework.errors import SettingsError
@@ -97,4 +96,4 @@ def _keep(session: Session, piped: Material) -> None:
 
 
 def _tell(text: str) -> None:
-    typer.echo(f"Note: {text}", err=True)
+    say(f"Note: {text}", err=True)
