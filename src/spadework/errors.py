@@ -18,11 +18,14 @@ SpadeworkError              `.hint` says the mend
   KnowledgeError            the knowledge store failed; the web is searched
   SessionError
     SessionNotFound
+    SessionUnreadable       its files are broken
     SessionBusy             another process works on it
 BudgetSpent                 not a failure: the signal to write with what there is
 """
 
 from __future__ import annotations
+
+from spadework.visible import visible
 
 
 class SpadeworkError(RuntimeError):
@@ -34,7 +37,8 @@ class SpadeworkError(RuntimeError):
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
+        # What a server or a page says of itself may stand in it.
+        super().__init__(visible(message))
         self.hint = hint
 
 
@@ -132,6 +136,10 @@ class SessionError(SpadeworkError):
 
 class SessionNotFound(SessionError):
     """There is no such session."""
+
+
+class SessionUnreadable(SessionError):
+    """The files of a session are broken: cut off, or not what they should be."""
 
 
 class SessionBusy(SessionError):

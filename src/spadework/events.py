@@ -186,3 +186,8 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 def parse_event(data: dict[str, Any]) -> Event:
     """The typed event of a JSON object."""
     return _EVENT.validate_python(data)
+
+
+def read_event(line: bytes) -> Event:
+    """The typed event of a line of JSON."""
+    return _EVENT.validate_json(line)

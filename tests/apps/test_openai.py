@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 
 from spadework.apps.openai import door
 from spadework.apps.openai.door import openai_routes
-from spadework.sessions.records import read_metadata, session_folder
+from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.runs import Runs
 from spadework.settings import Settings
 
@@ -190,7 +190,7 @@ async def test_a_conversation_is_followed_up_from_its_own_pages(
     second = await client.chat.completions.create(model="spadework", messages=conversation)
     assert "designed in Port Aldermere" in (second.choices[0].message.content or "")
     folder = session_folder(settings.home, (second.model_extra or {})["spadework"]["session_id"])
-    assert read_metadata(folder)["follows"] == (first.model_extra or {})["spadework"]["session_id"]
+    assert read_metadata(folder).follows == (first.model_extra or {})["spadework"]["session_id"]
 
 
 async def test_a_session_that_is_named_is_followed_up(
@@ -236,7 +236,7 @@ async def test_the_deep_model_is_the_deep_effort(client: AsyncOpenAI, settings: 
     metadata = read_metadata(
         session_folder(settings.home, (answer.model_extra or {})["spadework"]["session_id"])
     )
-    assert metadata["settings"]["effort"] == "deep"
+    assert metadata.settings["effort"] == "deep"
 
 
 REFUSED: list[tuple[str, dict[str, Any], int, str]] = [

@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
+from mcp import Client
 
 from spadework.settings import Settings
+from tests.world.dev import serving
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTES = (
     "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding. It was"
     " designed in Port Aldermere in 1931.\n"
@@ -52,9 +49,6 @@ def server(log: Path, silent: socket.socket) -> Iterator[str]:
     folder = log.parent
     (folder / "notes").mkdir()
     (folder / "notes" / "quillon.md").write_text(NOTES)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     env = {
         name: value
         for name, value in os.environ.items()
@@ -66,34 +60,8 @@ def server(log: Path, silent: socket.socket) -> Iterator[str]:
         "SPADEWORK_SEARCH": "library",
     }
     env |= {"SEARXNG_URL": "http://127.0.0.1:{1}".format(*silent.getsockname())}
-    env |= {
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "PATH": f"{Path(sys.executable).parent}:{env['PATH']}",
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "langgraph_cli",
-        "dev",
-        "--no-browser",
-        "--no-reload",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    with (
-        log.open("w") as said,
-        subprocess.Popen(
-            command, cwd=ROOT, env=env, stdout=said, stderr=subprocess.STDOUT
-        ) as process,
-    ):
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/ok", process, log)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(20)
+    with serving(env, log) as url:
+        yield url
 
 
 @pytest.fixture
@@ -185,6 +153,35 @@ async def test_the_settings_are_a_form_that_asks_for_no_secret(
         if "key" in name or name == "token" or name in ("home", "library", "allow_hosts")
     ]
     assert set(form) <= set(Settings.model_fields)
+
+
+@pytest.mark.parametrize(("graph_id", "given"), [("research", "question"), ("chat", "messages")])
+async def test_what_a_graph_is_given_is_a_form_and_a_tool_of_mcp(
+    client: LangGraphClient, server: str, graph_id: str, given: str
+) -> None:
+    [assistant] = await client.assistants.search(graph_id=graph_id)
+    schemas = await client.assistants.get_schemas(assistant["assistant_id"])
+    assert set(schemas["input_schema"]["properties"]) == {given}
+    assert schemas["output_schema"]["properties"]
+    async with Client(f"{server}/mcp") as mcp:
+        tools = {tool.name: tool for tool in (await mcp.list_tools()).tools}
+    assert set(tools[graph_id].input_schema["properties"]) == {given}
+    assert tools[graph_id].input_schema["required"] == [given]
+
+
+async def test_mcp_researches(server: str) -> None:
+    async with Client(f"{server}/mcp") as mcp:
+        answer = await mcp.call_tool("research", ASKED)
+    assert SENTENCE in str(answer.content)
+
+
+async def test_no_question_is_refused_in_one_sentence(client: LangGraphClient, thread: str) -> None:
+    parts = [part async for part in client.runs.stream(thread, "research", input={})]
+    [error] = [part.data for part in parts if part.event == "error"]
+    assert error == {
+        "error": "SettingsError",
+        "message": "The question is empty: say what you want to know.",
+    }
 
 
 async def test_what_is_the_owners_alone_cannot_be_set_by_a_run(
@@ -309,12 +306,5 @@ def test_nothing_has_blocked_the_event_loop(log: Path) -> None:
     assert "Blocking call" not in said
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            if httpx.get(url, timeout=2).status_code == 200:
-                return
-        except httpx.HTTPError:
-            time.sleep(0.2)
-    raise AssertionError(f"the server did not start:\n{log.read_text()[-2000:]}")
+def test_no_type_that_was_saved_is_unknown_to_the_server(log: Path) -> None:
+    assert "Deserializing unregistered type" not in log.read_text()

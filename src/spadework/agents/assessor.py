@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
@@ -18,7 +18,16 @@ from spadework.tools.orders import is_order
 from spadework.tools.quotes import locate
 from spadework.tools.search.domains import MOST_SITES, domains
 from spadework.tools.urls import addresses, domain_of
-from spadework.values import Evidence, Plan, Priority, Problem, Quality, Recommendation, Topic
+from spadework.values import (
+    Evidence,
+    Plan,
+    Priority,
+    Problem,
+    Quality,
+    Recommendation,
+    Topic,
+    Visible,
+)
 
 #: Search recommendations of one assessment at most, and the fewest and most results that one may
 #: ask (S4).
@@ -32,13 +41,13 @@ MOST_QUOTES = 8
 _OPERATOR = re.compile(r"\b(?:site|inurl):\S", re.IGNORECASE)
 
 
-class QuoteAnswer(BaseModel):
+class QuoteAnswer(Visible):
     """A quote copied from a passage."""
 
     quote: str
 
 
-class GapQuery(BaseModel):
+class GapQuery(Visible):
     """A search that would fill a gap."""
 
     query: str
@@ -49,7 +58,7 @@ class GapQuery(BaseModel):
     exclude_domains: list[str] = Field([], json_schema_extra={"maxItems": MOST_SITES})
 
 
-class QualityAnswer(BaseModel):
+class QualityAnswer(Visible):
     """The passages as a base for an answer, each 0 to 10."""
 
     accuracy: float
@@ -59,7 +68,7 @@ class QualityAnswer(BaseModel):
     clarity: float
 
 
-class AssessmentAnswer(BaseModel):
+class AssessmentAnswer(Visible):
     """How far a topic is answered by its passages."""
 
     covered: bool

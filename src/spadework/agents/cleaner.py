@@ -12,8 +12,6 @@ import asyncio
 from collections.abc import Collection
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
 from spadework.agents.extractive.scale import INSTALLS
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
@@ -21,7 +19,7 @@ from spadework.prompts import render
 from spadework.settings import Cleaning
 from spadework.tools.blocks import Block, blocks
 from spadework.tools.cleanliness import cleanliness, is_matter
-from spadework.values import Problem
+from spadework.values import Problem, Visible
 
 #: By setting: from which cleanliness on a page is left as it is, and how many characters it has at
 #: least to be cleaned (S7).
@@ -40,13 +38,13 @@ MOST_BLOCKS, BLOCK_CHARS = 150, 300
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 
-class JudgeAnswer(BaseModel):
+class JudgeAnswer(Visible):
     """How clean a page is, 0 to 1."""
 
     score: float
 
 
-class CleanAnswer(BaseModel):
+class CleanAnswer(Visible):
     """The numbers of the blocks to keep."""
 
     keep: list[int]

@@ -4,18 +4,17 @@ report and changes nothing in it.
 
 from __future__ import annotations
 
-from pydantic import BaseModel
-
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.prompts import render
-from spadework.values import Problem, Result
+from spadework.tools.export.markdown import escaped
+from spadework.values import Problem, Result, Visible
 
 #: Points of praise and of blame at most.
 MOST_POINTS = 5
 
 
-class OpinionAnswer(BaseModel):
+class OpinionAnswer(Visible):
     """What an editor thinks of a report."""
 
     verdict: str
@@ -41,12 +40,8 @@ async def opinion(model: Model, result: Result, *, seconds: float) -> tuple[str,
 
 
 def _markdown(answer: OpinionAnswer) -> str:
-    lines = ["## The editor's opinion", "", _line(answer.verdict)]
+    lines = ["## The editor's opinion", "", escaped(answer.verdict)]
     for heading, points in (("Strengths", answer.strengths), ("Weaknesses", answer.weaknesses)):
         if points:
-            lines += ["", f"### {heading}", "", *(f"- {_line(point)}" for point in points)]
+            lines += ["", f"### {heading}", "", *(f"- {escaped(point)}" for point in points)]
     return "\n".join(lines) + "\n"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -6,17 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel
-
 from spadework.agents.extractive import doubt as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.events import Asked
 from spadework.prompts import render
-from spadework.values import Hit, Problem, Question
+from spadework.values import Hit, Problem, Question, Visible
 
 
-class DoubtAnswer(BaseModel):
+class DoubtAnswer(Visible):
     """What to ask back; an empty question for nothing."""
 
     question: str

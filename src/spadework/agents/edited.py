@@ -8,6 +8,7 @@ import re
 
 from spadework.tools.rank import query_terms
 from spadework.values import Plan, Query, Topic
+from spadework.visible import visible
 
 #: Topics of a changed plan at most.
 MOST_TOPICS = 12
@@ -23,7 +24,7 @@ def edited(plan: Plan, answer: str) -> Plan:
     """
     if answer.strip(" .!").lower() in YES:
         return plan
-    names = [" ".join(_BULLET.sub("", line).split()) for line in answer.splitlines()]
+    names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {
         name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names if name

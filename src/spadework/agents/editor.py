@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from spadework.tools.export.markdown import escaped
 from spadework.tools.urls import host_of, hosts_for_urls
 from spadework.values import (
     Conflict,
@@ -149,7 +150,7 @@ def about(
 def review(result: Result) -> str:
     """The editorial review of a result, as Markdown."""
     lines = [
-        f"# Editorial review: {result.question}",
+        f"# Editorial review: {escaped(result.question)}",
         "",
         f"Status: {result.status}. Confidence: {result.confidence}.",
         "",
@@ -158,14 +159,15 @@ def review(result: Result) -> str:
         origins = len({e.origin for e in topic.evidence})
         state = "covered" if topic.covered else "not covered"
         lines.append(
-            f"- {topic.name}: {state}, score {topic.score}, {len(topic.evidence)} quotes from"
-            f" {origins} independent origins."
+            f"- {escaped(topic.name)}: {state}, score {topic.score}, {len(topic.evidence)} quotes"
+            f" from {origins} independent origins."
         )
         if topic.quality:
             lines.append(f"  - Quality: {_rated(topic.quality)}")
-        lines += [f"  - Gap: {gap}" for gap in topic.gaps]
+        lines += [f"  - Gap: {escaped(gap)}" for gap in topic.gaps]
     lines += [
-        f"- Lacks: {shortfall.text} “{shortfall.recommendation.query}” would be searched next."
+        f"- Lacks: {escaped(shortfall.text)} “{escaped(shortfall.recommendation.query)}” would be"
+        " searched next."
         for shortfall in result.shortfalls
     ]
     lines += [_gained(done) for done in result.rounds]
@@ -177,7 +179,10 @@ def review(result: Result) -> str:
             f" {len(result.problems)} problems."
         ),
     ]
-    lines += [f"- {p.stage}, {p.subject}: {p.reason} {p.effect}" for p in result.problems]
+    lines += [
+        f"- {p.stage}, {escaped(p.subject)}: {escaped(p.reason)} {escaped(p.effect)}"
+        for p in result.problems
+    ]
     return "\n".join(lines) + "\n" + (f"\n{result.opinion}" if result.opinion else "")
 
 

@@ -85,6 +85,7 @@ class Endpoint:
 
         Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
+        await tokens.ready()
         tokens_in = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(
             json.dumps(shape.schema)
         )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel
-
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
@@ -23,6 +21,7 @@ from spadework.values import (
     Question,
     QuestionType,
     Topic,
+    Visible,
 )
 
 #: Topics of a plan at most, by complexity (S3).
@@ -34,14 +33,14 @@ MOST_QUERIES = 4
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
 
 
-class QueryAnswer(BaseModel):
+class QueryAnswer(Visible):
     """A phrasing of what is looked for."""
 
     text: str
     kind: QueryKind
 
 
-class TopicAnswer(BaseModel):
+class TopicAnswer(Visible):
     """A topic of the plan."""
 
     name: str
@@ -50,7 +49,7 @@ class TopicAnswer(BaseModel):
     queries: list[QueryAnswer] = at_most(MOST_QUERIES)
 
 
-class PlanAnswer(BaseModel):
+class PlanAnswer(Visible):
     """The plan of a research question."""
 
     question_type: QuestionType

@@ -7,20 +7,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.agents.shown import Shown
 from spadework.prompts import render
 from spadework.tools.urls import domain_of
-from spadework.values import Hit, Problem, Query, Topic
+from spadework.values import Hit, Problem, Query, Topic, Visible
 
 #: Hits that are judged in one call, best first; those after them are left as they are.
 MOST_HITS = 40
 
 
-class HitAnswer(BaseModel):
+class HitAnswer(Visible):
     """Whether a hit is worth reading, and why."""
 
     n: int
@@ -28,13 +26,13 @@ class HitAnswer(BaseModel):
     reason: str
 
 
-class HitsAnswer(BaseModel):
+class HitsAnswer(Visible):
     """The judgement of a list of hits."""
 
     hits: list[HitAnswer] = at_most(MOST_HITS)
 
 
-class ReflectionAnswer(BaseModel):
+class ReflectionAnswer(Visible):
     """Whether what was read is enough, and the query that would find what is missing."""
 
     enough: bool

@@ -13,8 +13,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.prompts import render
@@ -23,7 +21,7 @@ from spadework.tools.quotes import plain
 from spadework.tools.sentences import sentences
 from spadework.tools.tables import told
 from spadework.tools.urls import addresses
-from spadework.values import Evidence, Problem, Section, Sentence, Verdict
+from spadework.values import Evidence, Problem, Section, Sentence, Verdict, Visible
 
 #: Share of a sentence's content words that must stand in its quotes.
 SHARED_WORDS = 0.5
@@ -46,14 +44,14 @@ MOST_QUOTED = 2
 Judged = Mapping[Sentence, Verdict]
 
 
-class VerdictAnswer(BaseModel):
+class VerdictAnswer(Visible):
     """What the quotes of one sentence say of it."""
 
     number: int
     verdict: Verdict
 
 
-class VerdictsAnswer(BaseModel):
+class VerdictsAnswer(Visible):
     """The verdicts of all sentences shown."""
 
     verdicts: list[VerdictAnswer]

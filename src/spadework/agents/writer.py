@@ -7,15 +7,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from pydantic import BaseModel
-
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
 from spadework.prompts import render
 from spadework.tools.urls import domain_of
-from spadework.values import Evidence, Plan, Problem, Section, Sentence, Topic
+from spadework.values import Evidence, Plan, Problem, Section, Sentence, Topic, Visible
 
 #: Evidence shown for the summary: the first entries of every topic.
 SUMMARY_PER_TOPIC = 3
@@ -23,7 +21,7 @@ SUMMARY_PER_TOPIC = 3
 MOST_SENTENCES, MOST_CITED = 20, 6
 
 
-class SentenceAnswer(BaseModel):
+class SentenceAnswer(Visible):
     """A sentence and the evidence it rests on."""
 
     text: str
@@ -31,7 +29,7 @@ class SentenceAnswer(BaseModel):
     code: bool
 
 
-class SectionAnswer(BaseModel):
+class SectionAnswer(Visible):
     """A section of the report."""
 
     sentences: list[SentenceAnswer] = at_most(MOST_SENTENCES)

@@ -8,20 +8,25 @@ import typer
 
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
+from spadework.apps.saying import say
 from spadework.errors import SessionNotFound
-from spadework.sessions.records import delete_session, list_sessions, read_result, session_folder
+from spadework.sessions.files import Unreadable, list_sessions, read_result, session_folder
+from spadework.sessions.records import delete_session
+from spadework.tools.inline import one_line
 from spadework.values import Result
 
 
 def print_list(home: Path) -> None:
-    """One line a session: id, status, question."""
+    """One line a session: id, status, question; of one that cannot be read, why."""
     found = list_sessions(home)
     for session in found:
-        typer.echo(
-            f"{session['id']}  {session.get('status', 'unfinished'):<14}  {session['query']}"
-        )
+        if isinstance(session, Unreadable):
+            state, said = "unreadable", session.reason
+        else:
+            state, said = session.status or "unfinished", one_line(session.query)
+        say(f"{session.id}  {state:<14}  {said}")
     if not found:
-        typer.echo("There are no sessions yet.", err=True)
+        say("There are no sessions yet.", err=True)
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
@@ -37,7 +42,7 @@ def export(home: Path, session_id: str, file: Path) -> None:
     """Write the report of a finished session to a file."""
     Output(file).checked()
     write_output(_result(home, session_id), file)
-    typer.echo(str(file), err=True)
+    say(str(file), err=True)
 
 
 def delete(home: Path, session_id: str) -> None:
@@ -47,7 +52,7 @@ def delete(home: Path, session_id: str) -> None:
         " Pages that it read may still be in the knowledge store: `spadework knowledge forget`"
         " removes them."
     )
-    typer.echo(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
+    say(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
 
 
 def _result(home: Path, session_id: str) -> Result:

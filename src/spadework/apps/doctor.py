@@ -8,8 +8,7 @@ import platform
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-import typer
-
+from spadework.apps.saying import say
 from spadework.errors import SpadeworkError
 from spadework.graph.models import default_model
 from spadework.settings import Settings
@@ -64,7 +63,7 @@ async def _search(settings: Settings) -> str:
             await Library.open(
                 settings.library,
                 home=settings.home,
-                progress=lambda text: typer.echo(f"      {text}", err=True),
+                progress=lambda text: say(f"      {text}", err=True),
             )
         )
         return opened[0]
@@ -102,9 +101,7 @@ def examine(settings: Settings) -> int:
     """Print a line a check. 0 when all work, 1 when something configured does not."""
     found = asyncio.run(findings(settings))
     for finding in found:
-        typer.echo(
-            f"{'ok   ' if finding.works else 'wrong'} {finding.text} {finding.hint}".rstrip()
-        )
+        say(f"{'ok   ' if finding.works else 'wrong'} {finding.text} {finding.hint}".rstrip())
     return 0 if all(finding.works for finding in found) else 1
 
 

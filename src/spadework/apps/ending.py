@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import typer
-
+from spadework.apps.saying import say
 from spadework.errors import BudgetSpent, SettingsError, SpadeworkError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -26,17 +25,17 @@ def one_sentence() -> Iterator[None]:
     try:
         yield
     except SpadeworkError as error:
-        typer.echo(f"spadework: {error} {error.hint}".strip()[:400], err=True)
+        say(f"spadework: {error} {error.hint}".strip()[:400], err=True)
         raise SystemExit(USAGE if isinstance(error, SettingsError) else FAILED) from None
     except BudgetSpent as error:
-        typer.echo(f"spadework: {error}", err=True)
+        say(f"spadework: {error}", err=True)
         raise SystemExit(FAILED) from None
     except (OSError, UnicodeError) as error:
         if isinstance(error, BrokenPipeError):
             # The reader of our output went away, such as `| head`.
             sys.stderr.close()
             raise SystemExit(FAILED) from None
-        typer.echo(f"spadework: {_said(error)}"[:400], err=True)
+        say(f"spadework: {_said(error)}"[:400], err=True)
         raise SystemExit(
             FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE
         ) from None

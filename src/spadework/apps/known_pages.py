@@ -10,8 +10,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-import typer
-
+from spadework.apps.saying import say
 from spadework.errors import SettingsError
 from spadework.tools.inline import one_line
 from spadework.tools.knowledge import Entry, Knowledge, Which
@@ -34,15 +33,15 @@ async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
     async with aclosing(_closing(store, which)) as pages:
         async for page in pages:
             count += 1
-            typer.echo(json.dumps(_facts(page), ensure_ascii=False) if as_json else _line(page))
-    typer.echo(f"{_pages(count)} in {store.describes}.", err=True)
+            say(json.dumps(_facts(page), ensure_ascii=False) if as_json else _line(page))
+    say(f"{_pages(count)} in {store.describes}.", err=True)
 
 
 async def forget_pages(store: Knowledge, which: Which) -> None:
     """Forget pages, and say how many."""
     count = await store.forget(which)
     await store.close()
-    typer.echo(f"Forgot {_pages(count)}.", err=True)
+    say(f"Forgot {_pages(count)}.", err=True)
 
 
 async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
@@ -59,7 +58,7 @@ async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
             if entry := await store.known(page.url):
                 made.append(entry)
     await asyncio.to_thread(_write, made, output)
-    typer.echo(f"Exported {_pages(len(made))} to {output}.", err=True)
+    say(f"Exported {_pages(len(made))} to {output}.", err=True)
 
 
 def _write(entries: list[Entry], output: Path) -> None:

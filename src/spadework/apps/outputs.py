@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
-from spadework.apps.terminal.abilities import harmless, is_plain
+from spadework.apps.saying import say
+from spadework.apps.terminal.abilities import is_plain
 from spadework.errors import SettingsError
 from spadework.tools.pages import write_atomically
 from spadework.values import Result
@@ -114,10 +113,8 @@ def write_output(result: Result, file: Path) -> None:
 
 def print_report(result: Result) -> None:
     """The report on stdout: drawn in a terminal, as it is elsewhere."""
-    if not sys.stdout.isatty():
-        typer.echo(result.report)
-    elif is_plain(sys.stdout):
-        typer.echo(harmless(result.report))
+    if is_plain(sys.stdout):
+        say(result.report)
     else:
         from spadework.apps.terminal.report import draw_report
 

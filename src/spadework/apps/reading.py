@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 from dataclasses import dataclass
 from mimetypes import guess_type
@@ -12,6 +13,7 @@ from typing import Any
 
 import typer
 
+from spadework.apps.saying import say
 from spadework.errors import FetchError, NotAllowed, SettingsError, Unreadable
 from spadework.settings import Settings
 from spadework.tools.extract.charset import decode
@@ -24,6 +26,7 @@ from spadework.tools.fetch.doors import BROWSER
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, shown
 from spadework.tools.fetch.reader import Reader
+from spadework.visible import visible
 
 #: Largest file that is read, in bytes.
 MAX_FILE = 100_000_000
@@ -177,7 +180,9 @@ def _print_source(source: Fetched, name: str) -> None:
             f"{name} is no text but {kind.media_type}: --raw prints the source of texts only.",
             hint="Read it without --raw.",
         )
-    typer.echo(decode(source.body, source.charset), nl=False)
+    text = decode(source.body, source.charset)
+    # In a file it is the source as it came; a terminal must not carry out what stands in it.
+    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
 
 
 def _is_binary(kind: Kind) -> bool:
@@ -186,7 +191,7 @@ def _is_binary(kind: Kind) -> bool:
 
 def _print(source: Fetched, found: Extracted, wanted: Wanted, facts: dict[str, Any]) -> None:
     if not wanted.as_json:
-        typer.echo(found.markdown)
+        say(found.markdown)
         return
     fetched = {
         "status": source.status,

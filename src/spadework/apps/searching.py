@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from spadework.apps.saying import say
 from spadework.graph.searching import fused_hits, ranked_hits
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import meaning_of
@@ -45,14 +46,14 @@ def search_once(query: str, as_json: bool, settings: Settings) -> None:
     """
     found = asyncio.run(_search(Query(text=query), settings))
     for said in found.failed:
-        typer.echo(said, err=True)
+        say(said, err=True)
     if as_json:
         typer.echo(
             json.dumps([_explained(hit, found.selection) for hit in found.hits], ensure_ascii=False)
         )
     else:
         for n, hit in enumerate(found.hits, 1):
-            typer.echo(_shown(n, hit, found.selection))
+            say(_shown(n, hit, found.selection))
     if found.asked and len(found.failed) == found.asked:
         raise typer.Exit(1)
 
@@ -72,7 +73,7 @@ async def _search(query: Query, settings: Settings) -> Searched:
 
         choice = await choose(settings, open_library)
         for notice in choice.notices:
-            typer.echo(notice, err=True)
+            say(notice, err=True)
         search = choice.search(settings)
         opened.push_async_callback(search.close)
         found = await search.search(
@@ -82,7 +83,7 @@ async def _search(query: Query, settings: Settings) -> Searched:
             *search.waits.sentences(),
             *(f"{one.reason} {one.effect}" for one in (meaning.problems if meaning else [])),
         ]:
-            typer.echo(said, err=True)
+            say(said, err=True)
     hits = fused_hits(
         [ranked_hits(hits, query) for _, hits in found if isinstance(hits, list)], settings
     )
@@ -141,18 +142,23 @@ async def _index(settings: Settings) -> None:
             settings.library, home=settings.home, progress=_tell, meaning=meaning
         )
         opened.callback(library.close)
-        typer.echo(f"Indexed {library.describe}.")
+<<<<<<< .merge_file_mwMZvB
+        left_out = f"; {len(library.skipped)} left out" if library.skipped else ""
+        typer.echo(f"Indexed {library.describe}{left_out}.")
+=======
+        say(f"Indexed {library.describe}.")
+>>>>>>> .merge_file_NpiB06
         for skipped in library.skipped:
-            typer.echo(f"Not read: {skipped}", err=True)
+            say(f"Not read: {skipped}", err=True)
         if meaning:
             asked = await library.embed(
                 lambda done: _tell(f"Embedding with {meaning.embeds.name}: {done} documents done.")
             )
-            typer.echo(
+            say(
                 f"Embedded with {meaning.embeds.name}: {asked} new texts, {meaning.embeds.tokens}"
                 " tokens."
             )
 
 
 def _tell(text: str) -> None:
-    typer.echo(text, err=True)
+    say(text, err=True)

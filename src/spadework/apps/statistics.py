@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
+from spadework.apps.saying import say
 from spadework.sessions.stats import Figures, Statistics, Worth, statistics
 
 #: Sessions shown; all of them are in the JSON.
@@ -16,13 +15,13 @@ SHOWN = 20
 def print_statistics(home: Path, as_json: bool) -> None:
     """Print what the sessions under `home` gave and cost, as tables or as one JSON object."""
     found = statistics(home)
-    typer.echo(found.model_dump_json() if as_json else "\n".join(lines(found)))
+    say(found.model_dump_json() if as_json else "\n".join(lines(found)))
 
 
 def lines(found: Statistics) -> list[str]:
     """The statistics as lines of text."""
     if not found.sessions:
-        return ["There are no finished sessions yet."]
+        return ["There are no finished sessions yet.", *_to_look_at(found)]
     shown = found.sessions[:SHOWN]
     head = [
         f"Sessions: {len(found.sessions)}"
@@ -39,9 +38,11 @@ def lines(found: Statistics) -> list[str]:
         ["", "What the kinds of queries brought:", "", *_worth(found.kinds)],
         ["", "What the rounds added (mean coverage before and after):", "", *_gains(found)],
     ]
-    if found.alerts:
-        parts.append(["", "To look at:", "", *(f"- {alert}" for alert in found.alerts)])
-    return [line for part in parts for line in part]
+    return [line for part in (*parts, _to_look_at(found)) for line in part]
+
+
+def _to_look_at(found: Statistics) -> list[str]:
+    return ["", "To look at:", "", *(f"- {alert}" for alert in found.alerts)] * bool(found.alerts)
 
 
 def _session(f: Figures) -> list[str]:

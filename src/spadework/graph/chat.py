@@ -6,13 +6,14 @@ listen ─▶ research (the whole loop, as a subgraph) ─▶ answer
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired, Required, TypedDict
+from typing import Annotated, Any, NotRequired, Required
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.messages.ai import UsageMetadata
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph, add_messages
 from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
 
 from spadework.errors import SettingsError
 from spadework.graph import research
@@ -65,7 +66,9 @@ async def listen(state: ChatState) -> dict[str, Any]:
     Raises SettingsError when there is no such message, or no words in it.
     """
     asked = [
-        message.text.strip() for message in state["messages"] if isinstance(message, HumanMessage)
+        message.text.strip()
+        for message in state.get("messages", [])
+        if isinstance(message, HumanMessage)
     ]
     if not asked or not asked[-1]:
         raise SettingsError(

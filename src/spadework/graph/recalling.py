@@ -20,7 +20,7 @@ from spadework.graph.emit import Emit
 from spadework.graph.searching import ranked_hits
 from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.gate import enough, fresh_since
-from spadework.tools.pages import PageStore
+from spadework.tools.pages import PageStore, content_hash
 from spadework.tools.search.domains import wanted
 from spadework.tools.urls import canonical_url
 from spadework.values import Hit, Page, Plan, Problem, Query, Result, Source, Task, Value
@@ -127,11 +127,13 @@ async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:
 
 async def _taken_over(desk: Desk, page: Page, store: PageStore) -> Page | None:
     """The page in the journal and the folder of this session, so that nobody fetches it again; None
-    when its text is gone.
+    when its text is gone, or another than it was.
     """
     try:
         text = await store.get(page.content_hash)
-    except OSError:
+    except (OSError, UnicodeDecodeError):
+        return None
+    if content_hash(text) != page.content_hash:
         return None
 
     async def work() -> Page:

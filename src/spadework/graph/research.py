@@ -9,7 +9,7 @@ save
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import NodeError
@@ -24,7 +24,7 @@ from spadework.agents.edited import edited
 from spadework.agents.extractive.lead import in_context
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.events import Asked, Assessed, Finished, Planned, Wrote
-from spadework.graph import routes, worker
+from spadework.graph import routes, stored, worker
 from spadework.graph.asking import ask_user
 from spadework.graph.assessing import assess_round
 from spadework.graph.closing import citations_of, draft, result_of, reviewed, verified
@@ -49,12 +49,14 @@ from spadework.settings import Settings
 #: The node that LangGraph makes of a worker's error handler.
 WORKER_FAILED = "__error_handler__worker"
 
-Graph = CompiledStateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]
+#: Callers give a part of the state; what it may be is `ResearchInput`.
+Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutput]
 
 
 async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Check the question, give the session its id, and read the files that came along."""
-    if not state["question"].strip():
+    question: Any = state.get("question")  # a server passes on whatever it is given
+    if not isinstance(question, str) or not question.strip():
         raise SettingsError("The question is empty: say what you want to know.")
     named = state.get("session_id", "")
     session_id = checked_session_id(
@@ -231,11 +233,11 @@ def after_assess(state: ResearchState) -> list[Send] | str:
     return "write" if state.get("stopped_by") else routes.workers(state)
 
 
-def _builder() -> StateGraph[ResearchState, Settings, ResearchInput, ResearchOutput]:
+def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOutput]:
     builder = StateGraph(
         ResearchState,
         context_schema=Settings,
-        input_schema=ResearchInput,
+        input_schema=cast("type[ResearchState]", ResearchInput),
         output_schema=ResearchOutput,
     )
     builder.add_node("open", open_session)
@@ -269,6 +271,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchInput, ResearchOut
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     """The compiled graph, saving its state with `checkpointer`."""
+    stored.register()
     return _builder().compile(checkpointer=checkpointer, name="research")
 
 

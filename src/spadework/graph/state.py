@@ -5,9 +5,14 @@ checkpoints stay small.
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, NotRequired, Required, TypedDict
+from typing import Annotated, Any
 
 from langgraph.types import Overwrite
+from pydantic import BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
+
+# The one of `typing` gives a graph no JSON schema before Python 3.12.
+from typing_extensions import TypedDict
 
 from spadework.values import (
     Citation,
@@ -50,21 +55,6 @@ def by_url(old: dict[str, Page], new: dict[str, Page]) -> dict[str, Page]:
     return {**old, **new}
 
 
-class ResearchInput(TypedDict):
-    """What a run is given. `attachments` are paths of files; `session_id` continues or names a
-    session.
-
-    `follows` is the id of a session whose pages are used first, `earlier` the questions asked
-    before this one, oldest first.
-    """
-
-    question: Required[str]
-    attachments: NotRequired[list[str]]
-    session_id: NotRequired[str]
-    follows: NotRequired[str]
-    earlier: NotRequired[list[str]]
-
-
 class ResearchState(TypedDict, total=False):
     """What a run knows."""
 
@@ -96,6 +86,22 @@ class ResearchState(TypedDict, total=False):
     conflicts: list[Conflict]
     result: Result
     report: str
+
+
+class ResearchInput(BaseModel):
+    """Research a question that needs reading: search, read, and write a report in Markdown in which
+    every sentence of fact cites words that stand in a source.
+    """
+
+    # A form, and a model that has the graph as a tool, are asked for the question alone; what else
+    # a program may give is in no schema. `attachments` are paths of files; `session_id` continues
+    # or names a session; `follows` is the id of a session whose pages are used first, `earlier` the
+    # questions asked before this one, oldest first.
+    question: str = Field(description="What you want to know, as one whole question in words.")
+    attachments: SkipJsonSchema[list[str]] = []
+    session_id: SkipJsonSchema[str] = ""
+    follows: SkipJsonSchema[str] = ""
+    earlier: SkipJsonSchema[list[str]] = []
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spadework.graph.state import ResearchInput
+from spadework.graph.state import ResearchState
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Brief:
     follows: str = ""
     earlier: tuple[str, ...] = ()
 
-    def state(self) -> ResearchInput:
+    def state(self) -> ResearchState:
         """What the graph is given."""
         return {
             "question": self.question,

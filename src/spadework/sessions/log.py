@@ -4,13 +4,12 @@ happened; line n is event n.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from spadework.events import Event, parse_event
+from spadework.events import Event, read_event
 
 LOG = "events.jsonl"
 
@@ -28,19 +27,19 @@ def log_event(folder: Path, event: Event) -> None:
 
 def read_log(folder: Path) -> list[Event | None]:
     """All events so far, the first first; None for a line that is none, such as one that a kill cut
-    short.
+    short. None at all where there is no log that can be read.
     """
     try:
         lines = (folder / LOG).read_bytes().splitlines()
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return []
     return [_event(line) for line in lines]
 
 
 def _event(line: bytes) -> Event | None:
     try:
-        return parse_event(json.loads(line))
-    except (ValueError, ValidationError):
+        return read_event(line)
+    except ValidationError:
         return None
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
 from spadework.events import Asked, Ended, Event, Finished, Notice
+from spadework.sessions.files import session_folder
 from spadework.sessions.log import log_event, read_log
-from spadework.sessions.records import session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 
@@ -119,7 +119,7 @@ class Runs:
         found = sorted((self.settings.home / "sessions").glob(f"*/{SERVED}"))
         runs = []
         for mark in found:
-            with suppress(SpadeworkError):
+            with suppress(SpadeworkError, OSError):
                 runs.append(self.start(Session.resume(mark.parent.name, home=self.settings.home)))
         return runs
 

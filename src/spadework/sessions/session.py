@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
 from spadework.budget import Budget
-from spadework.errors import SessionNotFound, SettingsError
+from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
 from spadework.events import (
     Answered,
     Asked,
@@ -32,18 +32,19 @@ from spadework.graph.research import Graph, build_graph
 from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions.brief import Brief
-from spadework.sessions.lock import held
-from spadework.sessions.records import (
-    Records,
+from spadework.sessions.files import (
     questions_before,
     read_metadata,
     read_result,
     session_folder,
 )
+from spadework.sessions.lock import held
+from spadework.sessions.records import Records
 from spadework.sessions.store import checkpoints
 from spadework.sessions.stream import parts_until_deadline
 from spadework.settings import Settings
 from spadework.values import Evidence, Result
+from spadework.visible import visible
 
 #: Seconds that a finished run may take to close its files and connections.
 CLOSING_SECONDS = 10.0
@@ -88,7 +89,7 @@ class Session:
         `earlier` are the questions before this one where no session is followed, oldest first.
         Raises SettingsError for an empty question, SessionNotFound for an unknown `follows`.
         """
-        question = " ".join(question.encode(errors="replace").decode().split())
+        question = " ".join(visible(question).split())
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
@@ -106,14 +107,17 @@ class Session:
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
-        kept = settings or Settings.load(**{**metadata["settings"], "home": home, **asked})
-        limits = {name: value for name, value in metadata["limits"].items() if name not in asked}
-        follows = metadata.get("follows", "")
+        kept = settings or Settings.load(**{**metadata.settings, "home": home, **asked})
+        limits = {
+            name: value
+            for name, value in (vars(metadata.limits) if metadata.limits else {}).items()
+            if name not in asked
+        }
         brief = Brief(
-            metadata["query"],
-            tuple(metadata["attachments"]),
-            follows,
-            questions_before(home, follows),
+            metadata.query,
+            metadata.attachments,
+            metadata.follows,
+            _earlier(home, metadata.follows),
         )
         return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
 
@@ -191,7 +195,7 @@ class Session:
             queue.put_nowait(None)
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
-        if (done := await asyncio.to_thread(read_result, self.folder)) is not None:
+        if (done := await asyncio.to_thread(_result, self.folder)) is not None:
             yield self._started(done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
@@ -329,6 +333,26 @@ def _of_update(part: Any) -> list[Event]:
         if isinstance(change, dict)
         for p in change.get("problems", [])
     ]
+
+
+def _earlier(home: Path, follows: str) -> tuple[str, ...]:
+    """The questions before; none where that session is gone by now or broken: its pages and its
+    plan, not its words, are what this one was built on.
+    """
+    try:
+        return questions_before(home, follows)
+    except SessionError:
+        return ()
+
+
+def _result(folder: Path) -> Result | None:
+    """The result that is written down. A file that is broken is written anew, from the last
+    checkpoint.
+    """
+    try:
+        return read_result(folder)
+    except SessionUnreadable:
+        return None
 
 
 def _make(folder: Path) -> None:

@@ -4,18 +4,21 @@ should be looked at.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-
+from spadework.errors import SessionUnreadable
 from spadework.events import Searched
+from spadework.sessions.files import (
+    Metadata,
+    Unreadable,
+    list_sessions,
+    read_progress,
+    read_result,
+)
 from spadework.sessions.log import read_log
-from spadework.sessions.records import PROGRESS, list_sessions, read_result
 from spadework.values import Result, Source, Value
 
 #: Alerts (S12): shares above which, and for cached answers below which, a session should be looked
@@ -92,14 +95,15 @@ class Statistics(Value):
 
 
 def statistics(home: Path) -> Statistics:
-    """The statistics of all finished sessions under `home`; one whose files cannot be read is left
-    out.
+    """The statistics of all finished sessions under `home`; one whose files cannot be read is
+    named by an alert.
     """
-    finished = list(_finished(home))
+    finished, broken = _finished(home)
     figures = [_figures(metadata, result) for metadata, result in finished]
     results = [result for _, result in finished]
     folders = [home / "sessions" / figure.session_id for figure in figures]
     searched = [event for folder in folders for event in _searched(folder)]
+    alerts = [alert for figure in figures for alert in _alerts(figure)]
     return Statistics(
         sessions=tuple(figures),
         providers=_worth(
@@ -107,31 +111,38 @@ def statistics(home: Path) -> Statistics:
         ),
         kinds=_worth(results, "kind", Counter(), Counter()),
         gains=tuple(gain for folder in folders for gain in _gains(folder)),
-        alerts=tuple(alert for figure in figures for alert in _alerts(figure)),
+        alerts=(*alerts, *broken),
     )
 
 
-def _finished(home: Path) -> Iterator[tuple[dict[str, Any], Result]]:
-    for metadata in list_sessions(home):
+def _finished(home: Path) -> tuple[list[tuple[Metadata, Result]], list[str]]:
+    """The finished sessions, and what is said of those that cannot be read."""
+    finished, broken = [], []
+    for listed in list_sessions(home):
+        if isinstance(listed, Unreadable):
+            broken.append(listed.reason)
+            continue
         try:
-            result = read_result(home / "sessions" / metadata["id"])
-        except (ValidationError, OSError):
+            result = read_result(home / "sessions" / listed.id)
+        except SessionUnreadable as error:
+            broken.append(str(error))
             continue
         if result is not None:
-            yield metadata, result
+            finished.append((listed, result))
+    return finished, broken
 
 
-def _figures(metadata: dict[str, Any], result: Result) -> Figures:
+def _figures(metadata: Metadata, result: Result) -> Figures:
     used = result.usage
     return Figures(
-        session_id=result.session_id,
-        follows=metadata.get("follows", ""),
+        session_id=metadata.id,
+        follows=metadata.follows,
         question=result.question,
-        created_at=datetime.fromisoformat(metadata["created_at"]),
+        created_at=metadata.created_at,
         status=result.status,
         mode=result.mode,
         seconds=result.timings.get("total", 0.0),
-        seconds_limit=60 * float(metadata.get("limits", {}).get("minutes", 0)),
+        seconds_limit=60 * metadata.limits.minutes if metadata.limits else 0.0,
         covered=sum(topic.covered for topic in result.topics),
         topics=len(result.topics),
         evidence=sum(len(topic.evidence) for topic in result.topics),
@@ -193,34 +204,24 @@ def _finders(source: Source, by: str) -> set[str]:
 
 def _gains(folder: Path) -> list[Gain]:
     """The rounds of a session, from its progress file."""
-    try:
-        rounds = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))["rounds"]
-        known: dict[str, float] = {}
-        rated: dict[str, float] = {}
-        gains, evidence = [], 0
-        for entry in rounds:
-            before = _mean(known.values())
-            known |= {topic["topic"]: float(topic["score"]) for topic in entry["coverage"]}
-            rated |= {
-                topic["topic"]: _mean(topic["quality"].values())
-                for topic in entry["coverage"]
-                if topic.get("quality")
-            }
-            added, after = int(entry["evidence"]) - evidence, _mean(known.values())
-            quality = _mean(rated.values()) if rated else None
-            gains.append(
-                Gain(
-                    session_id=folder.name,
-                    round=entry["round"],
-                    before=before,
-                    after=after,
-                    evidence=added,
-                    quality=quality,
-                )
+    known: dict[str, float] = {}
+    rated: dict[str, float] = {}
+    gains, evidence = [], 0
+    for done in read_progress(folder).rounds:
+        before = _mean(known.values())
+        known |= {topic.topic: topic.score for topic in done.coverage}
+        rated |= {topic.topic: topic.quality.mean for topic in done.coverage if topic.quality}
+        gains.append(
+            Gain(
+                session_id=folder.name,
+                round=done.round,
+                before=before,
+                after=_mean(known.values()),
+                evidence=done.evidence - evidence,
+                quality=_mean(rated.values()) if rated else None,
             )
-            evidence = int(entry["evidence"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+        )
+        evidence = done.evidence
     return gains
 
 

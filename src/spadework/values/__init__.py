@@ -45,7 +45,7 @@ from spadework.values.telling import (
     Usage,
     Verdict,
 )
-from spadework.values.value import Value
+from spadework.values.value import Value, Visible
 
 __all__ = [
     "Citation",
@@ -88,4 +88,5 @@ __all__ = [
     "Usage",
     "Value",
     "Verdict",
+    "Visible",
 ]

@@ -1,11 +1,38 @@
-"""What all values are: frozen and small."""
+"""What all values are: frozen, small, and of visible text."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
+from spadework.visible import visible
 
-class Value(BaseModel):
+
+class Visible(BaseModel):
+    """A model whose texts lose what would work unseen.
+
+    Titles, snippets, quotes and what a model says pass through one on their way to every file and
+    every screen.
+    """
+
+    def model_post_init(self, context: Any) -> None:
+        """Make the texts visible. Not by validators: those would be called for every field."""
+        for name, value in self.__dict__.items():
+            self.__dict__[name] = _seen(value)
+
+
+class Value(Visible):
     """A frozen value; an unknown field is an error, so that a typing slip cannot pass silently."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _seen(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if type(value) in (tuple, list) and value and not isinstance(value[0], BaseModel):
+        return type(value)(_seen(one) for one in value)
+    if type(value) is dict:
+        return {_seen(name): _seen(one) for name, one in value.items()}
+    return value

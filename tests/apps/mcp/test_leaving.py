@@ -16,8 +16,8 @@ import pytest
 from mcp import Client
 
 from spadework.errors import SessionBusy
+from spadework.sessions.files import list_sessions
 from spadework.sessions.lock import held
-from spadework.sessions.records import list_sessions
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.mcp.serving import QUESTION, given, over_stdio, served, until
@@ -76,7 +76,7 @@ async def once_reading(world: World) -> None:
 
 def the_session(settings: Settings) -> str:
     [session] = list_sessions(settings.home)
-    return str(session["id"])
+    return session.id
 
 
 @pytest.mark.full

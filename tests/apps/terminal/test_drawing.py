@@ -87,7 +87,7 @@ def test_markup_in_a_title_is_words() -> None:
     board = board_after(STARTED, plan("[bold]A[/]"), Reading(topic="[bold]A[/]", url="http://h/"))
     board.take(Read(topic="[bold]A[/]", url="http://h/", title="[red]x[/]\x1b[2J", chars=9))
     assert " … read 1                 [bold]A[/]" in shown(board)
-    assert "   ✓ [red]x[/] [2J (h)" in shown(board)
+    assert "   ✓ [red]x[/][2J (h)" in shown(board)
 
 
 def test_a_topic_goes_from_searching_over_reading_to_its_judgement() -> None:

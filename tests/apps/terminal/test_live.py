@@ -61,7 +61,7 @@ def test_the_plan_and_the_sources_are_seen_as_they_come_and_go_without_a_trace(
         seen = tty.see(r"reading 2 +Inhabitants")
         assert "Researching with a language model; searching the web, through SearXNG" in seen
         assert re.search(
-            r"… 漢字 \[red\]x\[/\] \[2J \[31m +long .*… \(127\.0\.1\.5\)$", seen, re.MULTILINE
+            r"… 漢字 \[red\]x\[/\] \[2J\[31m +long .*… \(127\.0\.1\.5\)$", seen, re.MULTILINE
         )
         assert len(seen.splitlines()) <= 24
         tty.press("typed\r\r")

@@ -143,6 +143,7 @@ def test_what_the_tables_hold_and_the_index_lost_is_indexed_again_without_readin
         "library://notes/2.md"
     ]
     assert searcher.search("numbered3", 5) == []
+    searcher.store.close()
 
 
 def test_what_is_removed_first_stays_removed_where_a_merge_was_cut_off(tmp_path):
@@ -161,6 +162,7 @@ def test_what_is_removed_first_stays_removed_where_a_merge_was_cut_off(tmp_path)
     searcher = Searcher(tmp_path)
     assert searcher.passages == searcher.store.count() == 8 * EACH - 66 - 1
     assert searcher.search("numbered199", 5) == []
+    searcher.store.close()
 
 
 async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp_path, monkeypatch):

@@ -15,10 +15,20 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_grou
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    """The documentation installed here."""
-    opened = asyncio.run(Library.open([], home=tmp_path_factory.mktemp("home")))
+    """The documentation installed here, with a package that cannot be read."""
+    site = tmp_path_factory.mktemp("site")
+    broken = site / "ladle-1.0.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_bytes(b"Name: ladle\nSummary: \xff\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(site)
+        opened = asyncio.run(Library.open([], home=tmp_path_factory.mktemp("home")))
     yield opened
     opened.close()
+
+
+async def test_only_what_cannot_be_read_is_left_out(library):
+    assert [each.url for each in library.skipped] == ["library://ladle-1.0"]
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
     (notes / "loop").symlink_to(notes)
     (notes / "inside.md").symlink_to(notes / "real.md")
     (notes / "broken.md").symlink_to(notes / "nothing.md")
+    (notes / "itself.md").symlink_to(notes / "itself.md")
     assert [file.url for file in files([notes])] == [
         "library://notes/inside.md",
         "library://notes/real.md",

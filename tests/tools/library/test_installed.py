@@ -8,7 +8,7 @@ import pytest
 
 from spadework.tools.library.cuts import without_history
 from spadework.tools.library.document import Document
-from spadework.tools.library.installed import read_package
+from spadework.tools.library.installed import parts_of
 from spadework.tools.library.packages import package_at
 
 METADATA = """\
@@ -90,7 +90,8 @@ def site(tmp_path: Path) -> Path:
 
 
 def found(site: Path) -> dict[str, Document]:
-    return {document.url: document for document in read_package(package_at(site))}
+    read = [part.read() for part in parts_of(package_at(site))]
+    return {document.url: document for document in read if document}
 
 
 def test_every_public_document_is_found_and_nothing_else(site):
@@ -149,7 +150,8 @@ def test_sections_named_after_versions_go_with_the_history():
 def test_the_standard_library_has_its_reference_its_compiled_modules_and_its_sources():
     documents = {
         document.url.partition("/")[2].partition("/")[2]: document
-        for document in read_package(package_at(None))
+        for part in parts_of(package_at(None))
+        if (document := part.read())
     }
     assert all(url.startswith("python-3.") for url in documents)
     by_path = {url.partition("/")[2]: document for url, document in documents.items()}

@@ -5,7 +5,7 @@ and no fault loses what words find.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,8 +41,19 @@ async def meaning(embeddings: Embeddings) -> AsyncIterator[Meaning]:
     await made.close()
 
 
+_opened: list[Library] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
 async def opened(folder: Path, meaning: Meaning | None = None) -> Library:
-    return await Library.open([folder], home=folder.parent / "home", meaning=meaning)
+    _opened.append(await Library.open([folder], home=folder.parent / "home", meaning=meaning))
+    return _opened[-1]
 
 
 async def names(library: Library, text: str, limit: int = 10) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from spadework.tools.library.writer import StoreWriter
 
 
 @pytest.fixture(scope="module")
-def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     """A library of three short documents."""
     folder: Path = tmp_path_factory.mktemp("library") / "built"
     texts = {
@@ -32,7 +33,9 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
         for name, (title, text) in texts.items():
             document = Document(f"library://notes/{name}", title, text)
             store.add(cut_document(document))
-    return Searcher(folder)
+    made = Searcher(folder)
+    yield made
+    made.store.close()
 
 
 def paths(searcher: Searcher, text: str) -> list[str]:

@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from spadework.budget import Limits
 from spadework.sessions.brief import Brief
-from spadework.sessions.records import SECRETS, Records, read_metadata
+from spadework.sessions.files import read_metadata
+from spadework.sessions.records import SECRETS, Records
 from spadework.settings import Settings
 
 KEYS = (
@@ -36,7 +37,7 @@ def test_no_file_of_a_session_holds_a_key(tmp_path: Path):
     settings = Settings.load(search="brave", **{name: SecretStr(f"k3y-{name}") for name in KEYS})
     asyncio.run(Records.begin(tmp_path, Brief("question"), settings, Limits()))
     written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
-    assert read_metadata(tmp_path)["settings"].keys() == {"search"}
+    assert read_metadata(tmp_path).settings.keys() == {"search"}
     assert "k3y-" not in written
 
 

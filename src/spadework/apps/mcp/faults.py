@@ -14,12 +14,12 @@ from spadework.errors import (
     SearchError,
     SessionBusy,
     SessionNotFound,
+    SessionUnreadable,
     SettingsError,
     SpadeworkError,
     TooLarge,
     Unreadable,
 )
-from spadework.tools.visible import visible
 
 #: Characters of a sentence about a fault.
 MOST_CHARS = 600
@@ -33,6 +33,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
             " agentic_search to begin one."
         ),
     ),
+    (SessionUnreadable, "Its files are the server owner's to mend: begin another session."),
     (
         SessionBusy,
         (
@@ -77,7 +78,7 @@ def worded(fault: BaseException) -> str:
         )
     if not isinstance(fault, (SpadeworkError, BudgetSpent)):
         return ""
-    said = visible(str(fault))[:MOST_CHARS].rstrip()
+    said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
     return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}".strip()
 

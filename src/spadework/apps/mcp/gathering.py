@@ -29,7 +29,6 @@ from spadework.tools.passages import cut
 from spadework.tools.retrieve import Bm25
 from spadework.tools.select import PRESETS, select
 from spadework.tools.urls import canonical_url, host_of
-from spadework.tools.visible import visible
 from spadework.values import Hit
 
 #: Share of the whole time of a run that reading may take here.
@@ -147,13 +146,11 @@ def _unread(outcome: Failed[Hit] | Left[Hit]) -> list[UnreadPage]:
     if isinstance(outcome, Left):
         late = outcome.why == "deadline"
         return (
-            [UnreadPage(url=visible(outcome.candidate.url), reason="It did not come in time.")]
+            [UnreadPage(url=outcome.candidate.url, reason="It did not come in time.")]
             if late
             else []
         )
-    return [
-        UnreadPage(url=visible(outcome.candidate.url), reason=visible(one_line(str(outcome.error))))
-    ]
+    return [UnreadPage(url=outcome.candidate.url, reason=one_line(str(outcome.error)))]
 
 
 def _answer(
@@ -163,7 +160,7 @@ def _answer(
     share = tokens // max(1, len(pages))
     shown = [_page(n, page, query, share) for n, page in enumerate(pages, 1)]
     shaped = GatheredAnswer(
-        query=visible(one_line(query)),
+        query=one_line(query),
         searched=list(looked.searched),
         pages=shown,
         unread=unread[:20],
@@ -178,7 +175,6 @@ def _answer(
 
 def _page(n: int, page: Contents, query: str, tokens: int) -> GatheredPage:
     hit, facts, text = page
-    text = visible(text)
     room = tokens - tokens_of(facts) - 60
     spans = _best(text[:MOST_CHARS], query)
     size = largest(

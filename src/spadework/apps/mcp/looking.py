@@ -15,7 +15,6 @@ from spadework.tools.inline import one_line
 from spadework.tools.library import Library
 from spadework.tools.rank import query_terms, relevance
 from spadework.tools.search.choose import Choice, choose
-from spadework.tools.visible import visible
 from spadework.values import Found, Hit, Query
 
 LIBRARY = "library://"
@@ -94,9 +93,7 @@ async def look(query: str, settings: Settings, books: Shelf) -> Looked:
         )
     finally:
         await search.close()
-    failed = [
-        f"{name}: {visible(str(hits))}" for name, hits in found if isinstance(hits, SearchError)
-    ]
+    failed = [f"{name}: {hits}" for name, hits in found if isinstance(hits, SearchError)]
     if failed and len(failed) == len(found):
         raise SearchError(f"No search was answered. {' '.join(failed)}")
     terms = query_terms(asked.text)
@@ -116,8 +113,8 @@ async def look(query: str, settings: Settings, books: Shelf) -> Looked:
 def _ranked(hit: Hit, query: Query, terms: Sequence[str]) -> Hit:
     hit = hit.model_copy(
         update={
-            "title": visible(one_line(hit.title, TITLE_CHARS)),
-            "snippet": visible(one_line(hit.snippet, SNIPPET_CHARS)),
+            "title": one_line(hit.title, TITLE_CHARS),
+            "snippet": one_line(hit.snippet, SNIPPET_CHARS),
         }
     )
     found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)

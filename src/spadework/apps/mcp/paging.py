@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from spadework.tools.export.compressed import largest
 from spadework.tools.tokens import count
-from spadework.tools.visible import visible
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -41,7 +40,7 @@ def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = Fa
     It ends where a line or a word does, but for `exact`, when all the characters fit.
     """
     offset = min(max(0, offset), len(text))
-    window = visible(text[offset : offset + chars])
+    window = text[offset : offset + chars]
     size = largest(len(window), lambda n: tokens_of(window[:n]) <= tokens)
     whole = offset + size == len(text) or (exact and size == len(window))
     size = size if whole else _at_a_break(window, size)

@@ -19,17 +19,18 @@ from spadework.apps.mcp.shapes import SessionAnswer, SessionId
 from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import Planned, Read
 from spadework.prompts import fenced
-from spadework.sessions.log import read_log
-from spadework.sessions.records import (
-    LEDGER,
-    PROGRESS,
-    list_sessions,
+from spadework.sessions.files import (
+    Metadata,
+    read_ledger,
     read_metadata,
+    read_page,
+    read_progress,
     read_result,
+    readable_sessions,
     session_folder,
 )
+from spadework.sessions.log import read_log
 from spadework.tools.inline import one_line
-from spadework.tools.visible import visible
 from spadework.values import Result
 
 Part = Literal[
@@ -48,7 +49,7 @@ class Record:
     """A session on disk; `result` is None while it is unfinished."""
 
     folder: Path
-    metadata: dict[str, Any]
+    metadata: Metadata
     result: Result | None
 
     @property
@@ -93,12 +94,14 @@ async def get_session_data(
 
 
 def recorded(home: Path, session_id: str) -> Record:
-    """The session of an id, or the newest one for "latest". Raises SessionNotFound."""
+    """The session of an id, or the newest one for "latest". Raises SessionNotFound,
+    SessionUnreadable.
+    """
     if session_id == LATEST:
-        newest = next(iter(list_sessions(home)), None)
+        newest = next(readable_sessions(home), None)
         if newest is None:
             raise SessionNotFound("There is no session yet.")
-        session_id = str(newest["id"])
+        session_id = newest.id
     folder = session_folder(home, session_id)
     return Record(folder, read_metadata(folder), read_result(folder))
 
@@ -138,9 +141,7 @@ def _rows_part(
     record: Record, part: Part, window: tuple[int, int | None], tokens: int
 ) -> SessionAnswer:
     rows, (offset, limit) = _ROWS[part](record), window
-    shown = leading_rows(
-        [_clean(row) for row in rows[offset : offset + (limit or MOST_ROWS)]], tokens
-    )
+    shown = leading_rows(rows[offset : offset + (limit or MOST_ROWS)], tokens)
     end = offset + len(shown)
     return _shaped(
         record,
@@ -153,7 +154,7 @@ def _rows_part(
 
 
 def _shaped(record: Record, part: Part, **given: Any) -> SessionAnswer:
-    question = visible(one_line(str(record.metadata.get("query", ""))))
+    question = one_line(record.metadata.query)
     return SessionAnswer(
         session_id=record.folder.name, part=part, state=record.state, question=question, **given
     )
@@ -174,12 +175,13 @@ def _page_text(record: Record, page: str) -> str:
     """
     digest = _digest(record, page)
     found = sorted((record.folder / "pages").glob(f"{digest}*.md")) if digest else []
-    if len(found) != 1:
+    text = read_page(record.folder, found[0].stem) if len(found) == 1 else None
+    if text is None:
         raise SettingsError(
             f"page cannot be {page[:64]!r}: give the number of a source (part sources lists them)"
             " or a content_hash from part evidence."
         )
-    return found[0].read_text(encoding="utf-8")
+    return text
 
 
 def _digest(record: Record, page: str) -> str:
@@ -198,8 +200,8 @@ def _digest(record: Record, page: str) -> str:
 def _overview(record: Record) -> list[dict[str, Any]]:
     facts = {
         name: value
-        for name, value in record.metadata.items()
-        if name not in _PRIVATE and value not in ("", {}, [])
+        for name, value in record.metadata.model_dump(mode="json").items()
+        if name not in _PRIVATE and value not in ("", {}, [], None)
     }
     counts = {
         "evidence": len(_evidence(record)),
@@ -210,14 +212,8 @@ def _overview(record: Record) -> list[dict[str, Any]]:
 
 
 def _progress(record: Record) -> list[dict[str, Any]]:
-    try:
-        tracked = json.loads((record.folder / PROGRESS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    return [
-        {"state": tracked.get("state", ""), "topics": tracked.get("topics", [])},
-        *tracked.get("rounds", []),
-    ]
+    tracked = read_progress(record.folder).model_dump(mode="json")
+    return [{"state": tracked["state"], "topics": tracked["topics"]}, *tracked["rounds"]]
 
 
 def _plan(record: Record) -> list[dict[str, Any]]:
@@ -226,11 +222,7 @@ def _plan(record: Record) -> list[dict[str, Any]]:
 
 
 def _evidence(record: Record) -> list[dict[str, Any]]:
-    try:
-        lines = (record.folder / LEDGER).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return []
-    return [json.loads(line) for line in lines if line]
+    return [entry.model_dump(mode="json") for entry in read_ledger(record.folder)]
 
 
 def _sources(record: Record) -> list[dict[str, Any]]:
@@ -269,15 +261,6 @@ _ROWS: dict[str, Callable[[Record], list[dict[str, Any]]]] = {
     "conflicts": _conflicts,
     "problems": _problems,
 }
-
-
-def _clean(value: Any) -> Any:
-    """A value of JSON in which no text works unseen."""
-    if isinstance(value, dict):
-        return {visible(str(name)): _clean(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_clean(inner) for inner in value]
-    return visible(value) if isinstance(value, str) else value
 
 
 def _text(answer: SessionAnswer) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,14 +26,14 @@ from spadework.apps.mcp.shapes import (
 )
 from spadework.apps.mcp.telling import Teller
 from spadework.budget import Budget
+from spadework.errors import SessionUnreadable
 from spadework.prompts import fenced
-from spadework.sessions.records import session_folder
+from spadework.sessions.files import read_page, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.export.compressed import compressed, largest, shortened
 from spadework.tools.inline import one_line
 from spadework.tools.tokens import count
-from spadework.tools.visible import visible
 from spadework.values import Conflict, CoveredTopic, Evidence, Problem, Result, Source
 
 #: Of the tokens of an answer, the structured part takes at most this share; of that its lists take
@@ -142,7 +143,7 @@ def structured(result: Result, tokens: int) -> ResearchAnswer:
         if len(shown[name]) < len(rows)
     ]
     made = _shaped(result, shown)
-    whole = visible(result.report)
+    whole = result.report
     room = tokens - count(made.model_dump_json()) - LEFT_OUT_TOKENS
     chars = largest(len(whole), lambda n: tokens_of(shortened(whole, n)) <= room)
     if chars < len(whole):
@@ -182,7 +183,7 @@ def _source(source: Source) -> SourceShape:
     date = source.published_at.date().isoformat() if source.published_at else None
     return SourceShape(
         n=source.n,
-        url=visible(source.url),
+        url=source.url,
         title=_line(source.title),
         domain=_line(source.domain),
         published_at=date,
@@ -223,15 +224,14 @@ def _problem(problem: Problem) -> Problem:
 
 
 def _line(text: str) -> str:
-    return visible(one_line(text, LINE_CHARS))
+    return one_line(text, LINE_CHARS)
 
 
 def _texts(result: Result) -> dict[str, str]:
     """The stored pages of the result, as far as they are there."""
-    pages = Path(result.session_dir) / "pages"
+    folder = Path(result.session_dir)
     texts = {}
     for digest in dict.fromkeys(source.content_hash for source in result.sources):
-        path = pages / f"{digest}.md"
-        if path.is_file():
-            texts[digest] = path.read_text(encoding="utf-8")
-    return texts
+        with suppress(SessionUnreadable):
+            texts[digest] = read_page(folder, digest)
+    return {digest: text for digest, text in texts.items() if text is not None}

@@ -20,7 +20,6 @@ from spadework.tools.extract.extracted import Link
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
 from spadework.tools.inline import one_line
-from spadework.tools.visible import visible
 
 #: Of the tokens of an answer in one form, the links take at most this share.
 LINKS_SHARE = 0.1
@@ -64,10 +63,7 @@ def _answer(
     page: tuple[dict[str, Any], str, Sequence[Link]], window: tuple[int, int], tokens: int
 ) -> CallToolResult:
     facts, markdown, links = page
-    shapes = [
-        LinkShape(url=visible(link.url), text=visible(one_line(link.text, LINK_CHARS)))
-        for link in links
-    ]
+    shapes = [LinkShape(url=link.url, text=one_line(link.text, LINK_CHARS)) for link in links]
     part = stretch(markdown, *window, int((1 - LINKS_SHARE) * tokens))
     shown = leading(shapes, int(LINKS_SHARE * tokens))
     made = ScrapedPage(
@@ -105,7 +101,7 @@ async def read_web(
     """The same for a page of the web, read by `reader` within `seconds`."""
     fetched, found = await reader.read(url, seconds=seconds)
     known = PageFacts(
-        url=visible(fetched.url),
+        url=fetched.url,
         title=_line(found.title),
         author=_line(found.author),
         published_at=found.published_at.isoformat() if found.published_at else None,
@@ -141,4 +137,4 @@ def _text(page: ScrapedPage) -> str:
 
 
 def _line(text: str) -> str:
-    return visible(one_line(text))
+    return one_line(text)

@@ -17,7 +17,6 @@ from spadework.apps.mcp.telling import Teller
 from spadework.prompts import fenced
 from spadework.tools.inline import one_line
 from spadework.tools.rank import position_score, query_terms, relevance
-from spadework.tools.visible import visible
 from spadework.values import Hit
 
 
@@ -57,7 +56,7 @@ def _answer(query: str, looked: Looked, most: int, tokens: int) -> CallToolResul
     terms = query_terms(query)
     shown = leading([_shape(n, hit, terms) for n, hit in enumerate(looked.hits[:most], 1)], tokens)
     shaped = SearchAnswer(
-        query=visible(one_line(query)),
+        query=one_line(query),
         searched=list(looked.searched),
         hits=shown,
         failed=list(looked.failed),
@@ -72,7 +71,7 @@ def _answer(query: str, looked: Looked, most: int, tokens: int) -> CallToolResul
 def _shape(rank: int, hit: Hit, terms: Sequence[str]) -> HitShape:
     return HitShape(
         rank=rank,
-        url=visible(hit.url),
+        url=hit.url,
         title=hit.title,
         snippet=hit.snippet,
         published_at=hit.published_at.date().isoformat() if hit.published_at else None,

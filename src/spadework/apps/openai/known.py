@@ -7,8 +7,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from spadework.graph.desk import is_session_id
-from spadework.sessions.records import METADATA
+from spadework.errors import SessionError
+from spadework.sessions.files import read_metadata, session_folder
 from spadework.tools.pages import write_atomically
 
 FOLDER = "answers"
@@ -22,13 +22,12 @@ def remember(home: Path, answer: str, session_id: str) -> None:
 
 
 def recalled(home: Path, answer: str) -> str:
-    """The session that gave an answer, "" where none did, or it is deleted."""
+    """The session that gave an answer, "" where none did, or it is deleted or broken."""
     try:
         session_id = _path(home, answer).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_metadata(session_folder(home, session_id)).id
+    except (OSError, UnicodeDecodeError, SessionError):
         return ""
-    known = is_session_id(session_id) and (home / "sessions" / session_id / METADATA).is_file()
-    return session_id if known else ""
 
 
 def _path(home: Path, answer: str) -> Path:

@@ -15,6 +15,7 @@ from spadework.apps.openai.answered import around, marked, usage_of
 from spadework.apps.openai.errors import Refused
 from spadework.apps.terminal.progress import worded
 from spadework.events import Ended, Event, Finished
+from spadework.tools.export.markdown import escaped
 from spadework.values import Result
 
 #: After so many seconds without news a comment is sent, so that nothing on the way takes the
@@ -43,7 +44,7 @@ async def streamed(
                 yield _failed(event.text or "The research was cancelled.")
                 return
             elif text := worded(event):
-                yield _line(head, {"reasoning_content": text + "\n"})
+                yield _line(head, {"reasoning_content": _thought(text)})
         yield _failed("The server is being stopped; the research can be taken up.")
 
 
@@ -65,6 +66,13 @@ async def with_pauses(
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
+
+
+def _thought(text: str) -> str:
+    """What is being done as Markdown, which clients draw: a page's title is not to be more than
+    words in it.
+    """
+    return "".join(f"{escaped(line)}\n" for line in text.split("\n"))
 
 
 def _report(result: Result, head: dict[str, Any], *, with_usage: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""What kind of terminal this is, and text that does no harm to one."""
+"""What kind of terminal this is."""
 
 from __future__ import annotations
 
@@ -43,8 +43,3 @@ def size_of(stream: TextIO) -> tuple[int, int]:
     except (OSError, ValueError):
         return USUAL
     return columns or USUAL[0], rows or USUAL[1]
-
-
-def harmless(text: str) -> str:
-    """Text without what would command a terminal; its lines stay lines."""
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text.expandtabs(4))

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import typer
-
 from spadework.apps.outputs import checked_attachments
+from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.material import Material, material
 from spadework.errors import SettingsError
-from spadework.sessions.records import list_sessions
+from spadework.sessions.files import readable_sessions
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically
@@ -75,10 +74,10 @@ def followed(home: Path, follows: str, *, last: bool) -> str:
 
 def last_finished(home: Path) -> str:
     """The id of the newest session that has a report. Raises SettingsError where there is none."""
-    found = next((session["id"] for session in list_sessions(home) if session.get("status")), None)
+    found = next((session.id for session in readable_sessions(home) if session.status), None)
     if found is None:
         raise SettingsError("There is no finished session to follow up: ask a question first.")
-    return str(found)
+    return found
 
 
 def _keep(session: Session, piped: Material) -> None:
@@ -97,4 +96,4 @@ def _keep(session: Session, piped: Material) -> None:
 
 
 def _tell(text: str) -> None:
-    typer.echo(f"Note: {text}", err=True)
+    say(f"Note: {text}", err=True)

@@ -18,7 +18,7 @@ from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.apps.terminal.running import Run
 from spadework.apps.terminal.screen import Screen
 from spadework.errors import BudgetSpent, SpadeworkError
-from spadework.sessions.records import list_sessions, read_result, session_folder
+from spadework.sessions.files import read_result, readable_sessions, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
@@ -103,9 +103,7 @@ class Chat:
     def unfinished(self) -> list[str]:
         """The ids of the sessions without a report, newest first."""
         return [
-            session["id"]
-            for session in list_sessions(self._settings.home)
-            if not session.get("status")
+            session.id for session in readable_sessions(self._settings.home) if not session.status
         ]
 
     async def _export(self, name: str) -> None:

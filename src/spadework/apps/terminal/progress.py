@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from spadework.apps.foretold import foretold
-from spadework.apps.terminal.abilities import harmless, in_foreground, is_plain
+from spadework.apps.terminal.abilities import in_foreground, is_plain
 from spadework.budget import Budget
 from spadework.events import (
     Answered,
@@ -24,6 +24,7 @@ from spadework.events import (
     Started,
 )
 from spadework.tools.inline import one_line
+from spadework.visible import visible
 
 
 class Progress(Protocol):
@@ -76,7 +77,7 @@ class Lines:
 
     def note(self, text: str) -> None:
         """Print a line."""
-        sys.stderr.write(harmless(text) + "\n")
+        sys.stderr.write(visible(text) + "\n")
         sys.stderr.flush()
 
     def pause(self) -> None:

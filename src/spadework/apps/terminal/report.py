@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.syntax import ANSISyntaxTheme
 from rich.theme import Theme
 
-from spadework.apps.terminal.abilities import WIDEST, harmless
+from spadework.apps.terminal.abilities import WIDEST
 from spadework.tools.export.markdown import safe_url
 from spadework.values import Result, Source
 
@@ -48,7 +48,7 @@ def terminal_console() -> Console:
 
 def draw_report(result: Result, console: Console | None = None) -> None:
     """Draw a report on stdout. A source that is a file of the library leads to its stored page."""
-    drawn = Markdown(harmless(result.report), code_theme=cast(str, _CODE))
+    drawn = Markdown(result.report, code_theme=cast(str, _CODE))
     files = {
         safe_url(s.url): stored(result, s).as_uri()
         for s in result.sources

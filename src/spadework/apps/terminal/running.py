@@ -16,6 +16,7 @@ import psutil
 import typer
 
 from spadework.apps.outputs import Output, print_report, write_output
+from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.interrupts import Interrupts
 from spadework.apps.terminal.progress import Progress, progress_for
@@ -111,7 +112,7 @@ def run(session: Session, output: Output) -> int:
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
     result = asyncio.run(_run(session, output))
     if result is None:
-        typer.echo(f"Interrupted. Take it up with: spadework resume {session.session_id}", err=True)
+        say(f"Interrupted. Take it up with: spadework resume {session.session_id}", err=True)
         return INTERRUPTED
     _print(result, output)
     return EXIT[result.status]
@@ -140,4 +141,4 @@ def _print(result: Result, output: Output) -> None:
     if output.file:
         write_output(result, output.file)
     where = output.file or Path(result.session_dir)
-    typer.echo(f"{result.status}: {where}", err=True)
+    say(f"{result.status}: {where}", err=True)

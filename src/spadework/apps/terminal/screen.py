@@ -11,11 +11,13 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from spadework.apps.outputs import print_report
-from spadework.apps.terminal.abilities import harmless, is_plain
+from spadework.apps.saying import say
+from spadework.apps.terminal.abilities import is_plain
 from spadework.apps.terminal.report import terminal_console
 from spadework.apps.terminal.typed import Piped, Source, Typed
 from spadework.apps.terminal.views import closing_line
 from spadework.values import Result
+from spadework.visible import visible
 
 #: What was typed before, kept in the home.
 HISTORY = "chat_history"
@@ -43,11 +45,10 @@ class Screen:
 
     def say(self, text: str) -> None:
         """A sentence to the user, not a part of any answer."""
-        line = harmless(text)
         if self.live:
-            self._console.print(Text(line, "dim"))
+            self._console.print(Text(visible(text), "dim"))
         else:
-            typer.echo(line, err=True)
+            say(text, err=True)
 
     def report(self, result: Result) -> None:
         """A report, and in a terminal what can be typed now."""

@@ -13,9 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-import typer
-
-from spadework.apps.terminal.abilities import harmless
+from spadework.apps.saying import say
 from spadework.apps.terminal.answers import answer, changed, choice
 from spadework.events import Asked
 
@@ -89,7 +87,7 @@ class Piped:
             change = changed(topics, part)
             topics = change.topics
             if change.said:
-                typer.echo(harmless(change.said), err=True)
+                say(change.said, err=True)
         return answer(plan, topics)
 
     def _feed(self, loop: asyncio.AbstractEventLoop) -> None:

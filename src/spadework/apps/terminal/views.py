@@ -10,7 +10,6 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from spadework.apps.terminal.abilities import harmless
 from spadework.apps.terminal.board import State, TopicLine
 from spadework.apps.terminal.commands import COMMANDS
 from spadework.apps.terminal.drawing import MARKS, state_words
@@ -84,7 +83,7 @@ def quotes_view(result: Result, n: int) -> RenderableType:
     parts: list[RenderableType] = []
     for evidence in found:
         parts.append(Text(f"{evidence.id}  {one_line(evidence.topic)}", "bold"))
-        parts.append(Padding(Text(harmless(evidence.quote.strip("\n"))), (0, 0, 0, 2)))
+        parts.append(Padding(Text(evidence.quote.strip("\n")), (0, 0, 0, 2)))
     if not found:
         parts.append(Text(f"Nothing is quoted from source {n}."))
     places = ", ".join(dict.fromkeys(f"{e.start}–{e.end}" for e in found))

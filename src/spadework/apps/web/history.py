@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
 
 from spadework.apps.web.context import Web
 from spadework.apps.web.picture import Picture
-from spadework.sessions.records import list_sessions
+from spadework.sessions.files import Metadata, Unreadable, list_sessions
 
 #: Sessions in the list; older ones are reached by their address.
 MOST_LISTED = 100
 
-UNFINISHED = "not finished"
+UNFINISHED, UNREADABLE = "not finished", "cannot be read"
 
 _WORDS = {
     "completed": "done",
@@ -39,7 +38,7 @@ async def history_of(web: Web) -> list[Entry]:
     """The newest sessions, first those that have only just begun."""
     kept = await asyncio.to_thread(list_sessions, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
-    known = {str(data["id"]) for data in kept}
+    known = {data.id for data in kept}
     new = [
         Entry(id_, run.session.question, "running", "", True)
         for id_, run in running.items()
@@ -57,12 +56,12 @@ def words_of(picture: Picture) -> tuple[str, bool]:
     return ("waiting for you" if picture.asked else "running"), True
 
 
-def _entry(data: dict[str, Any], web: Web) -> Entry:
-    run = web.runs.running(data["id"])
+def _entry(data: Metadata | Unreadable, web: Web) -> Entry:
+    if isinstance(data, Unreadable):
+        return Entry(data.id, data.reason, UNREADABLE, "")
+    run = web.runs.running(data.id)
     live = run is not None and not run.over
-    state = _WORDS.get(data.get("status", ""), UNFINISHED)
+    state = _WORDS.get(data.status, UNFINISHED)
     if run is not None and live:
         state = "waiting for you" if run.asked else "running"
-    return Entry(
-        str(data["id"]), str(data["query"]), state, str(data.get("created_at", ""))[:10], live
-    )
+    return Entry(data.id, data.query, state, f"{data.created_at:%Y-%m-%d}", live)

@@ -5,14 +5,21 @@ what its folder holds.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 from spadework.apps.web.context import Web
 from spadework.apps.web.picture import Picture
-from spadework.errors import SessionNotFound
+from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
 from spadework.events import Finished
+from spadework.sessions.files import (
+    read_ledger,
+    read_metadata,
+    read_page,
+    read_result,
+    session_folder,
+)
 from spadework.sessions.log import read_log
-from spadework.sessions.records import LEDGER, read_metadata, read_result, session_folder
 from spadework.values import Evidence, Result
 
 
@@ -38,13 +45,14 @@ async def picture_of(web: Web, session_id: str) -> tuple[Picture, bool]:
 
 def _kept(home: Path, session_id: str) -> Picture:
     folder = session_folder(home, session_id)
-    picture = Picture(question=str(read_metadata(folder)["query"]))
+    picture = Picture(question=read_metadata(folder).query)
     for n, event in enumerate(read_log(folder), 1):
         if event is not None:
             picture.n = n
             picture.take(event)
-    if picture.result is None and (result := read_result(folder)) is not None:
-        picture.take(Finished(result=result))
+    with suppress(SessionUnreadable):  # what the log tells of is shown all the same
+        if picture.result is None and (result := read_result(folder)) is not None:
+            picture.take(Finished(result=result))
     return picture
 
 
@@ -58,11 +66,11 @@ async def result_of(web: Web, session_id: str) -> Result:
 
 
 async def question_of(web: Web, session_id: str) -> str:
-    """What a session asked; "" when there is none of this id."""
+    """What a session asked; "" when there is none of this id that can be read."""
     try:
         folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
-        return str((await asyncio.to_thread(read_metadata, folder))["query"])
-    except SessionNotFound:
+        return (await asyncio.to_thread(read_metadata, folder)).query
+    except SessionError:
         return ""
 
 
@@ -75,11 +83,7 @@ async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, li
 
 
 def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
-    path = folder / "pages" / f"{content_hash}.md"
-    if not content_hash.isalnum() or not content_hash.isascii() or not path.is_file():
+    text = read_page(folder, content_hash)
+    if text is None:
         raise SessionNotFound("This session has not read such a page.")
-    ledger = folder / LEDGER
-    # Lines end with \n only: a quote may hold other characters that str.splitlines would cut at.
-    lines = ledger.read_text(encoding="utf-8").split("\n") if ledger.is_file() else []
-    found = [Evidence.model_validate_json(line) for line in lines if content_hash in line]
-    return path.read_bytes().decode(), [e for e in found if e.content_hash == content_hash]
+    return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]

@@ -17,7 +17,13 @@ from spadework.apps.web.drawing import UNASKED, page, part
 from spadework.apps.web.known import page_of, picture_of, question_of, result_of
 from spadework.apps.web.plots import LEFT, RIGHT, ROW, WIDTH, plots
 from spadework.apps.web.snapshot import part_of
-from spadework.errors import SessionBusy, SessionNotFound, SettingsError, SpadeworkError
+from spadework.errors import (
+    SessionBusy,
+    SessionNotFound,
+    SessionUnreadable,
+    SettingsError,
+    SpadeworkError,
+)
 from spadework.sessions.stats import statistics
 
 MEDIA_TYPES = {
@@ -141,9 +147,13 @@ async def refused(request: Request, error: Exception) -> Response:
     return await page(request, "error.html", status, code=status, said=said, hint=hint)
 
 
+_STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
+    (SessionNotFound, 404),
+    (SessionBusy, 409),
+    (SettingsError, 422),
+    (SessionUnreadable, 500),
+)
+
+
 def _status(error: SpadeworkError) -> int:
-    if isinstance(error, SessionNotFound):
-        return 404
-    return (
-        409 if isinstance(error, SessionBusy) else 422 if isinstance(error, SettingsError) else 502
-    )
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 502)

@@ -9,12 +9,12 @@ import errno
 import socket
 from types import FrameType
 
-import typer
 import uvicorn
 from starlette.applications import Starlette
 
 from spadework.apps.mcp.http import mcp_routes
 from spadework.apps.openai.door import openai_routes
+from spadework.apps.saying import say
 from spadework.apps.web.app import build_app
 from spadework.apps.web.security import Access
 from spadework.errors import SettingsError
@@ -34,7 +34,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     app = build_app(
         settings, access=access, routes=[*mcp.routes, *openai_routes()], lifespans=[mcp.lifespan]
     )
-    typer.echo(_address(host, sock.getsockname()[1], access), err=True)
+    say(_address(host, sock.getsockname()[1], access), err=True)
     # Streams are open as long as their runs, so they are told to end before the grace begins.
     config = uvicorn.Config(
         app,

@@ -13,8 +13,8 @@ from spadework.tools.export.markdown import escaped
 from spadework.tools.inline import one_line
 from spadework.tools.passages import cut
 from spadework.tools.tokens import count
-from spadework.tools.visible import visible
 from spadework.values import Evidence, Result, Source
+from spadework.visible import visible
 
 #: Sources at each level, and the characters of each source there.
 FULL, FULL_CHARS = 3, 8_000
@@ -310,12 +310,9 @@ def _reference(source: Source) -> str:
     url, lead = _url(source), f"- [{source.n}] "
     room = REFERENCE_CHARS - len(lead)
     if len(url) + 2 > room:
-        return lead + one_line(
-            f"{escaped(one_line(source.title, 80))} ({source.domain}; its address is in the list of"
-            " sources)",
-            room,
-        )
-    title = one_line(source.title, room - len(url) - 1)
+        title, domain = escaped(one_line(source.title, 80)), escaped(source.domain)
+        return lead + one_line(f"{title} ({domain}; its address is in the list of sources)", room)
+    title = one_line(escaped(source.title), room - len(url) - 1)
     return f"{lead}{title} {url}" if title else lead + url
 
 

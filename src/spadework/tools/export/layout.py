@@ -25,8 +25,6 @@ from spadework.tools.export.sheet import (
 from spadework.tools.inline import scan
 from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
 
-#: What neither XML nor HTML can hold.
-_FORBIDDEN = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile(r"\s+")
 
 
@@ -46,7 +44,6 @@ def laid_out(result: Result) -> Sheet:
 
 def runs(text: str) -> tuple[Run, ...]:
     """Text on one line as runs: code spans are code, links and emphasis give their words."""
-    text = _clean(text)
     marks = scan(text)
     opens, closes = {start for start, _ in marks.code}, {end for _, end in marks.code}
     found: list[Run] = []
@@ -80,10 +77,6 @@ def _one_line(found: list[Run]) -> tuple[Run, ...]:
     return tuple(run for run in joined if run.text)
 
 
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("", text.replace("\r\n", "\n"))
-
-
 class _Layout:
     """The numbering of one report: its cited sources by URL, its cards by source and quotes."""
 
@@ -110,7 +103,7 @@ class _Layout:
         before = ""
         for sentence in section.sentences:
             pages = [self.ledger[i].url for i in sentence.evidence_ids if i in self.ledger]
-            said, language = self._said(sentence), _clean(sentence.language)
+            said, language = self._said(sentence), sentence.language
             item = (not pages and section.kind != "summary") or any(
                 self._is_item(i) for i in sentence.evidence_ids
             )
@@ -125,9 +118,7 @@ class _Layout:
 
     def _said(self, sentence: Sentence) -> Said:
         text = (
-            (Run(_clean(sentence.text).strip("\n"), code=True),)
-            if sentence.code
-            else runs(sentence.text)
+            (Run(sentence.text.strip("\n"), code=True),) if sentence.code else runs(sentence.text)
         )
         ids: dict[str, list[str]] = {}
         for id_ in dict.fromkeys(i for i in sentence.evidence_ids if i in self.ledger):
@@ -151,12 +142,11 @@ class _Layout:
         )
         date = f"published {source.published_at.date().isoformat()}" if source.published_at else ""
         first = next((quoted.link for quoted in quotes if not quoted.code), _web(source.url))
-        url = _clean(source.url)
         return Reference(
             source.n,
-            runs(source.title) or (Run(url),),
-            _clean(source.domain),
-            url,
+            runs(source.title) or (Run(source.url),),
+            source.domain,
+            source.url,
             first,
             date,
             quotes,
@@ -165,7 +155,7 @@ class _Layout:
 
 def _quoted(evidence: Evidence) -> Quoted:
     code = evidence.kind == "code"
-    text = (Run(_clean(evidence.quote).strip("\n"), code=True),) if code else runs(evidence.quote)
+    text = (Run(evidence.quote.strip("\n"), code=True),) if code else runs(evidence.quote)
     web = _web(evidence.url)
     dated = (
         ("published", evidence.published_at)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from spadework.tools.inline import plain, scan
 from spadework.tools.tables import cells
 from spadework.values import Evidence, Report, Section, Sentence, Source
+from spadework.visible import visible
 
 #: Words of a quote that a text-fragment link begins and ends with.
 FRAGMENT_WORDS = 5
@@ -62,8 +63,9 @@ def sentence_markdown(sentence: Sentence) -> str:
 
 def escaped(text: str) -> str:
     """Text as Markdown on one line: code spans stay code, links give their words, nothing else in
-    it is syntax.
+    it is syntax, and nothing works unseen.
     """
+    text = visible(text)
     marks = scan(text)
     opens, closes = (
         {mark.end: mark.start for mark in marks.marks},
@@ -121,7 +123,7 @@ def safe_url(url: str) -> str:
 
 def fence(text: str, language: str = "") -> str:
     """Text as a fenced code block, the fence longer than any in it."""
-    language = _NO_LANGUAGE.sub("", language)
+    text, language = visible(text), _NO_LANGUAGE.sub("", language)
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     ticks = "`" * (longest + 1)
     return f"{ticks}{language}\n{text.strip(chr(10))}\n{ticks}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from spadework.visible import visible
+
 
 @dataclass(frozen=True)
 class Link:
@@ -12,6 +14,10 @@ class Link:
 
     url: str
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", visible(self.url))
+        object.__setattr__(self, "text", visible(self.text))
 
 
 @dataclass(frozen=True)
@@ -29,3 +35,8 @@ class Extracted:
     language: str = ""
     links: tuple[Link, ...] = ()
     kind: str = "article"
+
+    def __post_init__(self) -> None:
+        # Before anything is counted, cut, stored or quoted, so that offsets hold everywhere.
+        for name in ("title", "markdown", "author", "language"):
+            object.__setattr__(self, name, visible(getattr(self, name)))

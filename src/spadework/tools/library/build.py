@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import as_completed
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,10 @@ from spadework.errors import SettingsError
 from spadework.tools.library.document import cut_document
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.packages import installed
+from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan
-from spadework.tools.library.pool import read_files, workers
-from spadework.tools.library.reading import FileText, changed_at, cut_package
+from spadework.tools.library.pool import read_files, read_packages
+from spadework.tools.library.reading import FileText, changed_at
 from spadework.tools.library.writer import StoreWriter
 
 #: How long another process that builds the same library is waited for.
@@ -117,20 +117,17 @@ def _link(source: str, target: str) -> None:
 
 def _fill_from_packages(store: StoreWriter) -> None:
     """Read the packages that are new: the documents of a package are those of its very version."""
-    places = {
-        _source(place): place for place in [None, *sorted(installed(), key=_weight, reverse=True)]
-    }  # the longest work first
-    store.forget_others(places)
-    fresh = {name: place for name, place in places.items() if store.source(name) is None}
+    # the longest work first
+    places = [None, *sorted(installed(), key=_weight, reverse=True)]
+    store.forget_others(map(_source, places))
+    fresh = [place for place in places if store.source(_source(place)) is None]
     if fresh:
         _tell(done=0, of=len(fresh))
-    with workers() as pool:
-        jobs = {pool.submit(cut_package, place): name for name, place in fresh.items()}
-        for done, job in enumerate(as_completed(jobs), start=1):
-            for each in job.result():
-                store.add(each, jobs[job])
-            store.note(jobs[job])
-            _tell(done=done, of=len(jobs))
+    for done, (place, read) in enumerate(read_packages(fresh), start=1):
+        for cut in read.cuts:
+            store.add(cut, _source(place))
+        store.note(_source(place), skipped=read.skipped)
+        _tell(done=done, of=len(fresh))
 
 
 def _source(place: Path | None) -> str:
@@ -166,13 +163,15 @@ def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) ->
 def _store(store: StoreWriter, file: File, read: FileText) -> None:
     """Put what a file gave in the place of what it gave before."""
     cuts = [read.document] if read.document else []
+    skipped = [Skipped(file.url, read.reason)] if read.reason else []
     if read.same:
+        skipped = store.skipped(file.url)
         cuts = [
             cut_document(replace(document, changed_at=changed_at(file)))
             for document in store.documents(file.url)
         ]
     store.forget(file.url)
-    store.note(file.url, file.size, file.mtime, read.digest, read.reason)
+    store.note(file.url, file.size, file.mtime, read.digest, skipped)
     for cut in cuts:
         store.add(cut, file.url)
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from dataclasses import asdict
@@ -17,7 +18,9 @@ from spadework.tools.library.plan import Plan
 
 #: A build that takes longer is given up.
 BUILD_SECONDS = 1_800
-_STEP = 0.1
+#: Progress is told at every tenth, and whenever so much time has passed: the largest packages come
+#: first, and a tenth of them is half of the work.
+STEP, PAUSE_SECONDS = 0.1, 5.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
@@ -54,20 +57,14 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] 
         process.stdin.write(json.dumps(asdict(plan), default=str).encode())
         process.stdin.close()
         error = ""
-        told = -1.0
+        telling = _Telling(_subject(plan), progress or (lambda text: None))
         async for line in process.stdout:
             said = json.loads(line)
             error = said.get("error", error)
-            if progress and said.get("waits"):
-                progress(
-                    f"Waiting for another process that is building the index of {_subject(plan)}."
-                )
-            share = said["done"] / max(1, said["of"]) if "done" in said else told
-            if progress and (share - told >= _STEP or share == 1 > told):
-                told = share
-                progress(
-                    f"Building the index of {_subject(plan)}: {said['done']} of {said['of']} done."
-                )
+            if "waits" in said:
+                telling.waits()
+            elif "done" in said:
+                telling.does(said["done"], said["of"])
         await process.wait()
         if process.returncode:
             last = (await errors).decode(errors="replace").strip().rpartition("\n")[2]
@@ -77,6 +74,29 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] 
         errors.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await errors
+
+
+class _Telling:
+    """Tells who waits how far a build is, but not every step of it."""
+
+    def __init__(self, subject: str, progress: Callable[[str], None]) -> None:
+        self._subject = subject
+        self._progress = progress
+        self._share, self._at = -1.0, 0.0
+
+    def waits(self) -> None:
+        """Another process builds the index."""
+        self._progress(
+            f"Waiting for another process that is building the index of {self._subject}."
+        )
+
+    def does(self, done: int, of: int) -> None:
+        """So much is done."""
+        share, now = done / max(1, of), time.monotonic()
+        steps = share - self._share >= STEP or now - self._at >= PAUSE_SECONDS or share == 1
+        if share > self._share and steps:
+            self._share, self._at = share, now
+            self._progress(f"Building the index of {self._subject}: {done} of {of} done.")
 
 
 def _subject(plan: Plan) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from spadework.tools.blocks import blocks
@@ -59,8 +59,11 @@ class Cut:
 
 
 def cut_document(document: Document, max_chars: int = PASSAGE_CHARS) -> Cut:
-    """A document made ready for the index."""
-    text = document.markdown
+    """A document made ready for the index; lone surrogates, which cannot be stored, are
+    replaced.
+    """
+    title, text = _storable(document.title), _storable(document.markdown)
+    document = replace(document, title=title, markdown=text)
     return Cut(
         document,
         pieces(document, max_chars),
@@ -68,6 +71,10 @@ def cut_document(document: Document, max_chars: int = PASSAGE_CHARS) -> Cut:
         tuple(defined_names(text)),
         sketch(text),
     )
+
+
+def _storable(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def pieces(document: Document, max_chars: int) -> list[Piece]:

@@ -130,14 +130,14 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, f"{url}{quote(name)}/", root)
-        elif not entry.is_symlink() or Path(entry.path).resolve().is_relative_to(root):
+        elif not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root):
             try:
                 if file := _file(
                     name, entry.path, f"{url}{name if _PLAIN(name) else quote(name)}", entry.stat()
                 ):
                     yield file
-            except FileNotFoundError:
-                continue  # gone since the folder was listed, or a link to nothing
+            except OSError:
+                continue  # gone since the folder was listed, or a link to nothing or to itself
 
 
 def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:

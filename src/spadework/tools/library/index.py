@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.errors import NotAllowed, Unreadable
@@ -16,6 +15,7 @@ from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.library.builder import build
 from spadework.tools.library.document import Document
 from spadework.tools.library.near import Dense, nothing, passages
+from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan, plan
 from spadework.tools.library.search import Searcher
 from spadework.tools.operators import without_operators
@@ -24,17 +24,6 @@ from spadework.values import Hit
 SCHEME = "library://"
 #: All installed documentation is about Python: the word says nothing there.
 _UNDERSTOOD = frozenset(("python",))
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A file that is not in the library, and why."""
-
-    url: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.url}: {self.reason}"
 
 
 class Library:
@@ -47,7 +36,7 @@ class Library:
         self._dense = dense
         self.documents = searcher.store.count()
         self.describe = words % self.documents if "%d" in words else words
-        self.skipped = tuple(Skipped(url, reason) for url, reason in searcher.store.skipped())
+        self.skipped: Sequence[Skipped] = tuple(searcher.store.skipped())
 
     @classmethod
     async def open(

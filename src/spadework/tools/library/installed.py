@@ -5,7 +5,8 @@ they ship, and docstrings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import PurePosixPath
 
 from spadework.tools.extract.extracted import Extracted
@@ -17,6 +18,7 @@ from spadework.tools.library.docstrings import ModuleText, module_markdown
 from spadework.tools.library.document import Document
 from spadework.tools.library.exports import Module, public_names
 from spadework.tools.library.packages import MAX_DESCRIPTION, Package
+from spadework.tools.library.parts import Part
 from spadework.tools.library.sources import Sources, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 
@@ -35,19 +37,19 @@ _NOT_DOCUMENTATION = re.compile(
 MIN_CHARS = 80
 
 
-def read_package(package: Package) -> Iterator[Document]:
+def parts_of(package: Package) -> Iterator[Part]:
     """Every document of a package: its description, the documentation files it ships, the
     docstrings of its public modules.
     """
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
         yield from compiled_modules(package.collection)
-    if readme := _description(package):
-        yield readme
+    yield Part(f"library://{package.collection}/README", partial(_description, package))
     files = [file for file in package.files if not _OUTSIDE.search(file)]
     for file in files:
         if PurePosixPath(file).suffix.lower() in _READERS and not _NOT_DOCUMENTATION.search(file):
-            yield from _shipped(package, file)
+            url = f"library://{package.collection}/{file}"
+            yield Part(url, partial(_shipped, package, file, url))
     yield from _docstrings(package, files)
 
 
@@ -77,21 +79,17 @@ def _guessed(description: str) -> str:
     return ".md" if re.search(r"^#{1,3} |^```", description, re.M) else ".rst"
 
 
-def _shipped(package: Package, file: str) -> Iterator[Document]:
+def _shipped(package: Package, file: str, url: str) -> Document | None:
     text = text_of(package.root / file)
     suffix = PurePosixPath(file).suffix.lower()
     if not MIN_CHARS <= len(text) <= MAX_DESCRIPTION or (suffix == ".txt" and not _is_prose(text)):
-        return
-    url = f"library://{package.collection}/{file}"
+        return None
     read: Extracted = _READERS[suffix](text, url)
     markdown = without_history(read.markdown)
-    if len(markdown) >= MIN_CHARS:
-        yield Document(
-            url,
-            f"{package.name}: {read.title or PurePosixPath(file).stem}",
-            markdown,
-            read.published_at,
-        )
+    if len(markdown) < MIN_CHARS:
+        return None
+    title = f"{package.name}: {read.title or PurePosixPath(file).stem}"
+    return Document(url, title, markdown, read.published_at)
 
 
 def _is_prose(text: str) -> bool:
@@ -102,7 +100,7 @@ def _is_prose(text: str) -> bool:
     return words > 5 * len(lines) and letters > 0.8 * len(text[:5_000])
 
 
-def _docstrings(package: Package, files: list[str]) -> Iterator[Document]:
+def _docstrings(package: Package, files: list[str]) -> Iterator[Part]:
     sources = Sources(package.root, files)
     public: dict[str, dict[str, str]] = {}
     for (where, name), shown in public_names(sources).items():
@@ -110,16 +108,18 @@ def _docstrings(package: Package, files: list[str]) -> Iterator[Document]:
     shown_modules = {module.name: module for module in sources.public()}
     shown_modules |= {name: module for name in public if (module := sources.get(name))}
     for name, module in shown_modules.items():
-        text = module_markdown(module.tree, name, public.get(name))
-        if len(text.markdown) >= MIN_CHARS:
-            title = _title(module, text)
-            yield Document(
-                f"library://{package.collection}/{sources.files[name]}",
-                title,
-                f"# {title}\n\n{text.markdown}\n",
-            )
+        url = f"library://{package.collection}/{sources.files[name]}"
+        yield Part(url, partial(_module, url, module, public.get(name)))
     if package.name == "python":
         yield from borrowed_names(package.collection, shown_modules.values())
+
+
+def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Document | None:
+    text = module_markdown(module.tree, module.name, public)
+    if len(text.markdown) < MIN_CHARS:
+        return None
+    title = _title(module, text)
+    return Document(url, title, f"# {title}\n\n{text.markdown}\n")
 
 
 def _title(module: Module, text: ModuleText) -> str:

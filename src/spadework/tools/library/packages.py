@@ -51,18 +51,16 @@ def package_at(place: Path | None) -> Package:
     if place is None:
         return _standard_library()
     distribution = importlib.metadata.Distribution.at(place)
-    metadata = distribution.metadata
+    # As a table: to ask the metadata for what they do not have is an error in Pythons to come.
+    said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
-        name=(metadata["Name"] or place.stem.partition("-")[0]).lower(),
-        version=metadata["Version"] or "0",
+        name=(said.get("name") or place.stem.partition("-")[0]).lower(),
+        version=said.get("version") or "0",
         root=place.parent,
         files=tuple(str(path) for path in distribution.files or () if ".." not in path.parts),
-        summary=metadata["Summary"] or "",
-        description=str(metadata.json.get("description") or "")[:MAX_DESCRIPTION],
-        description_type=(metadata["Description-Content-Type"] or "")
-        .partition(";")[0]
-        .strip()
-        .lower(),
+        summary=said.get("summary", ""),
+        description=said.get("description", "")[:MAX_DESCRIPTION],
+        description_type=said.get("description_content_type", "").partition(";")[0].strip().lower(),
     )
 
 

@@ -15,7 +15,7 @@ from spadework.tools.library.folders import collections, files
 from spadework.tools.library.packages import installed
 
 #: Raise it when what is stored, or how texts are read or cut, changes.
-FORMAT = 2
+FORMAT = 3
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 

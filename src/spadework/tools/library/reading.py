@@ -4,26 +4,33 @@ their passages.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import gc
 import hashlib
 import os
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 from urllib.parse import unquote
 
-from spadework.errors import FetchError
+from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.extracted import Extracted
 from spadework.tools.library.document import Cut, Document, cut_document
 from spadework.tools.library.folders import File
-from spadework.tools.library.installed import read_package
+from spadework.tools.library.installed import parts_of
 from spadework.tools.library.packages import package_at
+from spadework.tools.library.parts import Part, Skipped
 
 MAX_FILE_BYTES = 50_000_000
-#: A file that takes longer is left out.
+#: A file or a document that takes longer is left out.
 FILE_SECONDS = 60
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,14 @@ class FileText:
     same: bool = False
 
 
+@dataclass(frozen=True)
+class PackageText:
+    """What a package gave: its documents, and what of it could not be read."""
+
+    cuts: list[Cut]
+    skipped: list[Skipped]
+
+
 def start_worker() -> None:
     """Prepare a worker process: syntax trees have no cycles, and looking for some takes half of the
     time.
@@ -45,9 +60,34 @@ def start_worker() -> None:
     gc.disable()
 
 
-def cut_package(place: Path | None) -> list[Cut]:
-    """The documents of the package whose metadata lie at `place`, or of the standard library."""
-    return [cut_document(document) for document in read_package(package_at(place))]
+def cut_package(place: Path | None) -> PackageText:
+    """The documents of the package whose metadata lie at `place`, or of the standard library. Never
+    raises for what is in it.
+    """
+    text = PackageText([], [])
+    parts = _tried(lambda: list(parts_of(package_at(place))))
+    if isinstance(parts, str):
+        text.skipped.append(Skipped(package_url(place), parts))
+        return text
+    for part in parts:
+        cut = _tried(partial(_cut_part, part))
+        if isinstance(cut, str):
+            text.skipped.append(Skipped(part.url, cut))
+        elif cut:
+            text.cuts.append(cut)
+    return text
+
+
+def package_url(place: Path | None) -> str:
+    """The URL of all that a package has."""
+    name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
+    return f"library://{name}"
+
+
+def _cut_part(part: Part) -> Cut | None:
+    with _no_longer():
+        document = part.read()
+        return cut_document(document) if document else None
 
 
 def cut_file(file: File, known: str = "") -> FileText:
@@ -69,14 +109,15 @@ def cut_file(file: File, known: str = "") -> FileText:
         and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
     ):
         return FileText(digest, None, "it is not text")
-    try:
-        read = _within_time(file, body)
-    except FetchError as error:
-        return FileText(digest, None, str(error))
-    except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted files: their faults end here, by name
-        return FileText(digest, None, f"its reader failed ({type(error).__name__})")
+    cut = _tried(lambda: _cut_body(file, body))
+    return FileText(digest, None, cut) if isinstance(cut, str) else FileText(digest, cut)
+
+
+def _cut_body(file: File, body: bytes) -> Cut:
+    with _no_longer():
+        read = read_document(body, media_type=file.media_type, url=file.url)
     if not read.markdown.strip():
-        return FileText(digest, None, "it has no text")
+        raise Unreadable("it has no text")
     title = (
         " ".join(read.title.split())
         or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
@@ -89,7 +130,7 @@ def cut_file(file: File, known: str = "") -> FileText:
         kind=file.kind,
         changed_at=changed_at(file),
     )
-    return FileText(digest, cut_document(document))
+    return cut_document(document)
 
 
 def changed_at(file: File) -> datetime:
@@ -97,13 +138,24 @@ def changed_at(file: File) -> datetime:
     return datetime.fromtimestamp(file.mtime // 10**9, UTC)
 
 
-def _within_time(file: File, body: bytes) -> Extracted:
-    """Read a document. When it takes too long, this process ends, whatever library holds it: only a
+def _tried(read: Callable[[], T]) -> T | str:
+    """What a reader gives, or the reason why it gives nothing."""
+    try:
+        return read()
+    except FetchError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted files: their faults end here, by name
+        return f"its reader failed ({type(error).__name__})"
+
+
+@contextlib.contextmanager
+def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
+    """When what is done here takes too long, this process ends, whatever library holds it: only a
     thread in C can do that.
     """
     with Path(os.devnull).open("w") as nowhere:
-        faulthandler.dump_traceback_later(FILE_SECONDS, exit=True, file=nowhere)
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
-            return read_document(body, media_type=file.media_type, url=file.url)
+            yield
         finally:
             faulthandler.cancel_dump_traceback_later()

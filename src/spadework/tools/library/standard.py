@@ -11,6 +11,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from spadework.tools.library.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import MIN_CHARS
 from spadework.tools.library.document import Document
 from spadework.tools.library.exports import Module
+from spadework.tools.library.parts import Part
 
 #: Importing these shows something or opens a browser.
 _NOT_IMPORTED = frozenset(
@@ -39,9 +41,12 @@ _NOT_IMPORTED = frozenset(
     )
 )
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
+#: What `inspect.signature` raises: a signature of compiled code is a text that is evaluated, and
+#: may name what is not there.
+_NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
 
-def language_reference(root: Path, collection: str) -> Iterator[Document]:
+def language_reference(root: Path, collection: str) -> Iterator[Part]:
     """The chapters of the language reference that Python carries for its own help, one document
     each.
     """
@@ -52,43 +57,56 @@ def language_reference(root: Path, collection: str) -> Iterator[Document]:
     value = next((node.value for node in tree.body if isinstance(node, ast.Assign)), None)
     topics: dict[str, str] = ast.literal_eval(value) if isinstance(value, ast.Dict) else {}
     for name, text in topics.items():
-        title, _, _ = text.strip().partition("\n")
-        markdown = docstring_markdown(inspect.cleandoc(text), 1)
-        yield Document(
-            f"library://{collection}/pydoc_data/topics/{name}",
-            title.strip().replace('"', ""),
-            markdown + "\n",
-        )
+        url = f"library://{collection}/pydoc_data/topics/{name}"
+        yield Part(url, partial(_chapter, url, text))
 
 
-def compiled_modules(collection: str) -> Iterator[Document]:
+def _chapter(url: str, text: str) -> Document:
+    title, _, _ = text.strip().partition("\n")
+    markdown = docstring_markdown(inspect.cleandoc(text), 1)
+    return Document(url, title.strip().replace('"', ""), markdown + "\n")
+
+
+def compiled_modules(collection: str) -> Iterator[Part]:
     """The public modules of the standard library that have no Python source, read from the running
     interpreter.
     """
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
-        if not name.startswith("_") and _is_compiled(name) and (module := _imported(name)):
-            members = (
-                (f"{name}.{key}" if name != "builtins" else key, value)
-                for key, value in sorted(vars(module).items())
-            )
-            own = inspect.getdoc(module) or ""
-            yield from _document(collection, name, own, members)
+        if not name.startswith("_") and _is_compiled(name):
+            url = _url(collection, name)
+            yield Part(url, partial(_compiled, url, name))
 
 
-def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Document]:
+def _compiled(url: str, name: str) -> Document | None:
+    module = _imported(name)
+    if module is None:
+        return None
+    members = (
+        (f"{name}.{key}" if name != "builtins" else key, value)
+        for key, value in sorted(vars(module).items())
+    )
+    return _document(url, name, inspect.getdoc(module) or "", members)
+
+
+def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
     """What Python modules pass on from modules written in C, such as `collections.deque`."""
     for module in modules:
         if not module.private:
-            found = (
-                (f"{module.name}.{name}", _member(source, original))
-                for name, (source, original) in sorted(module.imports.items())
-            )
-            yield from _document(
-                collection,
-                module.name,
-                "",
-                ((name, value) for name, value in found if value is not None),
-            )
+            url = _url(collection, module.name)
+            yield Part(url, partial(_borrowed, url, module))
+
+
+def _borrowed(url: str, module: Module) -> Document | None:
+    found = (
+        (f"{module.name}.{name}", _member(source, original))
+        for name, (source, original) in sorted(module.imports.items())
+    )
+    members = ((name, value) for name, value in found if value is not None)
+    return _document(url, module.name, "", members)
+
+
+def _url(collection: str, name: str) -> str:
+    return f"library://{collection}/compiled/{name}"
 
 
 def _member(source: str, name: str) -> Any:
@@ -100,18 +118,13 @@ def _member(source: str, name: str) -> Any:
     return getattr(module, name, None) if not name.startswith("_") else None
 
 
-def _document(
-    collection: str, name: str, own: str, members: Iterable[tuple[str, Any]]
-) -> Iterator[Document]:
+def _document(url: str, name: str, own: str, members: Iterable[tuple[str, Any]]) -> Document | None:
     parts = [text for key, value in members if (text := _object(key, value, 2))]
-    if parts:
-        said = own.partition("\n\n")[0].replace("\n", " ").rstrip(".")
-        title = f"{name}: {said}" if 0 < len(said) <= 120 else name
-        yield Document(
-            f"library://{collection}/compiled/{name}",
-            title,
-            blocks([f"# {title}", docstring_markdown(own, 2), *parts]) + "\n",
-        )
+    if not parts:
+        return None
+    said = own.partition("\n\n")[0].replace("\n", " ").rstrip(".")
+    title = f"{name}: {said}" if 0 < len(said) <= 120 else name
+    return Document(url, title, blocks([f"# {title}", docstring_markdown(own, 2), *parts]) + "\n")
 
 
 def _object(name: str, value: Any, level: int) -> str:
@@ -150,7 +163,7 @@ def _signature(value: Any) -> str:
             .replace("($self, /, ", "(")
             .replace("(self, /)", "()")
         )
-    except (ValueError, TypeError):
+    except _NO_SIGNATURE:
         return ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spadework.tools.library.document import Document
+from spadework.tools.library.parts import Skipped
 from spadework.tools.library.rows import COLUMNS, document_of
 from spadework.tools.library.tables import open_to_read
 
@@ -62,9 +63,10 @@ class StoreReader:
         )
         return [row[0] for row in self._rows(query, *packages, most)]
 
-    def skipped(self) -> list[tuple[str, str]]:
-        """Name and reason of every source that gave no document."""
-        return self._rows("select name, reason from sources where reason != '' order by name")
+    def skipped(self) -> list[Skipped]:
+        """All that could not be read, by URL."""
+        rows = self._rows("select url, reason from skipped order by url")
+        return [Skipped(*row) for row in rows]
 
     def close(self) -> None:
         """Close the file."""

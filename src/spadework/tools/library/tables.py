@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-#: A source is a file or a package; what it gave are the documents of its name. `batch` numbers the
-#: commit that wrote a row: what the full-text index has not yet got is what was written after
-#: `state.indexed`.
+#: A source is a file or a package; what it gave are the documents of its name, and what of it could
+#: not be read is in `skipped`. `batch` numbers the commit that wrote a row: what the full-text
+#: index has not yet got is what was written after `state.indexed`.
 _TABLES = """
 create table if not exists documents (
     id integer primary key autoincrement, url text unique not null, title text not null,
@@ -25,9 +25,10 @@ create table if not exists used (package text not null, uses integer not null,
     document integer not null);
 create index if not exists used_by_package on used (package, uses);
 create table if not exists sources (
-    name text primary key, size integer not null, mtime integer not null, digest text not null,
-    reason text not null
+    name text primary key, size integer not null, mtime integer not null, digest text not null
 );
+create table if not exists skipped (source text not null, url text not null, reason text not null);
+create index if not exists skipped_of_source on skipped (source);
 create table if not exists removed (document integer not null, batch integer not null);
 create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);

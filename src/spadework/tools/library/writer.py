@@ -17,6 +17,7 @@ from typing import Self
 import tantivy
 
 from spadework.tools.library.document import Cut, Document, Piece, cut_document, packages_of
+from spadework.tools.library.parts import Skipped
 from spadework.tools.library.places import places
 from spadework.tools.library.rows import COLUMNS, INSERT, document_of, row_of
 from spadework.tools.library.schema import open_index, open_writer, signed, spaced, spread, subject
@@ -76,12 +77,20 @@ class StoreWriter:
         return cursor.lastrowid
 
     def note(
-        self, source: str, size: int = 0, mtime: int = 0, digest: str = "", reason: str = ""
+        self,
+        source: str,
+        size: int = 0,
+        mtime: int = 0,
+        digest: str = "",
+        skipped: Iterable[Skipped] = (),
     ) -> None:
-        """Record a source as it was read, and why it gave no document, if it did not."""
+        """Record a source as it was read, and what of it could not be."""
         self._db.execute(
-            "insert or replace into sources values (?, ?, ?, ?, ?)",
-            (source, size, mtime, digest, reason),
+            "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
+        )
+        self._db.executemany(
+            "insert into skipped values (?, ?, ?)",
+            ((source, each.url, each.reason) for each in skipped),
         )
 
     def forget(self, source: str) -> None:
@@ -92,6 +101,7 @@ class StoreWriter:
             self._db.execute("delete from documents where id = ?", (number,))
             self._db.execute("insert into removed values (?, ?)", (number, self._batch))
             self._writer.delete_documents_by_term("document", number)
+        self._db.execute("delete from skipped where source = ?", (source,))
         self._db.execute("delete from sources where name = ?", (source,))
 
     def forget_others(self, kept: Iterable[str]) -> None:
@@ -115,6 +125,11 @@ class StoreWriter:
         """What a source gave."""
         rows = self._db.execute(f"select {COLUMNS} from documents where source = ?", (source,))
         return [document_of(row) for row in rows]
+
+    def skipped(self, source: str) -> list[Skipped]:
+        """What of a source could not be read."""
+        rows = self._db.execute("select url, reason from skipped where source = ?", (source,))
+        return [Skipped(*row) for row in rows]
 
     def commit(self) -> None:
         """Make all that was written so far outlive this process."""

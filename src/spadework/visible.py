@@ -1,0 +1,25 @@
+"""Text from outside as it may be kept and shown: nothing in it works unseen, neither on a terminal
+nor on a reader. What stands in Markdown is escaped besides: `spadework.tools.export.markdown`.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Control characters but tab and line end, marks that turn the direction of writing, tags that are
+#: not drawn, what is no character.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+    "\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+#: What ends a line or a page without being a line end.
+_BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
+
+
+def visible(text: str) -> str:
+    """The text without the characters that work unseen, its lines ended by line ends; also code
+    stays what it was.
+    """
+    if text.isascii() and text.isprintable():  # nearly every title, name and address
+        return text
+    return _UNSEEN.sub("", _BREAKS.sub("\n", text))

@@ -1,0 +1,108 @@
+"""What the graphs tell a server, a form or a tool about themselves, and what they leave in a
+checkpointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+
+from spadework.errors import SettingsError
+from spadework.graph import chat, research
+from spadework.graph.state import ResearchState
+from spadework.settings import Settings
+from spadework.values import Result
+
+SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
+THREAD: RunnableConfig = {"configurable": {"thread_id": "t"}}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "quillon.md").write_text(f"# Quillon\n\n{SENTENCE}\n")
+    return Settings.load(library=(tmp_path / "notes",), search="library", iterations=1)
+
+
+@pytest.mark.parametrize(
+    ("graph", "given", "handed"),
+    [
+        (research.graph, {"question"}, {"report", "result"}),
+        (chat.graph, {"messages"}, {"messages", "session_id"}),
+    ],
+    ids=["research", "chat"],
+)
+def test_a_graph_has_schemas_of_what_it_is_given_and_hands_over(
+    graph: Any, given: set[str], handed: set[str]
+) -> None:
+    asked = graph.get_input_jsonschema()
+    assert (set(asked["properties"]), set(asked["required"])) == (given, given)
+    assert set(graph.get_output_jsonschema()["properties"]) == handed
+    assert "minutes" in graph.get_context_jsonschema()["properties"]
+
+
+@pytest.mark.filterwarnings("ignore:This API is in beta")
+async def test_as_a_tool_it_asks_for_the_question_alone(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = research.graph.as_tool()
+    assert set(tool.args) == {"question"}
+    assert tool.args["question"]["description"]
+    monkeypatch.setenv("SPADEWORK_LIBRARY", str(settings.library[0]))
+    monkeypatch.setenv("SPADEWORK_SEARCH", "library")
+    assert SENTENCE in (await tool.ainvoke({"question": "What is the Quillon?"}))["report"]
+
+
+@pytest.mark.parametrize("given", [{}, {"question": " "}, {"question": None}, {"question": 7}])
+async def test_no_question_is_refused_in_one_sentence(settings: Settings, given: Any) -> None:
+    with pytest.raises(SettingsError, match=r"^The question is empty: say what you want to know\."):
+        await research.graph.ainvoke(given, context=settings)
+
+
+async def test_no_message_is_refused_in_one_sentence(settings: Settings) -> None:
+    with pytest.raises(SettingsError, match="The last message holds no question"):
+        await chat.graph.ainvoke({}, context=settings)  # type: ignore[typeddict-item]
+
+
+@pytest.fixture
+def strangers() -> Iterator[list[SerdeEvent]]:
+    """The types that were restored from a checkpoint, or were not, without being registered."""
+    seen: list[SerdeEvent] = []
+    unregister = register_serde_event_listener(seen.append)
+    yield seen
+    unregister()
+
+
+def own_graph() -> Any:
+    """Somebody's graph with ours as a node."""
+    builder = StateGraph(ResearchState).add_node("research", research.build_graph())
+    return builder.add_edge(START, "research").add_edge("research", END).compile(InMemorySaver())
+
+
+@pytest.mark.parametrize(
+    "build",
+    [lambda: research.build_graph(InMemorySaver()), own_graph],
+    ids=["alone", "as a node"],
+)
+async def test_what_is_saved_comes_back_as_it_was_and_no_type_is_unknown(
+    build: Any, settings: Settings, strangers: list[SerdeEvent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("LIBRARY", settings.library[0]), ("SEARCH", "library"), ("APPROVE", "1")):
+        monkeypatch.setenv(f"SPADEWORK_{name}", str(value))
+    graph = build()
+    await graph.ainvoke({"question": "What is the Quillon?"}, THREAD)
+    await graph.ainvoke(Command(resume=""), THREAD)
+    async for _ in graph.aget_state_history(THREAD):
+        pass
+    saved = (await graph.aget_state(THREAD)).values
+    assert isinstance(saved["result"], Result)
+    assert SENTENCE in saved["report"]
+    assert strangers == []
