@@ -142,12 +142,8 @@ async def _index(settings: Settings) -> None:
             settings.library, home=settings.home, progress=_tell, meaning=meaning
         )
         opened.callback(library.close)
-<<<<<<< .merge_file_mwMZvB
         left_out = f"; {len(library.skipped)} left out" if library.skipped else ""
-        typer.echo(f"Indexed {library.describe}{left_out}.")
-=======
-        say(f"Indexed {library.describe}.")
->>>>>>> .merge_file_NpiB06
+        say(f"Indexed {library.describe}{left_out}.")
         for skipped in library.skipped:
             say(f"Not read: {skipped}", err=True)
         if meaning:
