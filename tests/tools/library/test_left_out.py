@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import select
+from collections import deque
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from spadework.apps.searching import index_paths
 from spadework.settings import Settings
 from spadework.tools.library import Library, builder
-from spadework.tools.library.pool import read_packages
+from spadework.tools.library.pool import Reader, read_packages
 from spadework.tools.library.reading import cut_package
 from spadework.tools.library.standard import compiled_modules
 
@@ -54,6 +56,23 @@ def test_a_package_that_cannot_be_read_is_left_out_alone(tmp_path):
         [],
         ["library://ladle-1.0: its reader failed (UnicodeDecodeError)"],
     )
+
+
+def cut(source: str) -> str:
+    """Reads a source; one of them ends its process, as a library in C might."""
+    if source == "bomb":
+        os._exit(1)
+    return source.upper()
+
+
+def test_what_ends_its_reader_is_left_out_alone():
+    reader = Reader(cut, lambda source, reason: f"{source}: {reason}")
+    sources = ["soup", "bomb", "pot"]
+    assert dict(reader.read(deque(sources))) == {
+        "soup": "SOUP",
+        "bomb": "bomb: its reader broke down or took too long",
+        "pot": "POT",
+    }
 
 
 @pytest.mark.skipif(not hasattr(select, "epoll"), reason="this system has no epoll")

@@ -51,13 +51,13 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, FileTe
             yield file, cut_file(file, known)
         else:
             waiting.append((file, known))
-    reader = _Reader(_cut_known, lambda _, reason: FileText("", None, reason))
+    reader = Reader(_cut_known, lambda _, reason: FileText("", None, reason))
     yield from ((file, read) for (file, _), read in reader.read(waiting))
 
 
 def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, PackageText]]:
     """Read the packages whose metadata lie at these places; None is the standard library."""
-    reader = _Reader(cut_package, _lost_package)
+    reader = Reader(cut_package, _lost_package)
     return reader.read(deque(places))
 
 
@@ -70,7 +70,7 @@ def _lost_package(place: Path | None, reason: str) -> PackageText:
 
 
 @dataclass(frozen=True)
-class _Reader(Generic[Source, Text]):
+class Reader(Generic[Source, Text]):
     """Reads sources in workers. What ends its worker, or cannot be handed over, is `lost`."""
 
     cut: Callable[[Source], Text]
