@@ -90,8 +90,8 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
     if not known.unspaced:
         return _LETTERS, named
     signs = "".join({sign for word in known.numbers for sign in word})
-    others = [word for word in known.stop if set(word) & set(signs) and word not in named]
-    return re.compile("|".join([*others, f"[{signs}]+", _LETTERS.pattern])), named
+    others = [word for word in known.stop if len(word) > 1 and set(word) & set(signs)]
+    return re.compile("|".join([*others, f"[{signs}]+", "[a-z]+"])), named
 
 
 def names(sentence: str) -> set[str]:
