@@ -42,6 +42,18 @@ from spadework.values import Evidence
             "The harbour of Aldermere has 12 cranes and two docks.",
             "",
         ),
+        (
+            "Die Hafenbrücke ist für Autos und Bahnen offen.",
+            "Die Hafenbrücke ist für Autos und Bahnen nicht offen.",
+            "negation",
+        ),
+        (
+            "Der Leuchtturm wurde am 3. März 1887 entzündet.",
+            "Der Leuchtturm wurde am 3. Mai 1887 entzündet.",
+            "date",
+        ),
+        ("Die Stadt hat 48.212 Einwohner.", "Die Stadt hat 61.000 Einwohner.", "number"),
+        ("橋は1887年に開通した。", "橋は1889年に開通した。", "date"),
         ("It has 12 cranes.", "Founded in 1204, the town was rebuilt after the fire of 1666.", ""),
     ],
 )

@@ -28,7 +28,11 @@ from spadework.tools.rank import STOP_WORDS, priority, query_terms, relevance
         ("Don't panic! It's Python\u2019s GIL; we're fine.", ["panic", "python", "gil", "fine"]),
         ("pip PIP Pip install", ["pip", "install"]),
         ("C and R, but not a and I", ["c", "r"]),
-        ("什么 是 人工智能", ["什么", "是", "人工智能"]),
+        ("什么 是 人工智能", ["人工智能"]),
+        ("中国的首都是哪里", ["中国", "首都"]),
+        ("日本の首都はどこですか", ["日本", "首都"]),
+        ("Was ist die Hauptstadt von Frankreich?", ["hauptstadt", "frankreich"]),
+        ("Quelle est la hauteur de la tour Eiffel ?", ["hauteur", "tour", "eiffel"]),
         ("who is the", []),
         ("?! -- ...", []),
         ("", []),
@@ -82,6 +86,12 @@ def test_relevance_is_exact(
 )
 def test_a_term_is_present_in_its_usual_forms(term: str, text: str):
     assert relevance(text, "", 10, [term]) == 0.34
+
+
+def test_of_a_term_without_spaces_the_share_of_its_pairs_counts():
+    assert relevance("人工智能", "", 10, ["人工智能"]) == 0.34
+    assert relevance("人工的 智能", "", 10, ["人工智能"]) == 0.24
+    assert relevance("经济", "", 10, ["人工智能"]) == 0.04
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,43 @@ def test_sentences_end_at_stops_that_end_them(parts: list[str]):
     assert split(f"Before.\n\n{text}"[9:]) == parts
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["Am 3. Oktober 1990 kam es.", "Im Jahr 1989.", "Die Mauer fiel.", "Danach war es so."],
+        ["Das ist z. B. Berlin, d. h. die Stadt, ca. 3 km bzw. Nr. 5 usw.", "Das war alles."],
+        ["Im 100. Jahr starb Ludwig XIV. König von Frankreich.", "Sie ist 30.", "Er ist 20."],
+        ["Er sagte: „Ich gehe.“", "Dann ging er.", "»Ja.«", "Sie blieb."],
+        ["M. Dupont habite av. Foch, en 52 av. J.-C. Rome.", "Mme. Curie a dit oui !", "Non."],
+        ["« Il est parti. »", "Elle resta.", "« Ah\u202f!\u202f»", "Elle est là.", "Oui."],
+        ["El Sr. López vive en EE. UU. desde 2010.", "¿Qué pasó?", "¡Nada!", "«Sí.»", "No fue."],
+        ["Он родился в 1799 г. в Москве, на ул. Ленина, т. е. здесь.", "В 1837 г.", "Он умер."],
+        ["Города, реки и т. д.", "Затем моря.", "«Да.»", "Он ушёл."],
+        ["ذهب إلى المدرسة.", "هل عاد؟", "نعم!", "عاد."],
+        ["यह भारत है।", "राजधानी दिल्ली है।", "क्या यह सच है?", "हाँ।"],
+    ],
+)
+def test_sentences_end_as_their_language_ends_them(parts: list[str]):
+    assert split(" ".join(parts)) == parts
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["彼は言った。", "「はい。」", "そして去った。", "本当？", "終わり。"],
+        ["他说：“好。”", "然后走了。", "真的吗？", "是的！"],
+    ],
+)
+def test_sentences_without_spaces_end_at_their_stops(parts: list[str]):
+    assert split("".join(parts)) == parts
+
+
+def test_an_ordinal_is_one_only_where_the_language_writes_them_so():
+    text = "Platz 3. Oktober"
+    assert [text[a:b] for a, b in sentences(text, "de")] == [text]
+    assert [text[a:b] for a, b in sentences(text, "en")] == ["Platz 3.", "Oktober"]
+
+
 def test_headings_code_and_tables_have_no_sentences():
     assert split(
         "# A title. Here\n\n```\nA b. C d.\n```\n\n| A. B | C. |\n|---|---|\n\nProse.\n\nTitle\n---"

@@ -9,7 +9,8 @@ from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
 from spadework.prompts import render
-from spadework.tools.rank import STOP_WORDS
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import language
 from spadework.values import (
     Complexity,
     Freshness,
@@ -123,4 +124,4 @@ def _heading(name: str) -> str:
     plain word may be a name written so.
     """
     first = name.partition(" ")[0]
-    return name[:1].upper() + name[1:] if first in STOP_WORDS else name
+    return name[:1].upper() + name[1:] if first in language(spoken(name)).stop else name

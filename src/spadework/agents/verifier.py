@@ -20,6 +20,7 @@ from spadework.tools.facts import months, names, negated, numbers, spelled, stem
 from spadework.tools.quotes import plain
 from spadework.tools.sentences import sentences
 from spadework.tools.tables import told
+from spadework.tools.text.detect import spoken
 from spadework.tools.urls import addresses
 from spadework.values import Evidence, Problem, Section, Sentence, Verdict, Visible
 
@@ -172,7 +173,9 @@ def _undecided(sentence: Sentence, quotes: Sequence[str]) -> bool:
     """
     if sentence.code or verdict(sentence, quotes) != "supported":
         return False
-    own, there = stems(plain(sentence.text)), stems(" ".join(plain(quote) for quote in quotes))
+    quoted = " ".join(plain(quote) for quote in quotes)
+    code = spoken(quoted)
+    own, there = stems(plain(sentence.text), code), stems(quoted, code)
     return len(own & there) < PLAIN_WORDS * len(own)
 
 
@@ -184,24 +187,25 @@ def _stated(sentence: str, quotes: str) -> bool:
     """The sentence's numbers, months and names, and enough of its words, stand in the quotes."""
     if not addresses(sentence) <= addresses(quotes):
         return False
-    there = numbers(quotes) | spelled(quotes) | months(quotes)
-    if not (numbers(sentence) | (spelled(sentence) - {"1"})) <= there:
+    code = spoken(quotes, sentence)
+    there = numbers(quotes, code) | spelled(quotes, code) | months(quotes, code)
+    if not (numbers(sentence, code) | (spelled(sentence, code) - {"1"})) <= there:
         return False
     low = quotes.lower()
     if not all(name in low for name in names(sentence)):
         return False
-    own = stems(sentence)
-    return not own or len(own & stems(quotes)) / len(own) >= SHARED_WORDS
+    own = stems(sentence, code)
+    return not own or len(own & stems(quotes, code)) / len(own) >= SHARED_WORDS
 
 
 def _denied(sentence: str, quotes: Sequence[str]) -> bool:
     """The sentence denies what the quotes say, or says what they deny."""
-    denies = negated(sentence)
-    if denies:
-        return not any(negated(quote) for quote in quotes)
-    own = stems(sentence)
-    about = [quote for quote in quotes if own and len(own & stems(quote)) / len(own) >= SAME_THING]
-    return bool(about) and all(negated(quote) for quote in about)
+    code = spoken(*quotes, sentence)
+    if negated(sentence, code):
+        return not any(negated(quote, code) for quote in quotes)
+    own = stems(sentence, code)
+    about = [q for q in quotes if own and len(own & stems(q, code)) / len(own) >= SAME_THING]
+    return bool(about) and all(negated(quote, code) for quote in about)
 
 
 def _section(

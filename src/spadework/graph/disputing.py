@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from spadework.tools.conflicts import Heard, conflicts
 from spadework.tools.facts import OTHER_WORDS, stems
 from spadework.tools.orders import orders, without_orders
+from spadework.tools.text.detect import spoken
 from spadework.tools.trust import trust
 from spadework.values import Conflict, Evidence, Page, Plan
 
@@ -43,5 +44,6 @@ def _asked(plan: Plan) -> set[str]:
     """
     if plan.question_type != "fact":
         return set()
-    asked = stems(plan.question) - stems(" ".join(plan.subjects))
+    code = spoken(plan.question)
+    asked = stems(plan.question, code) - stems(" ".join(plan.subjects), code)
     return asked | {other for word in asked for other in OTHER_WORDS.get(word, ())}

@@ -20,6 +20,7 @@ from spadework.tools.orders import is_order
 from spadework.tools.passages import Block, blocks, cut, heading_at, headings
 from spadework.tools.retrieve import Bm25
 from spadework.tools.tables import Span, cells, header_of, rows_of
+from spadework.tools.text.detect import spoken
 from spadework.values import Need, Page, Passage, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are
@@ -48,7 +49,9 @@ _HOLDS: dict[Need, re.Pattern[str]] = {
 
 
 class Cut(NamedTuple):
-    """A stretch of a page with its text, the headings above it, and the rank of its page from 0."""
+    """A stretch of a page with its text, the headings above it, the rank of its page from 0, and
+    the page's language.
+    """
 
     content_hash: str
     start: int
@@ -56,6 +59,7 @@ class Cut(NamedTuple):
     text: str
     above: str
     rank: int
+    language: str
 
 
 async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Passage]:
@@ -115,7 +119,8 @@ async def pooled(
 
 def ranked(topics: Sequence[Topic], cuts: Sequence[Cut], most: int) -> dict[str, list[Passage]]:
     """For each topic the best of `cuts`, at most `most` characters."""
-    index = Bm25([f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts])
+    texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
+    index = Bm25(texts, [one.language for one in cuts])
     return {topic.name: _within(_passages(topic, cuts, index), most) for topic in topics}
 
 
@@ -148,7 +153,7 @@ def _headings(text: str) -> list[tuple[int, int, str]]:
 
 
 def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
-    found = _headings(text)
+    found, code = _headings(text), spoken(text)
     pieces = [
         piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)
     ]
@@ -160,6 +165,7 @@ def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
             text[start:end],
             f"{page.title} {heading_at(found, start)} {columns_at(text, start)}",
             rank,
+            code,
         )
         for start, end in pieces
     ]

@@ -16,6 +16,7 @@ from spadework.tools.facts import names, numbers, stems
 from spadework.tools.inline import plain
 from spadework.tools.origins import resemblance, sketch
 from spadework.tools.sentences import sentences
+from spadework.tools.text.detect import spoken
 from spadework.values import Conflict, Evidence, Side
 
 #: Share of the words of a claim from which a sentence that holds its number or name says the same.
@@ -107,7 +108,8 @@ def _sides(
 
 
 def _states_the_same(one: str, other: str, kind: Kind) -> bool:
-    return kind in ("negation", "value") or bool(numbers(one) & numbers(other))
+    code = spoken(one, other)
+    return kind in ("negation", "value") or bool(numbers(one, code) & numbers(other, code))
 
 
 def _conflict(
@@ -166,7 +168,8 @@ def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list
 
 
 def _same(one: str, other: str) -> bool:
-    a, b = stems(one), stems(other)
+    code = spoken(one, other)
+    a, b = stems(one, code), stems(other, code)
     return len(a & b) >= SAME * min(len(a), len(b))
 
 

@@ -5,97 +5,93 @@ content words.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
-from threading import Lock
 
-import snowballstemmer
-
-from spadework.tools.rank import STOP_WORDS
+from spadework.tools.text.language import DEFAULT
+from spadework.tools.text.language import language as language_named
+from spadework.tools.text.terms import stemming, terms
+from spadework.tools.words import RUN
 
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:[.,]\d+)*(?:\.\d+)?(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_COUNTED = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-    " sixteen seventeen eighteen nineteen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
-_WORDS_FOR = {word: str(n) for n, word in enumerate(_COUNTED.split())} | {
-    word: str(n * 10) for n, word in enumerate(_TENS.split(), 2)
-}
-_MONTH_NAMES = (
-    "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august"
-    "|sep sept september|oct october|nov november|dec december"
-)
-_MONTHS = {
-    name: str(n) for n, names in enumerate(_MONTH_NAMES.split("|"), 1) for name in names.split()
-}
+#: Thousands that are set apart by spaces, where the comma is for decimals.
+_SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")
+_SWAPPED = str.maketrans(".,", ",.")
+_LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
-#: A word, also one such as `c++`, `gpt-5` or `node.js`; underscores part words, so that names in
-#: code share them.
-_CONTENT = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE
-)
 #: What answers say where questions say otherwise, as stems.
-OTHER_WORDS = {
-    "peopl": ("inhabit", "popul", "resid"),
-    "live": ("inhabit", "popul", "resid"),
-    "inhabit": ("popul", "resid"),
-    "popul": ("inhabit", "resid"),
-    "cost": ("price",),
-    "born": ("birth",),
-    "birth": ("born",),
-    "die": ("death",),
-    "death": ("die",),
-    "invent": ("develop", "design"),
-    "wrote": ("written", "author", "creat", "develop"),
-    "creat": ("written", "wrote", "author", "develop", "design", "invent"),
-    "start": ("found", "began"),
-}
-_STEMMER = snowballstemmer.stemmer("english")
-#: The stemmer keeps the word it works on in itself, and passages are ranked in several threads at
-#: once.
-_STEMMING = Lock()
+OTHER_WORDS = language_named(DEFAULT).other_words
+#: The English stem of a lower-case word.
+stem = stemming(language_named(DEFAULT).stemmer)
 
 
-@lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """The English stem of a lower-case word."""
-    with _STEMMING:
-        return str(_STEMMER.stemWord(word))
-
-
-def content_words(text: str) -> list[str]:
+def content_words(text: str, language: str = DEFAULT) -> list[str]:
     """The stems of the words of a text that are not stop words, in order, with repeats."""
-    return [stem(word) for word in _CONTENT.findall(text.lower()) if word not in STOP_WORDS]
+    return terms(text, language)
 
 
-def stems(text: str) -> set[str]:
+def stems(text: str, language: str = DEFAULT) -> set[str]:
     """The stems of the content words of a text, each once."""
-    return set(content_words(text))
+    return set(terms(text, language))
 
 
-def numbers(text: str) -> set[str]:
-    """The numbers of a text in one spelling: "1,000" and "1000", "three" and "3", months as numbers
-    of their own ("m5").
+def numbers(text: str, language: str = DEFAULT) -> set[str]:
+    """The numbers of a text in one spelling: "1,000" and "1000", and months as numbers of their
+    own ("m5"). Where the comma is for decimals a number is read both ways.
     """
-    found = {_plain_number(match.group()) for match in _NUMBER.finditer(text)}
-    return found | months(text)
-
-
-def months(text: str) -> set[str]:
-    """The months that are named next to a number, as "m1" to "m12" ("may" alone is a verb)."""
-    pairs = re.findall(
-        r"(?:\d+(?:st|nd|rd|th)?\s+(?:of\s+)?([A-Za-z]{3,9})|\b([A-Za-z]{3,9})\.?,?\s+\d)", text
-    )
-    return {
-        f"m{_MONTHS[word.lower()]}" for pair in pairs for word in pair if word.lower() in _MONTHS
+    shown = text if text.isascii() else RUN.sub(" ", unicodedata.normalize("NFKC", text))
+    readings = [shown]
+    if language_named(language).decimal == ",":
+        joined = _SPACED.sub(lambda found: re.sub(r"\s", "", found[0]), shown)
+        readings = [joined, joined.translate(_SWAPPED)]
+    found = {
+        _plain_number(match.group()) for reading in readings for match in _NUMBER.finditer(reading)
     }
+    return found | months(text, language)
 
 
-def spelled(text: str) -> set[str]:
+def months(text: str, language: str = DEFAULT) -> set[str]:
+    """The months that are named next to a number, as "m1" to "m12" ("may" alone is a verb)."""
+    pattern, named = _dates(language)
+    words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
+    return {f"m{named[word]}" for word in words if word in named}
+
+
+def spelled(text: str, language: str = DEFAULT) -> set[str]:
     """The numbers that stand as words in a text, as digits."""
-    return {_WORDS_FOR[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _WORDS_FOR}
+    pattern, known = _number_words(language)
+    return {known[word] for word in pattern.findall(text.lower()) if word in known}
+
+
+@lru_cache(maxsize=16)
+def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """What finds the words that may name a month, and the months by their names."""
+    known = language_named(code)
+    named = {**language_named(DEFAULT).months, **known.months}
+    if known.unspaced:
+        words = "|".join(sorted(named, key=len, reverse=True))
+        return re.compile(rf"(?<![\d一二三四五六七八九十])({words})"), named
+    link = rf"(?:(?:{known.of or language_named(DEFAULT).of})\s+)?"
+    ending = r"(?:[^\W\d_]{1,2}|\.)?" if known.ordinals else r"(?:[^\W\d_]{1,2})?"
+    word = r"([^\W\d_]{3,12})"
+    return re.compile(rf"\d+{ending}\s+{link}{word}|\b{word}\.?,?\s+{link}\d"), named
+
+
+@lru_cache(maxsize=16)
+def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """What finds the words that may be numbers, and the numbers by their words: an English one only
+    where it is no other word of the language.
+    """
+    known = language_named(code)
+    english = language_named(DEFAULT).numbers
+    named = {word: n for word, n in english.items() if word not in known.stop} | dict(known.numbers)
+    if not known.unspaced:
+        return _LETTERS, named
+    signs = "".join({sign for word in known.numbers for sign in word})
+    others = [word for word in known.stop if len(word) > 1 and set(word) & set(signs)]
+    return re.compile("|".join([*others, f"[{signs}]+", "[a-z]+"])), named
 
 
 def names(sentence: str) -> set[str]:
@@ -122,9 +118,9 @@ def names(sentence: str) -> set[str]:
     return found
 
 
-def negated(text: str) -> bool:
+def negated(text: str, language: str = DEFAULT) -> bool:
     """Whether a text denies something."""
-    return bool(_NEGATION.search(text))
+    return bool(language_named(language).negations.search(text))
 
 
 def _plain_number(text: str) -> str:

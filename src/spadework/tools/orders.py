@@ -14,8 +14,9 @@ from functools import lru_cache
 
 from spadework.tools.blocks import blocks
 from spadework.tools.inline import plain
-from spadework.tools.rank import STOP_WORDS
 from spadework.tools.sentences import sentences
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import language
 
 #: Words beside a quotation from which a sentence reports the quotation, rather than being it.
 REPORTS = 4
@@ -155,7 +156,7 @@ def is_stuffed(text: str) -> bool:
     return (
         len(words) >= STUFFED_WORDS
         and len(set(words)) < STUFFED_SHARE * len(words)
-        and not STOP_WORDS.intersection(words)
+        and not language(spoken(text)).stop.intersection(words)
     )
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from spadework.tools.operators import without_operators
-from spadework.tools.words import in_spaced_word, is_whole
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import DEFAULT, Language, language
+from spadework.tools.text.terms import cutting, pairs
+from spadework.tools.words import RUN, in_spaced_word, is_whole
 
 #: Weights of `priority` (S5).
 PRIORITY = {"domain": 0.4, "relevance": 0.3, "cached": 0.2, "quality": 0.1}
@@ -16,29 +19,14 @@ TITLE_WEIGHT = 0.30
 SNIPPET_WEIGHT = 0.30
 MIN_TERM_CHARS = 3
 
+STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-STOP_WORDS = frozenset((
-    "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any",
-    "are", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both",
-    "but", "by", "can", "cannot", "could", "did", "do", "does", "doing", "down", "during", "e.g",
-    "each", "etc", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her",
-    "here", "hers", "herself", "him", "himself", "his", "how", "i", "i.e", "if", "in", "into", "is",
-    "it", "its", "itself", "just", "let", "may", "me", "might", "more", "most", "must", "my",
-    "myself", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our",
-    "ours", "ourselves", "out", "over", "own", "same", "shall", "she", "should", "so", "some",
-    "such", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there",
-    "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "very",
-    "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why",
-    "will", "with", "would", "you", "your", "yours", "yourself", "yourselves",
-))
 #: Terms of two letters that are kept however they are written.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
 ))
 # fmt: on
-#: Stop words that are names when they stand in capitals in a query that is not all capitals.
-_NAMES = frozenset(("IT", "US", "WHO"))
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
@@ -53,11 +41,13 @@ def query_terms(query: str) -> list[str]:
     acronyms are kept whole (`c++`, `.net`, `gpt-5`, `node.js`, `tcp/ip`), also short ones: known
     ones (`ai`), those with a digit (`s3`) or sign (`c#`), and capitals (`IT`, `C`) where the query
     is not all in capitals. A word with hyphens is one term. Operators such as `site:` are no words.
+    The stop words are those of the query's language. What it writes without spaces is cut at them.
     """
     query = without_operators(query)
+    known = language(spoken(query))
     mixed = any(char.islower() for char in query)
-    terms = (term for token in _TOKEN.findall(query) for term in _terms(token, mixed))
-    return list(dict.fromkeys(terms))
+    tokens = _TOKEN.findall(_cut(query, known) if known.unspaced else query)
+    return list(dict.fromkeys(term for token in tokens for term in _terms(token, mixed, known)))
 
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
@@ -66,7 +56,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
     Title and snippet score the share of terms present. A term is present as a whole word in any
     case; English plurals and singulars count (`index`, `indexes`), as does another way to write a
-    hyphen (`gpt-5`, `GPT 5`); a longer word does not (`java`, `javascript`).
+    hyphen (`gpt-5`, `GPT 5`); a longer word does not (`java`, `javascript`). Of one in a script
+    without spaces the share of its pairs of signs counts.
     """
     place = position_score(position)
     if not terms:
@@ -113,14 +104,20 @@ def position_score(position: int) -> float:
     return (11 - position) / 10 if position <= 10 else max(0.05, 0.1 - 0.01 * (position - 10))
 
 
-def _terms(token: str, mixed: bool) -> Iterator[str]:
+def _cut(query: str, known: Language) -> str:
+    """The query with spaces around what its runs without spaces say."""
+    cut = cutting(known.code)
+    return RUN.sub(lambda run: f" {' '.join(cut(run[0]))} ", query)
+
+
+def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
     """The terms of one token: itself, or its parts where a sign only joins words."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
         word = (word if word.startswith("__") else word.strip("_")).rstrip(".'-&/")
         term = word.lower()
-        if term in STOP_WORDS and not (mixed and word in _NAMES):
+        if term in known.stop and not (mixed and word.isupper() and term in known.capitals):
             continue
         if len(term) >= MIN_TERM_CHARS or (term and _technical(word, term, mixed)):
             yield term
@@ -138,8 +135,13 @@ def _share(text: str, terms: Sequence[str]) -> float:
     return sum(_present(term, low) for term in terms) / len(terms)
 
 
-def _present(term: str, low: str) -> bool:
-    return any(is_whole(low, *match.span()) for match in _forms(term).finditer(low))
+def _present(term: str, low: str) -> float:
+    if any(is_whole(low, *match.span()) for match in _forms(term).finditer(low)):
+        return 1.0
+    if not RUN.fullmatch(term):
+        return 0.0
+    parts = pairs(term)
+    return sum(part in low for part in parts) / len(parts)
 
 
 @lru_cache(maxsize=4096)

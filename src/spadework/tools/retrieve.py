@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from spadework.tools.facts import content_words
+from spadework.tools.text.language import DEFAULT
+from spadework.tools.text.terms import terms
 
 #: The usual constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework,
 #: 2009).
@@ -15,26 +16,37 @@ B = 0.75
 
 
 class Bm25:
-    """The word counts of some texts, ready to be scored for queries."""
+    """The word counts of some texts, ready to be scored for queries. `languages` are the codes of
+    the texts' languages, in their order; without them all are English.
+    """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._documents = [Counter(content_words(text)) for text in texts]
+    def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
+        self._languages = [*languages] or [DEFAULT] * len(texts)
+        self._documents = [
+            Counter(terms(text, code)) for text, code in zip(texts, self._languages, strict=True)
+        ]
         lengths = [sum(document.values()) for document in self._documents]
         mean = max(1.0, sum(lengths) / max(1, len(lengths)))
         self._norms = [K1 * (1 - B + B * length / mean) for length in lengths]
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """The score of every text, in their order; 0 where no word is shared. A word that stands
-        twice in the query counts once.
+        """The score of every text, in their order; 0 where no word is shared. The query is read in
+        the language of each text. A word that stands twice in it counts once.
         """
-        scores = [0.0] * len(self._documents)
-        for word in dict.fromkeys(
-            content_words(query)
-        ):  # in the query's order: sums of floats depend on theirs
-            holding = self._holding[word]
-            idf = math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
-            for n, document in enumerate(self._documents):
-                if times := document.get(word, 0):
-                    scores[n] += idf * times * (K1 + 1) / (times + self._norms[n])
-        return scores
+        # in the query's order: sums of floats depend on theirs
+        asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
+        words = {word for own in asked.values() for word in own}
+        rare = {word: self._rarity(word) for word in words}
+        return [
+            sum(rare[word] * self._weight(word, n) for word in asked[code])
+            for n, code in enumerate(self._languages)
+        ]
+
+    def _rarity(self, word: str) -> float:
+        holding = self._holding[word]
+        return math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
+
+    def _weight(self, word: str, n: int) -> float:
+        times = self._documents[n].get(word, 0)
+        return times * (K1 + 1) / (times + self._norms[n])

@@ -6,55 +6,43 @@ import re
 
 from spadework.tools.blocks import blocks
 from spadework.tools.inline import Inline, Mark, scan, units
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import Language, language
 
 _JOINER = "\u2060"
-_STOPS = ".!?\u2026\u3002\uff01\uff1f"
+_STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
+_CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
+#: Stops before white space, with the marks that close after them, in French after a space; and the
+#: stops of scripts that need no white space.
 _END = re.compile(
-    r"(?<![.!?\u2026])(?P<stop>[.!?\u2026]++)[\"'\u201d\u2019)\]\u2060]*+(?=\s)|[\u3002\uff01\uff1f]++[\u201d\u2019\u300d\u300f\uff09\u2060]*+"
+    rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
+    rf"[{_CLOSING}]*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
+    r"|[\u3002\uff01\uff1f\u0964\u0965]++[\u201d\u2019\u300d\u300f\uff09\u2060]*+"
 )
 #: An empty line, or a line that is broken on purpose.
 _GAP = re.compile(r"\n\s*\n\s*|(?<! ) {2,}\n\s*")
-_LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018\u2060]{1,40}$")
-_NEXT = re.compile(r"[\s\"'\u201c\u2018(\[\u2060]*")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)+")
-
-# fmt: off
-#: Never the last word of a sentence.
-_BEFORE = frozenset((
-    "dr", "mr", "mrs", "ms", "prof", "st", "rev", "gen", "col", "sgt", "capt", "lt", "hon", "e.g",
-    "i.e", "cf", "vs", "viz", "al", "fig", "figs", "eq", "eqs", "sec", "no", "nos", "vol", "pp",
-    "p", "ch", "ed", "eds", "ca", "approx",
-))
-#: The last word of a sentence only when a word follows that begins one.
-_BOTH = frozenset((
-    "etc", "inc", "ltd", "co", "corp", "jr", "sr", "est", "dept", "univ", "jan", "feb", "mar",
-    "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "mon", "tue", "wed", "thu",
-    "fri", "sat", "sun",
-))
-_STARTERS = frozenset((
-    "a", "an", "and", "although", "as", "at", "but", "by", "despite", "during", "each", "even",
-    "every", "for", "from", "he", "her", "here", "his", "how", "however", "if", "in", "instead",
-    "it", "its", "many", "most", "no", "now", "of", "on", "one", "our", "others", "several", "she",
-    "since", "so", "some", "such", "that", "the", "their", "then", "there", "these", "they", "this",
-    "those", "to", "two", "under", "unlike", "until", "we", "what", "when", "where", "whether",
-    "which", "while", "who", "why", "with", "yet", "you", "your",
-))
-# fmt: on
+_OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\u2060"
+_LAST_WORD = re.compile(rf"[^\s{_OPENING}]{{1,40}}$")
+_NEXT = re.compile(rf"[\s{_OPENING}]*")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
+#: "3." and "XX." before a word; a year is none.
+_ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
+def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
     """Offsets (start, end) of the sentences of paragraphs, list items and block quotes, in order;
-    headings, code and tables have none.
+    headings, code and tables have none. `code` is the language, found in the text itself if "".
 
-    A sentence lies within one block and has a letter or digit. A stop in an abbreviation, a number,
-    code or a link's address ends none.
+    A sentence lies within one block and has a letter or digit. A stop in an abbreviation, an
+    ordinal, a number, code or a link's address ends none.
     """
+    known = language(code or spoken(text))
     masked = _masked(text, scan(text))
     found: list[tuple[int, int]] = []
     for block in blocks(text):
         if block.kind in ("paragraph", "list", "quote"):
             for start, end in units(text, block):
-                found += _split(text, masked, start, end)
+                found += _split(text, masked, (start, end), known)
     return found
 
 
@@ -89,10 +77,13 @@ def _mask(text: str, mark: Mark) -> str:
     return (mark.shown[:1] or _JOINER).ljust(len(source), _JOINER)
 
 
-def _split(text: str, masked: str, start: int, end: int) -> list[tuple[int, int]]:
+def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
     """The sentences of one unit. A part without a readable letter or digit goes to the next one."""
+    start, end = unit
     stops = {
-        match.end() for match in _END.finditer(masked, start, end) if _ends(masked, start, match)
+        match.end()
+        for match in _END.finditer(masked, start, end)
+        if _ends(masked, start, match, known)
     }
     stops |= {match.start() for match in _GAP.finditer(masked, start, end)}
     found, begun, at = [], start, start
@@ -108,7 +99,7 @@ def _split(text: str, masked: str, start: int, end: int) -> list[tuple[int, int]
     return found
 
 
-def _ends(masked: str, start: int, match: re.Match[str]) -> bool:
+def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> bool:
     """Whether a stop ends a sentence."""
     stop = match["stop"]
     if not stop:
@@ -121,10 +112,14 @@ def _ends(masked: str, start: int, match: re.Match[str]) -> bool:
         return True
     last = _LAST_WORD.search(masked, max(start, match.start() - 40), match.start())
     word = last[0].lower() if last else ""
-    if word in _BEFORE or (
+    if word in known.abbreviations or (
         word.isdigit() and not masked[start : match.start()].strip(f" \n{word}")
     ):
         return False
-    if word in _BOTH or _INITIALS.fullmatch(word + "."):
-        return re.split(r"\W", following, maxsplit=1)[0].lower() in _STARTERS
+    if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or _ordinal(word, known):
+        return re.split(r"\W", following, maxsplit=1)[0].lower() in known.starters
     return True
+
+
+def _ordinal(word: str, known: Language) -> bool:
+    return known.ordinals and _ORDINAL.fullmatch(word) is not None

@@ -28,6 +28,7 @@ from spadework.tools.inline import one_line
 from spadework.tools.passages import cut
 from spadework.tools.retrieve import Bm25
 from spadework.tools.select import PRESETS, select
+from spadework.tools.text.detect import spoken
 from spadework.tools.urls import canonical_url, host_of
 from spadework.values import Hit
 
@@ -198,7 +199,9 @@ def _shown(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
 def _best(text: str, query: str) -> list[tuple[int, int]]:
     """The pieces that share most with the query, best first."""
     pieces = cut(text, PIECE_CHARS)
-    scores = Bm25([text[start:end] for start, end in pieces]).scores(query)
+    scores = Bm25([text[start:end] for start, end in pieces], [spoken(text)] * len(pieces)).scores(
+        query
+    )
     ranked = sorted(range(len(pieces)), key=lambda n: -scores[n])
     return [pieces[n] for n in ranked[:BEST_PIECES] if scores[n] > 0]
 

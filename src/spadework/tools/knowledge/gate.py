@@ -11,6 +11,7 @@ from spadework.settings import Settings
 from spadework.tools.facts import stems
 from spadework.tools.knowledge.entry import Recalled
 from spadework.tools.search.recency import freshness_of
+from spadework.tools.text.detect import spoken
 from spadework.tools.urls import domain_of
 from spadework.values import Freshness, Query, Task
 
@@ -60,8 +61,10 @@ def enough(found: Sequence[Sequence[Recalled]], task: Task) -> bool:
 def _good_enough(good: Sequence[Recalled], task: Task) -> bool:
     if len({domain_of(one.entry.page.url) for one in good}) < DOMAINS:
         return False
-    aspects = [words for aspect in task.topic.must_cover if (words := stems(aspect))]
+    code = spoken(*(one.entry.text for one in good))
+    aspects = [words for aspect in task.topic.must_cover if (words := stems(aspect, code))]
     if not aspects:
         return True
-    known = set[str]().union(*(stems(f"{one.entry.page.title}\n{one.entry.text}") for one in good))
+    texts = (f"{one.entry.page.title}\n{one.entry.text}" for one in good)
+    known = set[str]().union(*(stems(text, code) for text in texts))
     return sum(words <= known for words in aspects) >= ASPECTS * len(aspects)

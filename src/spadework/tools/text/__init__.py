@@ -1,0 +1,1 @@
+"""What a text is made of: its language and its words."""

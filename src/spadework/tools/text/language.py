@@ -1,0 +1,95 @@
+"""What is known of a language, read from `lang/<code>.toml`: the only place that holds words of
+it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+#: The language that is meant where nothing tells which one.
+DEFAULT = "en"
+_LANG = "spadework.tools.text.lang"
+_CODE = re.compile(r"[a-z]{2,3}")
+_NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language, by its code. Words are lower-case; without a file there are none.
+
+    `letters` are those beside a to z. `cues` are patterns for what kind of answer a question asks
+    for: count, measure, date, who, where, define, steps, items, compare, why. A question may show
+    several: "what is the price of" asks to define by its first words alone.
+    """
+
+    code: str
+    name: str = ""
+    stemmer: str = ""  # snowballstemmer's name of it
+    unspaced: bool = False  # written without spaces between words
+    letters: str = ""
+    stop: frozenset[str] = frozenset()
+    capitals: frozenset[str] = frozenset()  # stop words that are names when in capitals
+    elisions: frozenset[str] = frozenset()  # what stands before an apostrophe and is no word
+    decimal: str = "."
+    of: str = ""  # may stand between the parts of a date
+    months: Mapping[str, str] = field(default_factory=dict)  # name → "1" to "12"
+    numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
+    abbreviations: frozenset[str] = frozenset()  # never the last word of a sentence
+    maybe_last: frozenset[str] = frozenset()  # the last one only before one of `starters`
+    starters: frozenset[str] = frozenset()
+    ordinals: bool = False  # "3." before a word is an ordinal
+    negations: re.Pattern[str] = _NEVER
+    other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems
+    cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=64)
+def language(code: str) -> Language:
+    """The language of a code such as `de` or `de-AT`; one that is known by its code alone where it
+    has no file.
+    """
+    short = code.lower().partition("-")[0]
+    if short not in codes():
+        return Language(short, short)
+    text = (files(_LANG) / f"{short}.toml").read_text(encoding="utf-8")
+    return _made(short, tomllib.loads(text))
+
+
+@lru_cache(maxsize=1)
+def codes() -> tuple[str, ...]:
+    """The codes of the languages that have a file."""
+    names = (file.name.partition(".") for file in files(_LANG).iterdir())
+    return tuple(
+        sorted(name for name, _, kind in names if kind == "toml" and _CODE.fullmatch(name))
+    )
+
+
+def _made(code: str, table: dict[str, Any]) -> Language:
+    spaced = not table.get("unspaced", False)
+    words = ("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters")
+    made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in words}
+    months = enumerate(table.pop("months"), 1)
+    return Language(
+        code=code,
+        months={name: str(n) for n, names in months for name in names.split()},
+        numbers={w: n for n, names in table.pop("numbers").items() for w in names.split()},
+        negations=_pattern(table.pop("negations"), spaced),
+        cues={name: _pattern(cues, spaced) for name, cues in table.pop("cues").items()},
+        other_words={w: tuple(o.split()) for w, o in table.pop("other_words", {}).items()},
+        **made,
+        **table,
+    )
+
+
+def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
+    """Any of the phrases, as whole words where words stand apart; an apostrophe may be curly and a
+    space any white space.
+    """
+    phrase = "|".join(phrases).replace("'", "['’]").replace(" ", r"\s+")
+    return re.compile(rf"(?<!\w)(?:{phrase})(?!\w)" if spaced else phrase, re.IGNORECASE)

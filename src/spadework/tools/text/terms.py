@@ -1,0 +1,103 @@
+"""The words of a text that say what it is about, as stems."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from threading import Lock
+
+import snowballstemmer
+
+from spadework.tools.text.language import Language, language
+from spadework.tools.words import RUN, RUN_SIGNS
+
+#: A word, also one such as `c++`, `gpt-5` or the parts of `node.js`; underscores part words, so
+#: that names in code share them.
+_PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
+#: Marks belong to the letter before them: accents of their own, vowels of Arabic, Hebrew and
+#: the scripts of India.
+_LETTER = (
+    rf"(?:[^\W_{RUN_SIGNS}]|"
+    r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
+)
+_WORD = re.compile(rf"{RUN.pattern}|{_LETTER}(?:{_LETTER}|['’-](?={_LETTER}))*[+#]*")
+#: A sign beside which a word may be more than what `_PLAIN` finds: any outside of Latin, Greek,
+#: Cyrillic, Armenian, Georgian and punctuation.
+_ODD = re.compile(r"[^\x00-\u02ff\u0370-\u058f\u10a0-\u10ff\u1e00-\u2e7f]")
+
+Stemming = Callable[[str], str]
+
+
+def terms(text: str, code: str) -> list[str]:
+    """The stems of the words of a text that are no stop words of its language, in order, with
+    repeats.
+
+    What stands in a script without spaces is cut at the stop words, and told in pairs of signs
+    that overlap: such pairs find a word wherever it begins.
+    """
+    known = language(code)
+    words, stop = _words(text, known), known.stop
+    if not known.stemmer:
+        return [word for word in words if word not in stop]
+    stem = stemming(known.stemmer)
+    return [stem(word) for word in words if word not in stop]
+
+
+@lru_cache(maxsize=32)
+def stemming(name: str) -> Stemming:
+    """What gives the stem of a lower-case word, by snowball's name of the language."""
+    stemmer, lock = snowballstemmer.stemmer(name), Lock()
+
+    @lru_cache(maxsize=50_000)
+    def stem(word: str) -> str:
+        # It keeps the word it works on in itself, and passages are ranked in several threads.
+        with lock:
+            return str(stemmer.stemWord(word))
+
+    return stem
+
+
+@lru_cache(maxsize=16)
+def cutting(code: str) -> Callable[[str], list[str]]:
+    """What cuts a run without spaces at the stop words of its language."""
+    stop = sorted(language(code).stop, key=len, reverse=True) if language(code).unspaced else ()
+    if not stop:
+        return lambda run: [run]
+    pattern = re.compile("|".join(map(re.escape, stop)))
+    return lambda run: [piece for piece in pattern.split(run) if piece]
+
+
+def pairs(run: str) -> list[str]:
+    """The overlapping pairs of signs of a run; a single sign as itself."""
+    return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
+
+
+def _words(text: str, known: Language) -> Iterable[str]:
+    if text.isascii():
+        words = _PLAIN.findall(text.lower())
+    else:
+        # Most texts hold no other signs that NFKC would change; it is slow only where it changes.
+        text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
+        text = unicodedata.normalize("NFKC", text).lower()
+        if _ODD.search(text):
+            return _mixed(text, known)
+        words = _PLAIN.findall(text)
+    return (_whole(word, known.elisions) for word in words) if known.elisions else words
+
+
+def _mixed(text: str, known: Language) -> Iterator[str]:
+    """The words of a text in which runs without spaces may stand."""
+    cut = cutting(known.code)
+    for word in _WORD.findall(text):
+        if not word.isascii() and RUN.match(word):
+            yield from (pair for piece in cut(word) for pair in pairs(piece))
+        else:
+            yield _whole(word, known.elisions)
+
+
+def _whole(word: str, elisions: frozenset[str]) -> str:
+    """A word without the article or pronoun that has lost its vowel: `eau` of `l'eau`."""
+    head, _, tail = word.partition("'")
+    return tail if tail and head in elisions else word
