@@ -64,7 +64,9 @@ async def _asked(row: Row, sites: list[Path], home: Path) -> Row:
         "report": _facts(row, said),
         "same_length": _facts(row, _cut(said, sum(map(len, plain)))),
         "plain": _facts(row, "\n\n".join(plain)),
-        "plain_same_length": _facts(row, "\n\n".join(await _plain(row["question"], settings, said))),
+        "plain_same_length": _facts(
+            row, "\n\n".join(await _plain(row["question"], settings, said))
+        ),
         "read": _facts(row, "\n\n".join(_texts(result))),
     }
     told = {"answered": bool(result.topics) and all(t.covered for t in result.topics)}
@@ -72,9 +74,16 @@ async def _asked(row: Row, sites: list[Path], home: Path) -> Row:
     pages = sum(any(s.url.endswith(_tail(page)) for s in result.sources) for page in row["pages"])
     kept = {key: row[key] for key in ("id", "half", "kind", "answerable", "question")}
     kept["language"] = row.get("language", "en")
-    return kept | told | {"facts": facts, "chars": len(said), "seconds": round(seconds, 2)} | {
-        "gold_read": pages / len(row["pages"]), "read": len(result.sources), "report": result.report
-    }
+    return (
+        kept
+        | told
+        | {"facts": facts, "chars": len(said), "seconds": round(seconds, 2)}
+        | {
+            "gold_read": pages / len(row["pages"]),
+            "read": len(result.sources),
+            "report": result.report,
+        }
+    )
 
 
 def _tail(page: str) -> str:
@@ -157,11 +166,9 @@ def run(rows: list[Row], options: argparse.Namespace, to: Path) -> list[Row]:
         asked(row, sites, home)
     to.parent.mkdir(parents=True, exist_ok=True)
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
-        with to.open("w", encoding="utf-8") as file:
-            done = []
-            for made in pool.starmap(asked, work, chunksize=4):
-                done.append(made)
-                file.write(json.dumps(made, ensure_ascii=False) + "\n")
+        done = pool.starmap(asked, work, chunksize=4)
+    lines = (json.dumps(made, ensure_ascii=False) + "\n" for made in done)
+    to.write_text("".join(lines), encoding="utf-8")
     return done
 
 

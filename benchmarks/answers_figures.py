@@ -22,7 +22,9 @@ def figures(rows: Sequence[Row]) -> str:
         f"{_mean([row['seconds'] for row in rows]):.1f} s and "
         f"{_mean([row['chars'] for row in rows]):.0f} characters a question"
     )
-    lines.append("facts                     product  plain | at equal length: product  plain  ratio")
+    lines.append(
+        "facts                     product  plain | at equal length: product  plain  ratio"
+    )
     groups = {"all": known} | {kind: [r for r in known if r["kind"] == kind] for kind in KINDS}
     if len({row["language"] for row in known}) > 1:
         groups |= {
@@ -59,9 +61,7 @@ def _paired(rows: Sequence[Row]) -> tuple[float, float]:
     return _interval(rows, difference)
 
 
-def _interval(
-    rows: Sequence[Row], figure: Callable[[Sequence[Row]], float]
-) -> tuple[float, float]:
+def _interval(rows: Sequence[Row], figure: Callable[[Sequence[Row]], float]) -> tuple[float, float]:
     chance = random.Random(1)
     drawn = sorted(figure(chance.choices(rows, k=len(rows))) for _ in range(TURNS))
     return drawn[int(TURNS * 0.025)], drawn[int(TURNS * 0.975)]

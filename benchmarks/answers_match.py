@@ -1,8 +1,8 @@
 """Whether a fact stands in a text: the matcher of `answers.py`.
 
-A fact has alternatives; an alternative is a list of strings that must all stand in one block of the
-text (a paragraph, an item of a list, a row, a block of code). Case, white space and Markdown's marks
-do not count. A string stands at the beginning of a word, and one that ends in a digit is not
+A fact has alternatives; an alternative is a list of strings that must all stand in one block of
+the text (a paragraph, an item of a list, a row, a block of code). Case, white space and Markdown's
+marks do not count. A string stands at the beginning of a word, and one that ends in a digit is not
 followed by another.
 """
 
