@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import stamina
 from pydantic import SecretStr
 
 from spadework.agents.gate import Gate
@@ -19,6 +18,7 @@ from spadework.budget import Budget
 from spadework.errors import BadReply, ModelError, SettingsError, TooLong
 from spadework.settings import Settings
 from spadework.tools import tokens
+from spadework.tools.retries import attempts
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -99,7 +99,7 @@ class Endpoint:
         if room < LEAST_REPLY:
             self._budget.hold(tokens_in + LEAST_REPLY, 0.0)
         chat = self._shaped(shape, room)
-        async for attempt in stamina.retry_context(on=Passing, attempts=ATTEMPTS, timeout=None):
+        async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
             with attempt:
                 reply = await self._admitted(chat, messages, tokens_in, room)
         return self._without_key(reply)
