@@ -8,6 +8,8 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+import stamina
+
 from spadework.agents.gate import Gate
 from spadework.agents.learned import Lessons, Room
 from spadework.agents.providers import chat_model, provider_of, reasons
@@ -24,7 +26,6 @@ from spadework.budget import Budget
 from spadework.errors import BadReply, TooLong
 from spadework.settings import Settings
 from spadework.tools import tokens
-from spadework.tools.retries import attempts
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -107,7 +108,7 @@ class Endpoint:
     async def _persisted(
         self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
     ) -> str:
-        async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
+        async for attempt in stamina.retry_context(on=Passing, attempts=ATTEMPTS, timeout=None):
             with attempt:
                 reply = await self._admitted(chat, messages, tokens_in, room)
         # The server knows the key, and may be anybody's.
