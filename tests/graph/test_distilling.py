@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.graph.distilling import _cuts, shown
-from spadework.values import Page, Passage
+from spadework.graph.distilling import _cuts, ranked, shown
+from spadework.values import Page, Passage, Query, Topic
 
 ROWS = "".join(
     f"| Town{n} | {n * 7 + 1000:,} | a town by the sea that lives from its harbour |"
@@ -34,6 +34,16 @@ def test_a_table_of_twenty_thousand_rows_is_cut_at_once() -> None:
     assert time.perf_counter() - began < 3
     assert all("| Town | Inhabitants | Life | Lighthouse |" in one.above for one in made)
     assert sum(one.text.count("\n") + 1 for one in made) == 20_000
+
+
+def test_a_page_is_ranked_in_its_own_language() -> None:
+    text = (
+        "# Das Dorf\n\nIn dem Dorf stehen viele alte Häuser, die an der Straße liegen.\n\n"
+        "# Der See\n\nUnd das Wasser von dem See ist im Winter so kalt wie in den Bergen.\n"
+    )
+    topic = Topic(name="T", question="Welches Haus ist das?", queries=(Query(text="Haus"),))
+    found = ranked([topic], _cuts(page(text), text, 0, 100), 1_000)["T"]
+    assert ["Häuser" in text[one.start : one.end] for one in found] == [True]
 
 
 def columns(header: str) -> str:

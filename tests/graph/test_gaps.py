@@ -52,6 +52,7 @@ async def test_it_reads_on_in_what_the_first_searches_found(
     assert result.iterations > 1
     assert {source.url for source in result.sources} == set(urls)
     assert len(searx.queries) == len(set(searx.queries))
+    assert any("does not say which it is" in gap for gap in result.topics[0].gaps)
 
 
 async def test_a_search_that_failed_is_not_tried_again_to_read_on(

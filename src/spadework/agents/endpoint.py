@@ -8,8 +8,6 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-import stamina
-
 from spadework.agents.gate import Gate
 from spadework.agents.learned import Lessons, Room
 from spadework.agents.providers import chat_model, provider_of, reasons
@@ -26,6 +24,7 @@ from spadework.budget import Budget
 from spadework.errors import BadReply, TooLong
 from spadework.settings import Settings
 from spadework.tools import tokens
+from spadework.tools.retries import attempts
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -108,7 +107,7 @@ class Endpoint:
     async def _persisted(
         self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
     ) -> str:
-        async for attempt in stamina.retry_context(on=Passing, attempts=ATTEMPTS, timeout=None):
+        async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
             with attempt:
                 reply = await self._admitted(chat, messages, tokens_in, room)
         # The server knows the key, and may be anybody's.

@@ -341,13 +341,6 @@ def with_default_command(arguments: Sequence[str]) -> list[str]:
     return ["ask", *arguments]
 
 
-def _keep_quiet() -> None:
-    """Libraries do not write to our output: stamina would print every retry, also to stdout."""
-    import stamina.instrumentation
-
-    stamina.instrumentation.set_on_retry_hooks([])
-
-
 def main() -> None:
     """The console command. Errors are one sentence; exit codes are those of the architecture: 1
     failed, 2 usage, 130 interrupted.
@@ -358,7 +351,6 @@ def main() -> None:
 
         typer.echo(version("spadework"))
         return
-    _keep_quiet()
     with one_sentence():
         app(arguments)
 

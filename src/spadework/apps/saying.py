@@ -1,8 +1,10 @@
-"""What the commands say, as lines of text: on a terminal as in a pipe or a file, nothing in them is
-a command to a terminal.
+"""What the commands say and log, as lines of text: on a terminal as in a pipe or a file, nothing in
+them is a command to a terminal.
 """
 
 from __future__ import annotations
+
+import logging
 
 import typer
 
@@ -12,3 +14,21 @@ from spadework.visible import visible
 def say(text: str, *, err: bool = False) -> None:
     """Write a text on standard output, or on standard error."""
     typer.echo(visible(text), err=err)
+
+
+class _Lines(logging.Formatter):
+    """Lines of a log, also those of a traceback: an error may hold what a page says of itself."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as visible text."""
+        return visible(super().format(record))
+
+
+def log_to_stderr() -> None:
+    """Write warnings and errors of this process to standard error. For servers, whose process is
+    ours; who uses us as a library configures logging as they wish.
+    """
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
+    handler.setLevel(logging.WARNING)
+    logging.getLogger().addHandler(handler)

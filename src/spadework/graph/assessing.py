@@ -7,17 +7,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from spadework.agents.assessor import assess
-from spadework.agents.expected import meets
 from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
-from spadework.graph.distilling import blocks_of, headings_of, names_at, shown
+from spadework.graph.distilling import blocks_of, names_at, shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block
-from spadework.tools.passages import heading_at
 from spadework.tools.tables import rows_at
 from spadework.values import (
     Coverage,
@@ -29,16 +27,6 @@ from spadework.values import (
     Shortfall,
     Topic,
 )
-
-
-class _Place(NamedTuple):
-    """Where an entry of the ledger stands in its page, in what block, and as what."""
-
-    start: int
-    end: int
-    block: Block
-    kind: EvidenceKind
-    columns: int | None
 
 
 @dataclass(frozen=True)
@@ -159,9 +147,16 @@ async def _entries(
                     h == spot.page.content_hash and first < e and s < last for h, s, e in taken
                 ):
                     taken.append((spot.page.content_hash, first, last))
-                    id_ = f"E{len(ledger) + len(made) + 1}"
-                    place = _Place(first, last, block, kind, columns if kind == "row" else None)
-                    made.append(_entry(id_, topic, spot.page, text, place))
+                    place = (first, block, kind, columns if kind == "row" else None)
+                    made.append(
+                        _entry(
+                            f"E{len(ledger) + len(made) + 1}",
+                            topic,
+                            spot.page,
+                            text[first:last],
+                            place,
+                        )
+                    )
     return made
 
 
@@ -201,24 +196,21 @@ def _entry(
     id_: str,
     topic: Topic,
     page: Page,
-    text: str,
-    place: _Place,
+    quote: str,
+    place: tuple[int, Block, EvidenceKind, int | None],
 ) -> Evidence:
-    start, end, block, kind, columns = place
-    heading = heading_at(headings_of(text), start)
+    start, block, kind, columns = place
     return Evidence(
         id=id_,
         topic=topic.name,
-        quote=text[start:end],
+        quote=quote,
         url=page.url,
         start=start,
-        end=end,
+        end=start + len(quote),
         content_hash=page.content_hash,
         fetched_at=page.fetched_at,
         published_at=page.published_at,
         origin=page.origin or page.url,
-        title=page.title,
-        heading=heading,
         kind=kind,
         language=block.language if kind == "code" else "",
         columns=columns,
@@ -231,8 +223,7 @@ def _coverage(
     """A topic is covered when the judgement says so, its score reaches the threshold, and something
     in the ledger proves it.
     """
-    met = bool(known) and meets(topic, known)
-    covered = judgement.covered and judgement.score >= completeness and met
+    covered = judgement.covered and judgement.score >= completeness and bool(known)
     return Coverage(
         topic=topic.name,
         covered=covered,

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import httpx
-import stamina
 from pydantic import BaseModel, ValidationError
 
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
+from spadework.tools.retries import attempts
 from spadework.tools.search.answer import read_key
 
 #: Texts in one request: every server known takes so many, and the answer stays below a few
@@ -115,7 +115,7 @@ class EndpointEmbedder:
 
     async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
         async with self._gate:
-            async for attempt in stamina.retry_context(on=_wait, attempts=ATTEMPTS, timeout=None):
+            async for attempt in attempts(_wait, ATTEMPTS):
                 with attempt:
                     answer = await self._ask(texts)
         return _vectors(self.name, answer, len(texts))
@@ -183,7 +183,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
     return EndpointEmbedder(name, url, key, seconds=settings.embeddings_seconds)
 
 
-def _wait(error: Exception) -> bool | float:
+def _wait(error: BaseException) -> bool | float:
     return error.after if isinstance(error, Passing) else False
 
 

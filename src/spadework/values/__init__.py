@@ -7,7 +7,6 @@ in a value. Offsets count code points in that text.
 
 from spadework.values.asking import (
     Complexity,
-    Expected,
     Forecast,
     Freshness,
     Need,
@@ -24,7 +23,6 @@ from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, P
 from spadework.values.judging import (
     Conflict,
     Coverage,
-    CoverageState,
     Priority,
     Quality,
     Recommendation,
@@ -54,11 +52,9 @@ __all__ = [
     "Complexity",
     "Conflict",
     "Coverage",
-    "CoverageState",
     "CoveredTopic",
     "Evidence",
     "EvidenceKind",
-    "Expected",
     "Forecast",
     "Found",
     "Freshness",

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spadework.apps.mcp.server import LEFT, build_server
+from spadework.apps.saying import log_to_stderr
 from spadework.apps.web.security import TOKEN_FILE, Access, Gate, is_loopback
 from spadework.errors import SettingsError
 from spadework.settings import Settings
@@ -81,6 +82,7 @@ def serve_http(settings: Settings, host: str, port: int) -> None:
     """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for an address that
     cannot be listened on.
     """
+    log_to_stderr()
     app = build_app(settings, host)
     with _listening(host, port) as listening:
         shown, bound = f"[{host}]" if ":" in host else host, listening.getsockname()[1]

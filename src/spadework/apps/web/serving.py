@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from spadework.apps.mcp.http import mcp_routes
 from spadework.apps.openai.door import openai_routes
-from spadework.apps.saying import say
+from spadework.apps.saying import log_to_stderr, say
 from spadework.apps.web.app import build_app
 from spadework.apps.web.security import Access
 from spadework.errors import SettingsError
@@ -28,6 +28,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     """Serve until a signal stops it. Raises SettingsError for an address that cannot be listened
     on.
     """
+    log_to_stderr()
     access = Access.of(settings, host)
     sock = _listening(host, port)
     mcp = mcp_routes(settings)
@@ -38,7 +39,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     # Streams are open as long as their runs, so they are told to end before the grace begins.
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_config=None,
         access_log=False,
         ws="none",
         server_header=False,

@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from spadework.values import CoverageState, SectionKind
+from spadework.values import SectionKind
 
 BlockKind = Literal["paragraph", "items", "code"]
+State = Literal["covered", "in part", "not found"]
 
 
 class Run(NamedTuple):
@@ -93,7 +94,7 @@ class Proven:
     """How far a topic is proven. `chapter` is the index of its chapter, where it has one."""
 
     name: tuple[Run, ...]
-    state: CoverageState
+    state: State
     percent: int
     quotes: int
     chapter: int | None

@@ -13,7 +13,6 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
-import stamina
 
 from spadework.errors import TooLarge, TooSlow, Unreachable
 from spadework.settings import Settings
@@ -29,6 +28,7 @@ from spadework.tools.fetch.redirect import next_url
 from spadework.tools.fetch.robots import Robots, TooSoon
 from spadework.tools.fetch.store import Store
 from spadework.tools.fetch.streams import Pool
+from spadework.tools.retries import attempts
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
@@ -46,7 +46,7 @@ LATER = frozenset({429, 503})
 LEVELS = (0, 1)
 
 
-def _passing(error: Exception) -> bool:
+def _passing(error: BaseException) -> bool:
     """May the error be gone the next time? Not so for a name that does not exist, nor for a bad
     certificate.
     """
@@ -192,12 +192,8 @@ class Web:
         return await self._visit(url, 0, None)
 
     async def _get(self, url: str, headers: dict[str, str]) -> Answer:
-        """One request, and a second where it broke. (As a decorator, stamina would log the URL and
-        the cookies.)
-        """
-        async for attempt in stamina.retry_context(
-            on=_passing, attempts=ATTEMPTS, timeout=None, wait_initial=0.2, wait_jitter=0.2
-        ):
+        """One request, and a second where it broke."""
+        async for attempt in attempts(_passing, ATTEMPTS, first=0.2, jitter=0.2):
             with attempt:
                 answer = await self._ask(url, headers)
         return answer

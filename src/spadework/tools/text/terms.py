@@ -23,8 +23,9 @@ _LETTER = (
     r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 )
 _WORD = re.compile(rf"{RUN.pattern}|{_LETTER}(?:{_LETTER}|['’-](?={_LETTER}))*[+#]*")
-#: Text in which a word is more than what `_PLAIN` finds.
-_ODD = re.compile(rf"[\u0300-\u036f\u0590-\u0dff{RUN_SIGNS}]")
+#: A sign beside which a word may be more than what `_PLAIN` finds: any outside of Latin, Greek,
+#: Cyrillic, Armenian, Georgian and punctuation.
+_ODD = re.compile(r"[^\x00-\u02ff\u0370-\u058f\u10a0-\u10ff\u1e00-\u2e7f]")
 
 Stemming = Callable[[str], str]
 
