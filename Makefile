@@ -22,7 +22,7 @@ run: setup  ## Ask a question: make run Q="…"
 	$(BIN)/spadework ask "$(Q)"
 
 test: setup  ## Run the tests (under 10 minutes)
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed and not release"
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed"
 	$(BIN)/pytest -m "timed and not full"
 
 test-full: setup  ## Run the tests and the long ones

@@ -28,7 +28,12 @@ CHECKED = {
     "MCP": ["tests/apps/mcp/test_tools.py"],
 }
 
-pytestmark = [pytest.mark.release, pytest.mark.timeout(1_800)]
+pytestmark = [
+    pytest.mark.release,
+    pytest.mark.full,
+    pytest.mark.timeout(1_800),
+    pytest.mark.xdist_group("release"),  # environments are made once
+]
 _worked: list[str] = []
 
 
