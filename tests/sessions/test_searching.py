@@ -236,9 +236,8 @@ async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they
     down: dict[str, Services], searx: Searx, settings: Settings
 ):
     limits = dict.fromkeys(SAID, (100.0, 10))
-    asking = settings.with_(
-        search_seconds=4, search_limits=limits
-    )  # enough for 5 MB without end on a busy machine
+    # Enough for 5 MB without end on a busy machine.
+    asking = settings.with_(search_seconds=4, search_limits=limits)
     async with over_http() as mcp:
         providers = twelve(down, searx, mcp)
         before = time.monotonic()

@@ -16,9 +16,8 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The only folder that has programs."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(
-        chromium, "_PLACES", chromium._PLACES[2:]
-    )  # nothing but what is below the home
+    # Nothing but what is below the home.
+    monkeypatch.setattr(chromium, "_PLACES", chromium._PLACES[2:])
     return tmp_path
 
 

@@ -185,9 +185,8 @@ def test_who_is_struck_while_it_opens_leaves_no_thread_behind_the_loop(
     assert failed == []
 
 
-@pytest.mark.timeout(
-    15
-)  # all of it takes a moment; who waits for a thread that has ended already waits BUSY_SECONDS
+# All of it takes a moment; who waits for a thread that has ended already waits BUSY_SECONDS.
+@pytest.mark.timeout(15)
 @pytest.mark.parametrize("statement", range(1, 5))
 async def test_who_is_struck_while_it_closes_waits_for_no_thread_that_has_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int

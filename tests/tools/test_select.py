@@ -148,9 +148,8 @@ _HITS = st.lists(
             ]
         ),
         relevance=st.integers(0, 10).map(lambda tenth: tenth / 10),
-        rrf=st.integers(2, 7).map(
-            lambda part: part / 100
-        ),  # nearer to each other than what a crowded domain costs
+        # Nearer to each other than what a crowded domain costs.
+        rrf=st.integers(2, 7).map(lambda part: part / 100),
     ),
     max_size=30,
     unique_by=lambda hit: hit.url,

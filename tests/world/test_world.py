@@ -78,9 +78,8 @@ async def test_a_request_is_logged_with_all_that_was_asked(world: World, client:
         "seven",
     )
     assert record.status == 200
-    await eventually(
-        lambda: record.sent > 100
-    )  # what was sent is written down after the client has it
+    # What was sent is written down after the client has it.
+    await eventually(lambda: record.sent > 100)
     assert record.ended is not None
     assert 0 <= record.seconds < 5
 

@@ -63,9 +63,8 @@ class Table:
         )
         urls, wanted = wish
         left = [url for url in urls if url not in others][:wanted]
-        mine = [
-            url for url in self._dealt.get(topic, ()) if url in urls
-        ]  # what was dealt before a crash may not be found again
+        # What was dealt before a crash may not be found again.
+        mine = [url for url in self._dealt.get(topic, ()) if url in urls]
         return frozenset(mine or left), others
 
     async def _made(self, stop: asyncio.Event, seconds: float) -> Deal:

@@ -83,9 +83,8 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
     """
     desk = await desk_of(state["session_id"], runtime.context)
     emit = emitter(runtime)
-    taken = frozenset(
-        state.get("taken", ())
-    )  # a worker that was saved before pages were dealt out has none
+    # A worker that was saved before pages were dealt out has none.
+    taken = frozenset(state.get("taken", ()))
     drafts, problems = await read_pages(
         desk, state["task"], state["chosen"], state["reserve"], emit, taken
     )

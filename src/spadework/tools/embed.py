@@ -163,9 +163,8 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
     if not name:
         return None
     own = settings.embeddings_url
-    secret = settings.embeddings_api_key or (
-        None if own else settings.openai_api_key
-    )  # a key goes to its own server only
+    # A key goes to its own server only.
+    secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)
     url = own or settings.openai_base_url
     if not url and not secret:
         raise SettingsError(

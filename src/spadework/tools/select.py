@@ -74,9 +74,8 @@ def select(
     ranked, named = _named_first(sorted(hits, key=lambda hit: -hit.rrf))
     least = _threshold(ranked, max(0.0, round(asked - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
-    free = sum(
-        1 for n in fit if n < named
-    )  # what was asked for by name is not crowded out by its neighbours
+    # What was asked for by name is not crowded out by its neighbours.
+    free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
     rest = [n for n in fit if n not in set(picked)] + [

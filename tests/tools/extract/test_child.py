@@ -192,9 +192,8 @@ async def test_a_process_is_started_before_it_is_needed():
     warm()
     await eventually(workers)
     assert await dues()
-    await eventually(
-        lambda: len(workers()) <= WORKERS
-    )  # one that was killed before takes a moment to be gone
+    # One that was killed before takes a moment to be gone.
+    await eventually(lambda: len(workers()) <= WORKERS)
 
 
 PROGRAM = """

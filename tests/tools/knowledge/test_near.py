@@ -77,9 +77,8 @@ async def test_what_is_forgotten_or_replaced_leaves_no_vector(tmp_path, meaning)
     await store.add(ALL)
     await store.add([entry(FERRY.page.url, "# Ferry\n\nIt was sold.", title="The ferry")])
     assert vectors(tmp_path) == 3
-    assert (
-        await store_in(tmp_path).forget(Which(("ferry.example",))) == 1
-    )  # also where no model is named any more
+    # Also where no model is named any more.
+    assert await store_in(tmp_path).forget(Which(("ferry.example",))) == 1
     assert vectors(tmp_path) == 2
     await store.forget(Which())
     assert vectors(tmp_path) == 0

@@ -64,7 +64,6 @@ def _tells_who(source: str, done: set[str], known: set[str]) -> bool:
     fresh = {name for name in named if name not in known and not stems(name) <= known}
     owners = {(by or own).casefold() for by, own in _WHOSE.findall(text)}
     first, _, rest = text.partition(" ")
-    told = stems(
-        text if first.endswith(":") else rest
-    )  # who begins with a verb tells the reader what to do
+    # Who begins with a verb tells the reader what to do.
+    told = stems(text if first.endswith(":") else rest)
     return bool(fresh) and (not done or bool(done & told) or bool(owners & fresh))

@@ -74,9 +74,8 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
         )
     asked = parts(in_context(question))
     topics = {topic.question: topic for part in asked for topic in _topics(part, hits)}
-    if (
-        len(asked) > 1
-    ):  # what several parts ask for ends with the examples: how something is used is told before
+    # What several parts ask for ends with the examples: how something is used is told before.
+    if len(asked) > 1:
         topics = dict(
             sorted(topics.items(), key=lambda item: item[1].name.startswith("Examples of "))
         )

@@ -323,9 +323,8 @@ class Scale:
         if self.facet.lists and candidate.kind == "list":
             own = self.subject & stems(_lead(candidate)) or self._shows_cue(candidate)
             return 1.0 if candidate.introduced and own else 0.0
-        alone = (
-            self.facet.lists and candidate.kind == "item"
-        )  # torn from its list, it must say itself what it is of
+        # Torn from its list, it must say itself what it is of.
+        alone = self.facet.lists and candidate.kind == "item"
         return (
             1.0
             if self._shows_cue(candidate) and (not alone or self.subject & stems(candidate.text))

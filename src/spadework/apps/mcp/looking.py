@@ -52,9 +52,8 @@ class Shelf:
     async def library(self) -> Library:
         """The library of the settings."""
         if self._library is None:
-            self._meaning = self._meaning or meaning_of(
-                self._settings
-            )  # the one of a failed opening is used again
+            # The one of a failed opening is used again.
+            self._meaning = self._meaning or meaning_of(self._settings)
             self._library = await Library.open(
                 self._settings.library, home=self._settings.home, meaning=self._meaning
             )

@@ -49,9 +49,8 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
             yield db
     except (sqlite3.Error, OSError) as error:
         said = (error.strerror or "") if isinstance(error, OSError) else str(error)
-        if (
-            type(error) is sqlite3.DatabaseError
-        ):  # no database, or a damaged one: there is nothing to be saved
+        # No database, or a damaged one: there is nothing to be saved.
+        if type(error) is sqlite3.DatabaseError:
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
             said = f"{said}; they are made anew"

@@ -66,13 +66,11 @@ async def _ask(request: dict[str, Any], body: bytes) -> dict[str, Any]:
     process = _idle.pop() if _idle else _new()
     try:
         reply = await aside(process.ask, request, body)
-    except (
-        BaseException
-    ):  # also a cancellation: what it still reads would be in the way of the next document
+    except BaseException:
+        # Also a cancellation: what it still reads would be in the way of the next document.
         process.kill()
-        begin(
-            process.end
-        )  # its answer may have come in the same moment, and then nobody waits for its end
+        # Its answer may have come in the same moment, and then nobody waits for its end.
+        begin(process.end)
         raise
     finally:
         if not process.usable:

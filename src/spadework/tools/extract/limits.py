@@ -38,9 +38,8 @@ else:
 
     def memory_taken() -> int:
         """The most bytes this process has had at a time."""
-        with suppress(
-            OSError, StopIteration
-        ):  # what Linux says of a process in getrusage begins with the size of its parent
+        # What Linux says of a process in getrusage begins with the size of its parent.
+        with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (

@@ -75,11 +75,8 @@ class Process:
                 raise EOFError
             send(process.stdin, request, body)
             reply = joined(*receive(process.stdout))
-        except (
-            OSError,
-            EOFError,
-            ValueError,
-        ):  # a pipe that somebody else has closed is a ValueError
+        except (OSError, EOFError, ValueError):
+            # A pipe that somebody else has closed is a ValueError.
             self.end()
             raise Ended from None
         if reply["last"]:
@@ -104,9 +101,7 @@ class Process:
             try:
                 if pipe is not None:
                     pipe.close()
-            except (
-                OSError,
-                ValueError,
-            ):  # what was written last has no reader any more; somebody else has closed it
+            except (OSError, ValueError):
+                # What was written last has no reader any more; somebody else has closed it.
                 continue
         process.wait()

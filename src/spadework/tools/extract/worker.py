@@ -29,9 +29,8 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the process that asks, which then ends this one
+    # Ctrl-C is for the process that asks, which then ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(MEMORY)
     try:
         last = False

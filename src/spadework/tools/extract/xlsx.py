@@ -86,9 +86,8 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        shown = (
-            width if width > self._widest else min(width, MAX_COLUMNS)
-        )  # the widest row is told whole, to be counted
+        # The widest row is told whole, to be counted.
+        shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
 

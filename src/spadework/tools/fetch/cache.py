@@ -80,9 +80,8 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _settled(state.next(response_of(answer)))
-        if isinstance(
-            outcome, hishel.CacheMiss
-        ):  # "not modified" of something else than the copy that is here
+        # "not modified" of something else than the copy that is here.
+        if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _settled(outcome.next(response_of(answer)))
         if isinstance(outcome, hishel.NeedToBeUpdated):

@@ -132,9 +132,8 @@ async def _document(fetched: Fetched, seconds: float) -> Extracted:
     """The document that was fetched, read in a process of its own unless its format cannot do
     harm.
     """
-    kind = await aside(
-        kind_of, fetched.body, fetched.media_type, fetched.url
-    )  # the first time it imports the formats
+    # The first time it imports the formats.
+    kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
     if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
         return await aside(
             read_document,

@@ -150,9 +150,8 @@ class EmbeddedKnowledge:
         """Forget the vectors of pages that were forgotten while the model was asked for them: none
         holds the lock for so long.
         """
-        known = (
-            self._vectors.numbers()
-        )  # before the pages, or one that is added now would seem to be gone
+        # Before the pages, or one that is added now would seem to be gone.
+        known = self._vectors.numbers()
         self._vectors.forget(known - {number for (number,) in db.execute("SELECT id FROM pages")})
 
     def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
@@ -251,9 +250,8 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            shutil.rmtree(
-                self.folder, ignore_errors=True
-            )  # it is damaged, and nothing of it is wanted
+            # It is damaged, and nothing of it is wanted.
+            shutil.rmtree(self.folder, ignore_errors=True)
             count = 0
         return count
 

@@ -93,10 +93,11 @@ class Service:
     async def _ask(
         self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
     ) -> httpx.Response:
+        # A key goes nowhere else.
         method, redirects = (
             ("GET" if body is None else "POST"),
             not self._access.secret,
-        )  # a key goes nowhere else
+        )
         try:
             async with (
                 asyncio.timeout(seconds),

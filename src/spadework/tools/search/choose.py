@@ -107,13 +107,15 @@ async def _providers(
     if name in PROVIDERS:
         return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
     if name == MCP:
+        # A client that most runs do not need.
         from spadework.tools.search.mcp_tool import (
             mcp_searches,
-        )  # a client that most runs do not need
+        )
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
+    # Opens with an index that most runs on the web do not need.
     from spadework.tools.search.library import (
         LibrarySearch,
-    )  # opens with an index that most runs on the web do not need
+    )
 
     return [LibrarySearch(await open_library())]

@@ -49,9 +49,8 @@ def _pieces(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             yield node.text_content or ""
         elif node.tag == "br":
-            if not (
-                node.next is not None and (node.next.text_content or "").startswith("\n")
-            ):  # both together are meant as one
+            # Both together are meant as one.
+            if not (node.next is not None and (node.next.text_content or "").startswith("\n")):
                 yield "\n"
         elif node.tag not in _NOT_CODE and not _is_line_number(node):
             todo.append(node.first_child)

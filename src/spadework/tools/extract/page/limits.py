@@ -56,9 +56,8 @@ def bounded(html: str | bytes) -> str:
     if "\0" in text:
         text = text.replace("\0", "")
     if "<iframe" in text or "<IFRAME" in text:
-        text = _FRAME_TAG.sub(
-            "", text
-        )  # an unclosed one would swallow the rest of the page as its text
+        # An unclosed one would swallow the rest of the page as its text.
+        text = _FRAME_TAG.sub("", text)
     _check_tags(text)
     return text
 
