@@ -50,7 +50,7 @@ def _row(name: str, field: FieldInfo) -> str:
     elif field.default is not PydanticUndefined and field.default_factory is None:
         default = f"`{field.default}`" if field.default not in ("", None, ()) else ""
     else:
-        default = "see `settings.py`"
+        default = "see `settings/`"
     bounds = "".join(
         f" {word} {getattr(m, key)}."
         for m in field.metadata

@@ -1,0 +1,118 @@
+"""Every number and name of spadework that can be set: one frozen class, read from the environment
+or from keywords. Its fields stand by what they are for, one group a file.
+
+A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; the variables of the
+providers (`OPENAI_API_KEY`, `SEARXNG_URL`, …) count as well. The descriptions and bounds below are
+the reference in `docs/settings.md` and the form of Studio.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import (
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableVariable
+
+from spadework.errors import SettingsError
+from spadework.form import as_form, sentence
+from spadework.settings.budgets import Budgets
+from spadework.settings.judging import Judging
+from spadework.settings.kinds import Cleaning, Role
+from spadework.settings.models import Models
+from spadework.settings.reading import Reading
+from spadework.settings.searching import Searching
+from spadework.settings.serving import Serving
+
+__all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Role", "Settings"]
+
+DEFAULT_MODEL = "openai:gpt-5-mini"
+DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
+
+
+class Settings(Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings):
+    """What a run may use and how much. Frozen: make a changed copy with
+    `settings.with_(minutes=5)`.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="SPADEWORK_",
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
+        json_schema_extra=as_form,
+    )
+
+    _given: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
+        # However they are made, also from the context of a graph: one sentence of ours, not
+        # pydantic's list.
+        try:
+            return checked(data)
+        except ValidationError as error:
+            raise SettingsError(sentence(error)) from None
+
+    @field_validator("allow_hosts", "serve_hosts", "library", mode="before")
+    @classmethod
+    def _split_words(cls, value: Any) -> Any:
+        return (
+            tuple(word.strip() for word in value.split(",") if word.strip())
+            if isinstance(value, str)
+            else value
+        )
+
+    @field_validator("home", "library", mode="after")
+    @classmethod
+    def _absolute(cls, value: Any) -> Any:
+        return (
+            value.expanduser().absolute()
+            if isinstance(value, Path)
+            else tuple(path.expanduser().absolute() for path in value)
+        )
+
+    @classmethod
+    def load(cls, **given: Any) -> Self:
+        """Settings from the environment and `given`; None in `given` means "not given".
+
+        Raises SettingsError with one sentence that names the field, the value and what would be
+        right.
+        """
+        asked = {name: value for name, value in given.items() if value is not None}
+        try:
+            made = cls(**asked)
+        except UnreadableVariable as error:
+            raise SettingsError(f"A variable of the environment cannot be read: {error}.") from None
+        made._given = frozenset(asked)
+        return made
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The fields that were asked for, rather than set by the environment or left as they
+        are.
+        """
+        return self._given
+
+    def with_(self, **changes: Any) -> Self:
+        """A copy with `changes`, checked like new settings; None means "not changed"."""
+        kept = {name: getattr(self, name) for name in self.model_fields_set}
+        asked = {name: value for name, value in changes.items() if value is not None}
+        made = self.load(**kept | asked)
+        made._given = self._given | frozenset(asked)
+        return made
+
+    def model_for(self, role: Role) -> str:
+        """The model of a role as PROVIDER:NAME, or "" when the extractive role does its work."""
+        named = getattr(self, f"{role}_model") or self.model
+        if named or not self.openai_api_key or self.openai_base_url:
+            return named
+        return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL

@@ -1,0 +1,56 @@
+"""What a run may use."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from spadework.form import by_effort
+
+
+class Budgets(BaseModel):
+    """What a run may use."""
+
+    effort: Literal["normal", "deep"] = Field(
+        "normal",
+        description=(
+            "deep reads more, and has a model look before it plans, judge hits, search again, and"
+            " review the report."
+        ),
+    )
+    minutes: float = Field(
+        10, gt=0, le=1_440, description="Minutes for the whole run, from the start of the process."
+    )
+    iterations: int = Field(3, ge=1, le=12, description="Most rounds of searching.")
+    completeness: float = Field(
+        0.8, ge=0, le=1, description="Coverage score at which a topic counts as covered."
+    )
+    calls: int = Field(110, ge=0, le=100_000, description="Most model calls.")
+    searches: int = Field(120, ge=0, le=100_000, description="Most searches.")
+    pages: int = Field(
+        default_factory=by_effort(60, 400),
+        ge=0,
+        le=10_000,
+        description="Most pages read. Unset: 60, deep 400.",
+    )
+    tokens: int = Field(
+        1_000_000, ge=0, description="Most tokens in and out, all model calls together."
+    )
+    money: float = Field(
+        5.0, ge=0, description="Most US dollars for model calls, where the price is known."
+    )
+    marginal_utility: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="A round that adds a smaller share of new evidence is the last.",
+    )
+    plan_days: float = Field(
+        7,
+        ge=0,
+        le=365,
+        description=(
+            "How many days the plan of a question is used again. 0: it is always made anew."
+        ),
+    )

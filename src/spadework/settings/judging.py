@@ -1,0 +1,111 @@
+"""What is kept from run to run, asked back, and shown to the roles that judge."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field, SecretStr
+
+from spadework.settings.kinds import own
+
+
+class Judging(BaseModel):
+    """What is kept from run to run, asked back, and shown to the roles that judge."""
+
+    # Knowledge
+    knowledge: bool = Field(
+        True, description="Keep the web pages that runs read, and search them before the web."
+    )
+    knowledge_days: float = Field(
+        7,
+        ge=0,
+        le=3_650,
+        description="Days after which a kept page counts as stale and is fetched again.",
+    )
+    knowledge_hours: float = Field(
+        12,
+        ge=0,
+        le=8_760,
+        description="The same in hours, where recent pages are wanted. About now none is used.",
+    )
+    knowledge_mb: int = Field(
+        200,
+        ge=1,
+        le=1_000_000,
+        description="Most megabytes of kept pages (packed). The least recently used go first.",
+    )
+
+    qdrant_url: str = Field(
+        "",
+        validation_alias=own("QDRANT_URL"),
+        description=(
+            "Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."
+        ),
+    )
+    qdrant_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=own("QDRANT_API_KEY"),
+        description="Key of the Qdrant server. Also QDRANT_API_KEY.",
+    )
+    qdrant_collection: str = Field(
+        "spadework",
+        pattern=r"^[\w-]{1,100}$",
+        description=(
+            "Collection on the Qdrant server. Those who name the same one share what they know."
+        ),
+    )
+
+    # Asking back
+    clarify: bool = Field(
+        False,
+        description=(
+            "Ask back where the question can mean several things. On in chat and on the web page."
+        ),
+    )
+    approve: bool = Field(
+        False,
+        description=(
+            "Show the plan and wait until it is approved or changed. On in chat and on the web"
+            " page."
+        ),
+    )
+    answer_minutes: float = Field(
+        60,
+        gt=0,
+        le=10_080,
+        description=(
+            "How long an answer is waited for; then the run goes on without. The run's own time"
+            " stands still."
+        ),
+    )
+
+    # Evidence
+    passage_chars: int = Field(
+        1_500,
+        ge=200,
+        le=4_000,
+        description="Longest passage, in characters, except for code and tables.",
+    )
+    assess_chars: int = Field(
+        12_000,
+        ge=1_000,
+        le=200_000,
+        description="Characters of passages shown to the assessor for a topic.",
+    )
+    evidence_per_topic: int = Field(
+        20, ge=1, le=100, description="Most evidence kept for a topic in one round."
+    )
+
+    quality_floor: float = Field(
+        7.5,
+        ge=0,
+        le=10,
+        description="Quality of passages, 0 to 10, below which a search is recommended.",
+    )
+    quality_target: float = Field(
+        8.0,
+        ge=0,
+        le=10,
+        description="Quality of passages, 0 to 10, that the assessor is told to aim at.",
+    )
+    least_domains: int = Field(
+        3, ge=0, le=100, description="Evidence of fewer domains is reported, except from a library."
+    )
