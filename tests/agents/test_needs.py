@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.extractive.needs import need_of
 from spadework.sessions.research import research
 from spadework.settings import Settings
-from spadework.values import Need, Result, Topic
+from spadework.values import Result
 from tests.world.brain import assessment, play
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
@@ -36,21 +35,6 @@ CENSUS = (
     f"{DEEP}\n\n## Census\n\nThe census of Port Aldermere counted 48,212 inhabitants in"
     f" 2024.\n\n{DEEP}"
 )
-
-
-@pytest.mark.parametrize(
-    ("question", "need"),
-    [
-        ("How many inhabitants does Port Aldermere have?", "count"),
-        ("When was the lighthouse built?", "count"),
-        ("How do httpx and requests differ?", "table"),
-        ("Which towns are the largest by size?", "table"),
-        ("What is a lighthouse?", "text"),
-        ("How does a lighthouse work?", "text"),
-    ],
-)
-def test_what_is_asked_says_what_is_needed(question: str, need: Need) -> None:
-    assert need_of(Topic(name="Topic", question=question)) == need
 
 
 async def asked(tmp_path: Path, text: str, question: str) -> Result:
@@ -77,8 +61,8 @@ async def test_a_row_of_a_table_answers_without_a_model(
 ) -> None:
     result = await asked(tmp_path, text, question)
     [topic] = result.topics
-    assert topic.covered
-    assert {e.kind for e in topic.evidence} == {"row", "columns"}
+    row, columns = "| Port Aldermere | 48,212 | 1887 |", "| Town | Inhabitants | Lighthouse |"
+    assert {("row", row), ("columns", columns)} <= {(e.kind, e.quote) for e in topic.evidence}
     assert "Town: Port Aldermere; Inhabitants: 48,212; Lighthouse: 1887." in result.report
     assert answer in result.report
     assert {c.verdict for c in result.citations} == {"supported"}
@@ -101,19 +85,17 @@ async def test_a_row_of_a_table_without_names_of_columns_is_told_by_its_first_ce
     assert "Inhabitants: 48,212." in result.report
 
 
-async def test_rows_of_tables_are_not_quoted_where_text_is_asked_for(tmp_path: Path) -> None:
-    text = (
-        f"{SMALL}\nPort Aldermere is a town of the coast that lives from its harbour and its"
-        " lighthouse.\n"
-    )
-    result = await asked(tmp_path, text, "What is Port Aldermere?")
-    assert {e.kind for topic in result.topics for e in topic.evidence} <= {"text", "item"}
-
-
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many inhabitants does Port Aldermere have?",
+        "When was the census of Port Aldermere counted?",
+    ],
+)
 async def test_what_is_needed_is_found_deep_inside_a_long_page_and_told_in_an_event(
-    tmp_path: Path,
+    tmp_path: Path, question: str
 ) -> None:
-    result = await asked(tmp_path, CENSUS, "How many inhabitants does Port Aldermere have?")
+    result = await asked(tmp_path, CENSUS, question)
     assert "counted 48,212 inhabitants" in result.report
     events = [
         json.loads(line)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spadework.agents.shortfalls import Standard, shortfalls
-from spadework.values import Coverage, Evidence, Plan, Quality, Topic
+from spadework.values import Coverage, Evidence, Plan, Quality, Shortfall, Topic
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 DEFINED = "A spade is a tool for digging in the ground."
@@ -51,21 +51,30 @@ def kinds(of: Plan, *ledger: Evidence, coverage: dict[str, Coverage] | None = No
 
 @pytest.mark.parametrize(
     ("quote", "lacks"),
-    [(DEFINED, set()), ("Our spades ship within two days to your door.", {"definition"})],
+    [(DEFINED, set()), ("Our shop sends all orders within two days.", {"definition"})],
 )
 def test_what_is_wants_a_definition(quote: str, lacks: set[str]) -> None:
     assert kinds(plan(), evidence(quote)) == lacks
 
 
-@pytest.mark.parametrize(
-    ("quote", "lacks"),
-    [
-        ("First push the blade into the soil, then lean on the handle.", set()),
-        ("Digging has been popular for ages among all.", {"steps"}),
-    ],
-)
-def test_how_to_wants_steps(quote: str, lacks: set[str]) -> None:
-    assert kinds(plan(question_type="howto"), evidence(quote)) == lacks
+def test_how_to_wants_steps() -> None:
+    asked = plan(question_type="howto")
+    first = evidence("First push the blade into the soil.", kind="item")
+    then = evidence("Then lean on its handle with care.", kind="item")
+    assert kinds(asked, first, then) == set()
+    assert kinds(asked, evidence("Digging has been popular for ages.")) == {"steps"}
+
+
+def test_a_question_in_another_language_wants_a_definition_and_is_searched_in_its_own() -> None:
+    topic = Topic(name="Spaten", question="Was ist ein Spaten?", expects="definition")
+    asked = plan(language="de", subjects=("Spaten",), topics=(topic,))
+
+    def lacking(quote: str) -> tuple[Shortfall, ...]:
+        return shortfalls(asked, {}, [evidence(quote, topic="Spaten")], Standard(domains=1))
+
+    assert lacking("Der Spaten dient dem Umgraben der Erde.") == ()
+    [found] = lacking("Unser Laden ist am Sonntag leider zu.")
+    assert (found.kind, found.recommendation.query) == ("definition", "Was ist ein Spaten?")
 
 
 def test_news_want_dates_and_a_topic_about_code_wants_code() -> None:

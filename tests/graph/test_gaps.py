@@ -52,7 +52,6 @@ async def test_it_reads_on_in_what_the_first_searches_found(
     assert result.iterations > 1
     assert {source.url for source in result.sources} == set(urls)
     assert len(searx.queries) == len(set(searx.queries))
-    assert any("does not say which it is" in gap for gap in result.topics[0].gaps)
 
 
 async def test_a_search_that_failed_is_not_tried_again_to_read_on(
@@ -60,10 +59,10 @@ async def test_a_search_that_failed_is_not_tried_again_to_read_on(
 ) -> None:
     urls = publish(world, 14)
     searx.script("ferry", urls)
-    searx.fail("error", query="overview")
-    result = await research(OPEN, settings)
+    searx.fail("error", query="narrate quaint")
+    result = await research("Briefly narrate the quaint story of this ferry.", settings)
     assert result.iterations > 1
-    assert any("overview" in query for query in searx.queries)
+    assert any("narrate quaint" in query for query in searx.queries)
     assert len(searx.queries) == len(set(searx.queries))
 
 

@@ -85,7 +85,7 @@ async def test_without_a_model_orders_in_pages_change_nothing(
     paths = publish(world, searx, names)
     result = await research(QUESTION, settings)
     untouched(result, world, searx, paths)
-    assert [topic.name for topic in result.topics] == [QUESTION.rstrip("?")]
+    assert [topic.name for topic in result.topics] == [QUESTION]
 
 
 @pytest.mark.parametrize("names", BATCHES, ids=lambda names: names[0])

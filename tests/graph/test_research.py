@@ -269,7 +269,7 @@ async def test_a_search_that_fails_costs_its_topic_and_no_other(
         "Lighthouse": False,
     }
     assert any(p.stage == "search" and p.subject == "searxng" for p in result.problems)
-    assert "Lighthouse: nothing was found" in result.report
+    assert "“Lighthouse” is open" in result.report
     assert "searxng" in result.report.partition("## Problems")[2]
 
 
@@ -497,4 +497,4 @@ async def test_a_worker_that_raises_becomes_a_problem_and_the_others_go_on(
     assert problem.subject == "Inhabitants"
     assert str(session.folder) not in result.report
     assert "Inhabitants" in result.report.partition("## Problems")[2]
-    assert "Lighthouse: nothing was found" in result.report
+    assert "“Lighthouse” is open" in result.report

@@ -97,8 +97,8 @@ SHOWN: dict[str, dict[str, Any]] = {
     "editor": {
         "question": QUESTION.text,
         "topics": [
-            {"name": "Definition", "covered": True, "gaps": ()},
-            {"name": "Uses", "covered": False, "gaps": ("Which soil?",)},
+            {"name": "Definition", "state": "answered", "gaps": ()},
+            {"name": "Uses", "state": "partly", "gaps": ("Which soil?",)},
         ],
         "report": "# What is a spade?\n\nA spade is a tool for digging. [1]",
     },

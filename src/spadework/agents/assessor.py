@@ -35,6 +35,8 @@ MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 #: Quotes that the assessor is told to give at most.
 MOST_QUOTES = 8
+#: Likelier than not.
+LIKELY = 0.5
 
 
 #: How a search engine is told to keep to one site.
@@ -166,9 +168,16 @@ def _spot(quote: str, shown: Sequence[Shown]) -> Spot | None:
 
 
 def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
-    """A model that quoted nothing real covers nothing; what code finds may still be cited."""
+    """A model that quoted nothing real covers nothing; what code finds may still be cited where
+    that is likelier than not to answer.
+    """
     return Judgement(
-        False, 0.0, extracted.spots, judgement.gaps, judgement.recommendations, judgement.quality
+        False,
+        0.0,
+        extracted.spots if extracted.score > LIKELY else (),
+        judgement.gaps,
+        judgement.recommendations,
+        judgement.quality,
     )
 
 

@@ -9,10 +9,10 @@ calls; the answer of the cleaner is not used where the judge finds it clean.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from spadework.agents.extractive.scale import INSTALLS
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.prompts import render
@@ -36,6 +36,12 @@ MOST_BLOCKS, BLOCK_CHARS = 150, 300
 #: A cleaned page has at least so many characters, and this share of what reads like its matter;
 #: else the original stays.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
+
+_INSTALLS = re.compile(
+    r"\b(?:pip3?|uv|conda|npm|apt(?:-get)?|brew|cargo|poetry|pipx) (?:-m )?(?:pip"
+    r" )?(?:install|add|i)\b",
+    re.IGNORECASE,
+)
 
 
 class JudgeAnswer(Visible):
@@ -111,7 +117,7 @@ def kept(text: str, numbers: Collection[int]) -> str:
         if n in numbers or b.kind == "code" or n > MOST_BLOCKS
     ]
     cut = "\n\n".join(text[b.start : b.end] for b in chosen)
-    lost_commands = len(INSTALLS.findall(cut)) < len(INSTALLS.findall(text))
+    lost_commands = len(_INSTALLS.findall(cut)) < len(_INSTALLS.findall(text))
     too_much = _matter(text, chosen) < LEAST_MATTER * _matter(text, all_blocks)
     return text if len(cut) < LEAST_CHARS or lost_commands or too_much else cut
 

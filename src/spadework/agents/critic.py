@@ -26,7 +26,7 @@ async def opinion(model: Model, result: Result, *, seconds: float) -> tuple[str,
     """The opinion as Markdown, "" when the model gives none."""
 
     async def ask(model: Model) -> str:
-        topics = [{"name": t.name, "covered": t.covered, "gaps": t.gaps} for t in result.topics]
+        topics = [{"name": t.name, "state": t.state, "gaps": t.gaps} for t in result.topics]
         prompt = render("editor", question=result.question, report=result.report, topics=topics)
         return _markdown(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
 

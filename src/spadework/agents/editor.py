@@ -9,6 +9,7 @@ from spadework.tools.urls import host_of, hosts_for_urls
 from spadework.values import (
     Conflict,
     Coverage,
+    CoverageState,
     Mode,
     Plan,
     Problem,
@@ -27,13 +28,18 @@ MOST_PROBLEMS = 8
 CLEAR = 0.1
 
 _ENDED = {
-    "coverage": "Every topic is covered.",
+    "coverage": "Every topic is answered.",
     "iterations": "The rounds of searching that were allowed are used.",
     "marginal utility": "The last round of searching added next to nothing.",
     "nothing left to ask": "No further search was left that could fill the gaps.",
-    "time": "The time was over before every topic was covered.",
+    "time": "The time was over before every topic was answered.",
     "nothing searched": "No search was answered.",
     "stop": "The run was stopped before it was done.",
+}
+_SAID: dict[CoverageState, str] = {
+    "answered": "answered",
+    "partly": "partly answered",
+    "open": "open",
 }
 
 
@@ -44,7 +50,7 @@ def disagreements(conflicts: Sequence[Conflict]) -> Section:
         lines.append(
             Sentence(
                 text=(
-                    f"{conflict.topic}: the sources disagree ({conflict.kind})."
+                    f"“{conflict.topic}”: the sources disagree ({conflict.kind})."
                     f" {_majority(conflict)}"
                 )
             )
@@ -72,20 +78,17 @@ def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section
     """What a complete answer would have, and this one has not."""
     lines = []
     for topic in plan.topics:
-        found = coverage.get(topic.name)
-        if found and found.covered:
-            continue
-        nothing = not found or not found.evidence_ids
-        gaps = " ".join(found.gaps) if found else ""
-        said = "nothing was found." if nothing else "not fully covered."
-        lines.append(f"{topic.name}: {said} {gaps}".strip())
+        found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
+        if found.state != "answered":
+            gaps = " ".join(found.gaps) or "Nothing was found." * (found.state == "open")
+            lines.append(f"“{topic.name}” is {_SAID[found.state]}. {gaps}".strip())
     return Section(
         heading="Not found", kind="limits", sentences=tuple(Sentence(text=line) for line in lines)
     )
 
 
 def limits(shortfalls: Sequence[Shortfall]) -> Section:
-    """What the evidence lacks though topics may be covered."""
+    """What the evidence lacks though topics may be answered."""
     return Section(
         heading="Limits",
         kind="limits",
@@ -131,7 +134,7 @@ def about(
     if mode == "extractive":
         how = (
             "Composed without a language model: the sentences are quoted from the sources as they"
-            " stand there."
+            " stand there, and no model judged whether they answer the question."
         )
     ended = _ENDED.get(why, f"The budget of {why} was spent." if why else "")
     lines = [
@@ -157,10 +160,9 @@ def review(result: Result) -> str:
     ]
     for topic in result.topics:
         origins = len({e.origin for e in topic.evidence})
-        state = "covered" if topic.covered else "not covered"
         lines.append(
-            f"- {escaped(topic.name)}: {state}, score {topic.score}, {len(topic.evidence)} quotes"
-            f" from {origins} independent origins."
+            f"- “{escaped(topic.name)}” is {_SAID[topic.state]}: score {topic.score},"
+            f" {len(topic.evidence)} quotes from {origins} independent origins."
         )
         if topic.quality:
             lines.append(f"  - Quality: {_rated(topic.quality)}")

@@ -1,8 +1,7 @@
 """What evidence lacks though its topics may be covered: the kind of answer asked for, quality,
 freshness, different domains (S9).
 
-All of it is checked by code, reported, and turned into recommended searches; none of it un-covers a
-topic.
+All of it is checked by code, reported, and turned into recommended searches.
 """
 
 from __future__ import annotations
@@ -11,11 +10,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
-from spadework.agents.extractive.facets import facet_of
-from spadework.tools.facts import stems
+from spadework.agents.expected import meets
 from spadework.tools.urls import domain_of
-from spadework.values import Coverage, Evidence, Freshness, Plan, Recommendation, Shortfall, Topic
+from spadework.values import (
+    Coverage,
+    Evidence,
+    Expected,
+    Freshness,
+    Plan,
+    QuestionType,
+    Recommendation,
+    Shortfall,
+    Topic,
+)
 
 #: How old the newest dated evidence may be, in days, before it counts as stale.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
@@ -25,19 +34,24 @@ LEAST_WORDS = 5
 RESULTS = 5
 
 _LIBRARY = "library://"
-_DEFINES = re.compile(
-    r"\b(?:is|are|was|were|means|denotes|describes|refers? to|stands? for|(?:is|are)"
-    r" (?:called|known as|defined as))\b",
-    re.IGNORECASE,
-)
-_STEP = re.compile(
-    r"\b(?:first|then|next|after(?:wards)?|finally|step|begin|start|run|install|create|open|add|set|choose|select|click|type|make|use|copy)\b",
-    re.IGNORECASE,
-)
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _TECHNICAL = re.compile(
     r"\b(?:code|command|script|program|api|syntax|configur\w+|snippet|function)s?\b", re.IGNORECASE
 )
+
+
+class _Kind(NamedTuple):
+    """What answers a type of question, what is said where it lacks, and a search for it."""
+
+    expects: Expected
+    text: str
+    query: str
+
+
+_KINDS: dict[QuestionType, _Kind] = {
+    "what": _Kind("definition", "No quote says what {about} is.", "what is {about} definition"),
+    "howto": _Kind("steps", "No quote gives steps to take.", "{about} step by step"),
+}
 
 
 @dataclass(frozen=True)
@@ -70,30 +84,16 @@ def shortfalls(
 def _of_the_kind(
     plan: Plan, topics: Sequence[Topic], proven: Mapping[str, Sequence[Evidence]]
 ) -> Iterator[Shortfall]:
-    """A definition for what is X, steps for how to X, dates for news. The words that show them are
-    English.
-    """
+    """A definition for what is X, steps for how to X, dates for news."""
     about = " ".join(plan.subjects) or plan.question.rstrip("?")
     ledger = [e for own in proven.values() for e in own]
-    english = plan.language.lower().startswith("en")
-    if (
-        plan.question_type == "what"
-        and english
-        and not any(_is_definition(e, plan) for e in ledger)
-    ):
-        yield _lacks(
-            "definition",
-            _asks("definition", topics),
-            f"No quote says what {about} is.",
-            f"what is {about} definition",
-        )
-    if plan.question_type == "howto" and english and not any(_is_step(e) for e in ledger):
-        yield _lacks(
-            "steps",
-            _asks("steps", topics),
-            "No quote gives a step to take.",
-            f"{about} step by step",
-        )
+    if kind := _KINDS.get(plan.question_type):
+        asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
+        if not meets(asks.model_copy(update={"expects": kind.expects}), ledger):
+            # The words of a search that are not the question's own are English.
+            english = plan.language.lower().startswith("en")
+            query = kind.query.format(about=about) if english else asks.question
+            yield _lacks(kind.expects, asks.name, kind.text.format(about=about), query)
     if plan.question_type == "latest" and not any(
         e.published_at or _DATE.search(e.quote) for e in ledger
     ):
@@ -167,24 +167,6 @@ def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterat
         )
         elsewhere = _search(query).model_copy(update={"exclude_domains": domains})
         yield Shortfall(kind="domains", text=text, recommendation=elsewhere)
-
-
-def _is_definition(evidence: Evidence, plan: Plan) -> bool:
-    subjects = stems(" ".join(plan.subjects) or plan.question)
-    return (
-        evidence.kind != "code"
-        and bool(_DEFINES.search(evidence.quote))
-        and bool(subjects & stems(evidence.quote))
-    )
-
-
-def _is_step(evidence: Evidence) -> bool:
-    return evidence.kind in ("code", "item") or _STEP.search(evidence.quote) is not None
-
-
-def _asks(key: str, topics: Sequence[Topic]) -> str:
-    """The topic that asks for a facet, else the first."""
-    return next((t.name for t in topics if facet_of(t).key == key), topics[0].name)
 
 
 def _query(topic: Topic) -> str:

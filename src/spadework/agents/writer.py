@@ -41,7 +41,7 @@ async def write(
     """The summary and a section for every topic that has evidence, in the order of the plan."""
     topics = [(topic, [e for e in ledger if e.topic == topic.name]) for topic in plan.topics]
     wave = [_section(model, plan.question, topic, own, seconds) for topic, own in topics if own]
-    if len(wave) > 1:
+    if model and len(wave) > 1:
         wave.insert(0, _summary(model, plan, ledger, seconds))
     done = await asyncio.gather(*wave)
     return tuple(section for section, _ in done), [p for _, problems in done for p in problems]
@@ -90,7 +90,7 @@ async def _summary(
         return Section(heading="Summary", kind="summary", sentences=_sentences(answer))
 
     return await first_of(
-        model, "writer", "Summary", written, lambda: extractive.summary(plan, ledger)
+        model, "writer", "Summary", written, lambda: Section(heading="Summary", kind="summary")
     )
 
 

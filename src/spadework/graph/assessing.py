@@ -7,13 +7,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from spadework.agents.assessor import assess
+from spadework.agents.expected import meets
 from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
-from spadework.graph.distilling import blocks_of, names_at, shown
+from spadework.graph.distilling import blocks_of, heading_above, names_at, shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block
 from spadework.tools.tables import rows_at
@@ -27,6 +28,16 @@ from spadework.values import (
     Shortfall,
     Topic,
 )
+
+
+class _Place(NamedTuple):
+    """Where an entry of the ledger stands in its page, in what block, and as what."""
+
+    start: int
+    end: int
+    block: Block
+    kind: EvidenceKind
+    columns: int | None
 
 
 @dataclass(frozen=True)
@@ -147,16 +158,9 @@ async def _entries(
                     h == spot.page.content_hash and first < e and s < last for h, s, e in taken
                 ):
                     taken.append((spot.page.content_hash, first, last))
-                    place = (first, block, kind, columns if kind == "row" else None)
-                    made.append(
-                        _entry(
-                            f"E{len(ledger) + len(made) + 1}",
-                            topic,
-                            spot.page,
-                            text[first:last],
-                            place,
-                        )
-                    )
+                    id_ = f"E{len(ledger) + len(made) + 1}"
+                    place = _Place(first, last, block, kind, columns if kind == "row" else None)
+                    made.append(_entry(id_, topic, spot.page, text, place))
     return made
 
 
@@ -196,21 +200,24 @@ def _entry(
     id_: str,
     topic: Topic,
     page: Page,
-    quote: str,
-    place: tuple[int, Block, EvidenceKind, int | None],
+    text: str,
+    place: _Place,
 ) -> Evidence:
-    start, block, kind, columns = place
+    start, end, block, kind, columns = place
+    heading = heading_above(text, start)
     return Evidence(
         id=id_,
         topic=topic.name,
-        quote=quote,
+        quote=text[start:end],
         url=page.url,
         start=start,
-        end=start + len(quote),
+        end=end,
         content_hash=page.content_hash,
         fetched_at=page.fetched_at,
         published_at=page.published_at,
         origin=page.origin or page.url,
+        title=page.title,
+        heading=heading,
         kind=kind,
         language=block.language if kind == "code" else "",
         columns=columns,
@@ -223,7 +230,8 @@ def _coverage(
     """A topic is covered when the judgement says so, its score reaches the threshold, and something
     in the ledger proves it.
     """
-    covered = judgement.covered and judgement.score >= completeness and bool(known)
+    met = bool(known) and meets(topic, known)
+    covered = judgement.covered and judgement.score >= completeness and met
     return Coverage(
         topic=topic.name,
         covered=covered,

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from spadework.agents.extractive.needs import need_of
 from spadework.agents.shown import Shown
 from spadework.graph.desk import Desk
 from spadework.graph.state import Find
@@ -21,7 +20,7 @@ from spadework.tools.passages import Block, blocks, cut, heading_at, headings
 from spadework.tools.retrieve import Bm25
 from spadework.tools.tables import Span, cells, header_of, rows_of
 from spadework.tools.text.detect import spoken
-from spadework.values import Need, Page, Passage, Topic
+from spadework.values import Expected, Need, Page, Passage, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are
 #: repeated this often.
@@ -29,9 +28,11 @@ HEADING_WEIGHT = 2
 #: How much the rank of its page adds to a passage's score, at most, as a share.
 PAGE_PRIOR = 0.5
 #: Without a model more passages can be judged, since reading them costs nothing.
-EXTRACTIVE_CHARS = 60_000
+EXTRACTIVE_CHARS = 400_000
 #: Passages of one page at most, so that one long page does not crowd out the others.
 PER_PAGE = 12
+#: The same without a model.
+EXTRACTIVE_PER_PAGE = 60
 #: A table with more characters than this is judged in runs of rows: as one passage it would leave
 #: no room for others, or find none.
 MOST_TABLE_CHARS = 4_000
@@ -46,6 +47,20 @@ _HOLDS: dict[Need, re.Pattern[str]] = {
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
     "text": re.compile(r"(?!)"),
 }
+
+
+#: What a topic needs of a page, by what it expects.
+_NEEDS: dict[Expected, Need] = {
+    "number": "count",
+    "date": "count",
+    "rows": "table",
+    "both sides": "table",
+}
+
+
+def need_of(topic: Topic) -> Need:
+    """What a topic needs of a page: "count" a figure, "table" rows, else "text"."""
+    return _NEEDS.get(topic.expects, "text")
 
 
 class Cut(NamedTuple):
@@ -140,16 +155,21 @@ def most_chars(desk: Desk) -> int:
 
 def shown(page: Page, text: str, passage: Passage) -> Shown:
     """A passage with its text and the headings above it."""
-    above, columns = heading_at(_headings(text), passage.start), columns_at(text, passage.start)
+    above, columns = heading_above(text, passage.start), columns_at(text, passage.start)
     return Shown(
         page, passage.start, text[passage.start : passage.end], above, columns, passage.score
     )
 
 
+def heading_above(text: str, at: int) -> str:
+    """The path of headings above a place in a text; one that speaks to machines is none."""
+    return heading_at(_headings(text), at)
+
+
 @lru_cache(maxsize=256)
 def _headings(text: str) -> list[tuple[int, int, str]]:
     """The headings of a text, found once however many of its passages are shown."""
-    return headings(text)
+    return [found for found in headings(text) if not is_order(found[2])]
 
 
 def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
@@ -255,9 +275,8 @@ def _within(passages: Sequence[Passage], most: int) -> list[Passage]:
     used = 0
     for passage in passages:
         length = passage.end - passage.start
-        if (
-            used + length > most
-            or sum(p.content_hash == passage.content_hash for p in kept) >= PER_PAGE
+        if used + length > most or sum(p.content_hash == passage.content_hash for p in kept) >= (
+            EXTRACTIVE_PER_PAGE if most == EXTRACTIVE_CHARS else PER_PAGE
         ):
             continue
         kept.append(passage)

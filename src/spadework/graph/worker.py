@@ -10,14 +10,13 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from spadework.agents.extractive.needs import need_of
 from spadework.budget import BEST_ONLY
 from spadework.events import Distilled
 from spadework.graph.cleaning import cleaned
 from spadework.graph.dealing import Table
 from spadework.graph.deepening import judged, looked_again
 from spadework.graph.desk import Desk, desk_of
-from spadework.graph.distilling import distilled
+from spadework.graph.distilling import distilled, need_of
 from spadework.graph.emit import emitter
 from spadework.graph.reading import failed_for_good, read_pages
 from spadework.graph.recalling import recalled
@@ -65,6 +64,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
         pages_per_domain=share,
         limit=task.pages,
         steps=max(0, task.round - FIRST),
+        asked=state["question"],
     )
     if desk.budget.under(BEST_ONLY):
         made = hurried(made)

@@ -27,6 +27,8 @@ STEP = 0.1
 LOCAL = "library://"
 #: A page that is titled as a query reads is what was asked for, if it is among the first so many.
 NAMED_RANK = 5
+#: So many first hits of the question as it was asked are always read.
+ASKED_HITS = 5
 #: What follows the name of a page in its title: the site's, or what kind of thing it is.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
 #: What a hit beyond its domain's share counts of its fused score.
@@ -59,20 +61,22 @@ def select(
     pages_per_domain: int,
     limit: int | None = None,
     steps: int = 0,
+    asked: str = "",
 ) -> Selection:
     """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while
     other domains wait.
 
     `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold:
-    what reached it in so many rounds has not answered the topic. Hits under the threshold come last
-    in the reserve. Raises SettingsError for an unknown preset.
+    what reached it in so many rounds has not answered the topic. The first hits of the query
+    `asked` are read whatever others bring. Hits under the threshold come last in the reserve.
+    Raises SettingsError for an unknown preset.
     """
     if preset not in PRESETS:
         raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
-    asked, most = PRESETS[preset]
+    floor, most = PRESETS[preset]
     most = most if limit is None else max(0, limit)
-    ranked, named = _named_first(sorted(hits, key=lambda hit: -hit.rrf))
-    least = _threshold(ranked, max(0.0, round(asked - STEP * steps, 3)), min(ENOUGH, most))
+    ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
+    least = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
     # What was asked for by name is not crowded out by its neighbours.
     free = sum(1 for n in fit if n < named)
@@ -83,9 +87,9 @@ def select(
     ]
     note = (
         ""
-        if least == asked
+        if least == floor
         else (
-            f"Few results were relevant enough, so the threshold was lowered from {asked:.1f} to"
+            f"Few results were relevant enough, so the threshold was lowered from {floor:.1f} to"
             f" {least:.1f}."
         )
     )
@@ -114,17 +118,22 @@ def _priority(hit: Hit) -> float:
     )
 
 
-def _named_first(ranked: Sequence[Hit]) -> tuple[list[Hit], int]:
-    """The hits with those first whose title is what a query asks for, one a query; and how many
-    they are.
+def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
+    """The hits with those first whose title is what a query asks for, one a query, and the first of
+    the question as it was asked; and how many they are.
     """
     found: dict[str, int] = {}
+    own = {
+        n
+        for n, hit in enumerate(ranked)
+        if any(at.query == asked and at.rank <= ASKED_HITS for at in hit.found_by)
+    }
     for n, hit in enumerate(ranked):
         title = query_terms(bare(hit.title))
         for at in hit.found_by:
             if hit.rrf and at.rank <= NAMED_RANK and title and title == query_terms(at.query):
                 found.setdefault(at.query, n)
-    first = sorted(set(found.values()))
+    first = sorted({*found.values(), *own})
     return [
         *(ranked[n] for n in first),
         *(hit for n, hit in enumerate(ranked) if n not in set(first)),

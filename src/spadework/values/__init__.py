@@ -7,6 +7,7 @@ in a value. Offsets count code points in that text.
 
 from spadework.values.asking import (
     Complexity,
+    Expected,
     Forecast,
     Freshness,
     Need,
@@ -23,6 +24,7 @@ from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, P
 from spadework.values.judging import (
     Conflict,
     Coverage,
+    CoverageState,
     Priority,
     Quality,
     Recommendation,
@@ -52,9 +54,11 @@ __all__ = [
     "Complexity",
     "Conflict",
     "Coverage",
+    "CoverageState",
     "CoveredTopic",
     "Evidence",
     "EvidenceKind",
+    "Expected",
     "Forecast",
     "Found",
     "Freshness",

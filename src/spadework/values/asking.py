@@ -18,6 +18,21 @@ Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
 
+#: What would answer a topic, in a form that code can check; "open" is all that it cannot.
+Expected = Literal[
+    "number",
+    "date",
+    "name",
+    "definition",
+    "steps",
+    "code",
+    "items",
+    "rows",
+    "both sides",
+    "open",
+]
+
+
 class Question(Value):
     """What was asked, with the files given along and the wishes for the answer. `earlier` are the
     questions it follows up, oldest first.
@@ -46,12 +61,13 @@ class Query(Value):
 
 
 class Topic(Value):
-    """One thing a complete answer must cover. `must_cover` are words or aspects that its evidence
-    should show.
+    """One thing a complete answer must cover. `expects` is what would answer it; `must_cover` are
+    words or aspects that its evidence should show.
     """
 
     name: str
     question: str
+    expects: Expected = "open"
     must_cover: tuple[str, ...] = ()
     queries: tuple[Query, ...] = ()
 

@@ -82,6 +82,8 @@ class Evidence(Value):
     """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page
     `content_hash`.
 
+    `title` is that of its page, `heading` the path of headings above it.
+
     `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of
     code, as its page names it. A "row" of a table is told with the names of its "columns", an entry
     of their own that begins at `columns` of the same page; "cells" are a row of a table that names
@@ -98,6 +100,8 @@ class Evidence(Value):
     fetched_at: datetime
     published_at: datetime | None = None
     origin: str
+    title: str = ""
+    heading: str = ""
     kind: EvidenceKind = "text"
     language: str = ""
     columns: int | None = None

@@ -9,6 +9,8 @@ from pydantic import Field
 from spadework.values.value import Value
 
 Priority = Literal["high", "medium", "low"]
+#: How far a topic is proven by the ledger.
+CoverageState = Literal["answered", "partly", "open"]
 
 
 class Recommendation(Value):
@@ -74,6 +76,11 @@ class Coverage(Value):
     gaps: tuple[str, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
     quality: Quality | None = None
+
+    @property
+    def state(self) -> CoverageState:
+        """Answered, partly (something is quoted for it), or open."""
+        return "answered" if self.covered else "partly" if self.evidence_ids else "open"
 
 
 class Round(Value):

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from spadework.values.finding import Evidence, Found
-from spadework.values.judging import Conflict, Quality, Round, Shortfall
+from spadework.values.judging import Conflict, CoverageState, Quality, Round, Shortfall
 from spadework.values.value import Value
 
 Verdict = Literal["supported", "contradicted", "unsupported", "could not check"]
@@ -41,6 +41,13 @@ class Report(Value):
 
     title: str
     sections: tuple[Section, ...] = ()
+
+    def heading_of(self, section: Section) -> str:
+        """What stands above a section. The only topic of a question is the question, which is not
+        said twice.
+        """
+        again = section.kind == "topic" and section.heading == self.title
+        return "" if again else section.heading
 
 
 class Citation(Value):
@@ -105,6 +112,11 @@ class CoveredTopic(Value):
     evidence: tuple[Evidence, ...] = ()
     gaps: tuple[str, ...] = ()
     quality: Quality | None = None
+
+    @property
+    def state(self) -> CoverageState:
+        """Answered, partly (something is quoted for it), or open."""
+        return "answered" if self.covered else "partly" if self.evidence else "open"
 
 
 class Result(Value):

@@ -198,7 +198,7 @@ def test_a_script_can_change_the_plan(notes: Path, tmp_path: Path) -> None:
     assert code == 0, err
     assert "There is no topic 9: the plan has 1." in err
     shown = [line for line in out.splitlines() if line.startswith((" ✓", " ~", " ✗"))]
-    assert [line.split()[-1] for line in shown] == ["is", "Winding"]
+    assert [line.split()[-1] for line in shown] == ["Quillon?", "Winding"]
 
 
 @pytest.mark.full

@@ -132,7 +132,7 @@ def full() -> Result:
             heading="Disagreements",
             kind="conflicts",
             sentences=(
-                Sentence(text="Meaning: the sources disagree (number)."),
+                Sentence(text="“Meaning”: the sources disagree (number)."),
                 Sentence(text="40 sluices", evidence_ids=("E2",)),
                 Sentence(text="52 sluices", evidence_ids=("E3",)),
             ),
@@ -140,7 +140,7 @@ def full() -> Result:
         Section(
             heading="Not found",
             kind="limits",
-            sentences=(Sentence(text="Prices: nothing was found."),),
+            sentences=(Sentence(text="“Prices” is open. Nothing was found."),),
         ),
         Section(
             heading="Problems",
@@ -181,9 +181,9 @@ EVERYWHERE = (
     ),
     *(
         "Disagreements",
-        "Meaning: the sources disagree",
+        "“Meaning”: the sources disagree",
         "Not found",
-        "Prices: nothing was found.",
+        "“Prices” is open. Nothing was found.",
         "Problems",
         "it answered 403.",
     ),
@@ -200,9 +200,9 @@ EVERYWHERE = (
 )
 #: What the drawn formats have besides: coverage and the quotes.
 DRAWN = (
-    "covered, 100 %",
-    "in part, 40 %",
-    "not found, 0 %",
+    "answered, 100 %",
+    "partly, 40 %",
+    "open, 0 %",
     "14 pages read, 3 cited",
     "There are 52 sluices.",
     "time limited",

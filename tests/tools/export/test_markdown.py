@@ -9,18 +9,26 @@ from lxml import html
 from markdown_it import MarkdownIt
 
 from spadework.tools.export.markdown import escaped, fragment_link
-from spadework.values import Result
-from tests.tools.export.results import EVERYWHERE, HOSTILE, HOSTILE_URLS, full, hostile, squeezed
+from spadework.values import Report, Result, Section, Sentence
+from tests.tools.export.results import (
+    EVERYWHERE,
+    HOSTILE,
+    HOSTILE_URLS,
+    full,
+    hostile,
+    result,
+    squeezed,
+)
 
 
-def rendered(result: Result) -> html.HtmlElement:
+def rendered(of: Result) -> html.HtmlElement:
     return html.document_fromstring(
-        "<div>" + MarkdownIt("commonmark", {"html": True}).render(result.report) + "</div>"
+        "<div>" + MarkdownIt("commonmark", {"html": True}).render(of.report) + "</div>"
     )
 
 
-def assert_harmless(result: Result) -> None:
-    page = rendered(result)
+def assert_harmless(of: Result) -> None:
+    page = rendered(of)
     elements = [element for element in page.iter() if isinstance(element.tag, str)]
     assert {element.tag for element in elements} <= {
         "html",
@@ -38,7 +46,8 @@ def assert_harmless(result: Result) -> None:
     }
     assert {name for element in elements for name in element.attrib} <= {"href", "class"}
     assert page.xpath("//comment()") == []
-    assert len(list(page.iter("h1", "h2"))) == 1 + len(result.document.sections) + 1
+    headings = [s for s in of.document.sections if of.document.heading_of(s)]
+    assert len(list(page.iter("h1", "h2"))) == 1 + len(headings) + 1
     for link in page.iter("a"):
         assert link.get("href").startswith(("https://", "http://", "library://"))
 
@@ -46,6 +55,18 @@ def assert_harmless(result: Result) -> None:
 def test_everything_of_the_report_stands_in_it() -> None:
     text = squeezed(rendered(full()).text_content() + full().report)
     assert [part for part in EVERYWHERE if squeezed(part) not in text] == []
+
+
+def test_the_only_topic_of_a_question_is_not_said_twice() -> None:
+    document = Report(
+        title="Limits",
+        sections=(
+            Section(heading="Limits", sentences=(Sentence(text="None are known."),)),
+            Section(heading="Limits", kind="limits", sentences=(Sentence(text="One page."),)),
+        ),
+    )
+    page = rendered(result(document, (), ()))
+    assert [heading.text_content() for heading in page.iter("h1", "h2")] == ["Limits", "Limits"]
 
 
 @pytest.mark.parametrize("url", HOSTILE_URLS)

@@ -142,3 +142,24 @@ def test_every_language_has_every_kind() -> None:
 def test_words_of_a_cue_are_whole_where_words_stand_apart() -> None:
     assert not language("en").cues["why"].search("Whyalla and its pearls")
     assert language("en").cues["define"].search("what’s  a monad")
+
+
+NEWS = {
+    "en": ("What is the latest news about Oslo?", "How do I install Docker?"),
+    "de": ("Was sind die neuesten Nachrichten aus Oslo?", "Wie installiere ich Docker?"),
+    "fr": ("Quelles sont les dernières nouvelles d’Oslo ?", "Comment installer Docker ?"),
+    "es": ("¿Cuáles son las últimas noticias de Oslo?", "¿Cómo puedo instalar Docker?"),
+    "it": ("Quali sono le ultime notizie su Oslo?", "Come si installa Docker?"),
+    "nl": ("Wat is het laatste nieuws over Oslo?", "Hoe installeer ik Docker?"),
+    "pt": ("Quais são as últimas notícias de Oslo?", "Como instalar o Docker?"),
+    "ru": ("Какие последние новости из Осло?", "Как установить Docker?"),
+    "ja": ("オスロの最新ニュースは？", "Dockerをインストールするには？"),
+    "zh": ("奥斯陆的最新消息是什么？", "如何安装Docker？"),
+}
+
+
+@pytest.mark.parametrize("code", codes())
+def test_a_question_for_what_is_new_is_told_from_others(code: str) -> None:
+    new, other = NEWS[code]
+    latest = language(code).latest
+    assert (bool(latest.search(new)), bool(latest.search(other))) == (True, False)

@@ -1,222 +1,148 @@
-"""What a question asks, read from its words: its parts, the type of each, and what each is
-about.
+"""What a question asks, read from its words: its parts, the kind of each and what would answer it.
+A kind that is not sure is not claimed.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
-from spadework.tools.rank import STOP_WORDS
-from spadework.values import QuestionType
+from spadework.agents.extractive.cues import cues_in
+from spadework.agents.extractive.weights import weighed, weights
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language
+from spadework.values import Expected, QuestionType
+
+#: From this probability on the kind of a question is sure.
+SURE = 0.6
+#: Kinds of questions as the classifier tells them, with their type and what answers them.
+_KINDS: dict[str, tuple[QuestionType, Expected]] = {
+    "fact": ("fact", "open"),
+    "count": ("fact", "number"),
+    "definition": ("what", "definition"),
+    "howto": ("howto", "steps"),
+    "list": ("general", "items"),
+    "comparison": ("compare", "both sides"),
+}
+#: What a question for a fact expects, by the first of its cues.
+_FACTS: tuple[tuple[str, Expected], ...] = (
+    ("count", "number"),
+    ("date", "date"),
+    ("who", "name"),
+    ("measure", "number"),
+)
+_NAME = re.compile(
+    r"[A-Z0-9][\w'’.-]*[\w](?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*[A-Z0-9][\w'’.-]*\w)*"
+)
+_QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
+_WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One part of a question. `subject` is what it is about (for howto a verb phrase), `other` the
-    second of a comparison, or the one facet that is asked for.
+    """One part of a question; `type` is "general" and `expects` "open" where its kind is not
+    `sure`. `sides` are the two things of a comparison.
     """
 
-    type: QuestionType
-    subject: str
-    other: str = ""
-
-
-_WHO = r"(?:i|we|you|one|people|somebody|someone)"
-#: Patterns of a part, first match wins; the groups are the subject and, for a comparison, the
-#: other.
-_PATTERNS: tuple[tuple[QuestionType, str], ...] = (
-    (
-        "compare",
-        r"(?:please )?(?:compare|contrast) (.+?) (?:and|with|to|against|vs\.?|versus) (.+)",
-    ),
-    (
-        "compare",
-        r"(?:what(?:'s| is| are) )?(?:the )?(?:main |key )?differences? between (.+?) and (.+)",
-    ),
-    ("compare", r"how (?:does|do|is|are) (.+?) (?:compare (?:to|with)|differ(?:ent)? from) (.+)"),
-    ("compare", r"(.+?) (?:vs\.?|versus) (.+)"),
-    (
-        "compare",
-        (
-            rf"when (?:should|do|would|can) {_WHO} (?:use|choose|prefer) (.+?) (?:instead of|rather"
-            r" than|over) (.+)"
-        ),
-    ),
-    (
-        "latest",
-        (
-            r"(?:what(?:'s| is| are) )?(?:the )?(?:latest|newest|most recent|current)(?: news|"
-            r" state| status)? (?:about|on|of|in|for) (.+)"
-        ),
-    ),
-    (
-        "latest",
-        r"what(?:'s| is| has)(?: been)? (?:new|happening|happened) (?:about|on|in|with|to) (.+)",
-    ),
-    (
-        "evaluate",
-        (
-            r"(?:what (?:is|are) )?(?:the )?(?:pros and cons|advantages and disadvantages|strengths"
-            r" and weaknesses) of (.+)"
-        ),
-    ),
-    ("evaluate", rf"should {_WHO} (?:use|buy|choose|learn|adopt|pick) (.+)"),
-    ("evaluate", r"(?:is|are) (.+?) (?:any )?(?:good|worth .*|safe|reliable|recommended|better.*)"),
-    ("evaluate", r"(?:what|which)(?: is| are)? (?:the )?best (.+)"),
-    (
-        "howto",
-        (
-            rf"how (?:do|can|should|would|could|to|does|might)(?: {_WHO})?(?:"
-            r" (?:best|properly|safely))? (.+)"
-        ),
-    ),
-    ("howto", r"(?:what are )?(?:the )?(?:best way|steps|instructions) to (.+)"),
-    (
-        "fact",
-        (
-            r"((?:who|when|where|how (?:many|much|long|old|far|tall|high|big|often)|(?:in"
-            r" )?(?:what|which) (?:year|date|day|city|country)) .+)"
-        ),
-    ),
-    ("fact", r"((?:what|which) (?:is|are|was|were) (?:it|they|this|that|these|those) \S+.*)"),
-    ("why", r"why (?:is|are|was|were|do|does|did|has|have|can|should) (.+)"),
-    ("why", r"why (.+)"),
-    ("why", r"(?:what (?:are|is|were|was) )?(?:the )?(?:causes?|reasons?) (?:of|for|behind) (.+)"),
-    ("why", r"what (?:causes|caused) (.+)"),
-    ("list", r"(?:list|name|enumerate)(?: (?:all|some|the))* (.+)"),
-    (
-        "list",
-        (
-            r"(?:what|which) (?:are|were) (?:the )?(?:main |different |various |major"
-            r" )*((?:types|kinds|sorts|varieties|examples) of .+)"
-        ),
-    ),
-    ("what", r"what (?:do|does|did) (.+?) (?:do|mean|offer|provide)"),
-    (
-        "what",
-        (
-            r"(?:what(?:'s| is| are| was| were)|define|explain|describe|tell me about|introduce)(?:"
-            r" me| us)?(?: (?:an?|the))? (.+)"
-        ),
-    ),
-)
-#: A later part that only asks one more thing of the same subject.
-_WHEN_TO_USE = re.compile(
-    rf"when (?:should|do|would|can) {_WHO} (?:use|choose|need|prefer)|(?:its|the) use cases|what is"
-    r" it (?:good|used) for",
-    re.IGNORECASE,
-)
-#: Questions for one facet of their subject, by the facet.
-_ONE_FACET = {
-    "usecases": re.compile(
-        rf"when (?:should|do|would|can) {_WHO} (?:use|choose|need|prefer) (?!it\b|them\b)(?:an?"
-        r" |the )?"
-        r"((?:(?! instead of | rather than | over ).)+)",
-        re.IGNORECASE,
-    ),
-    "pitfalls": re.compile(
-        r"(?:what (?:is|are) )?(?:the )?(?:most )?(?:common |typical |usual"
-        r" )?(?:pitfalls|mistakes|drawbacks) (?:of|with|in|when) "
-        r"((?!it\b|them\b).+)",
-        re.IGNORECASE,
-    ),
-}
-#: How a question begins that bids to tell something.
-_BIDDING = re.compile(
-    r"^(?:please )?(?:briefly )?(?:give|provide|discuss|outline|state|narrate|summari[sz]e)(?: me|"
-    r" us)? (?=\w)",
-    re.IGNORECASE,
-)
-#: Something that is pointed to: "this novel". Times and ways are known without being named.
-_POINTS = re.compile(r"\b(?:this|these)\s+([\w'’-]+)", re.IGNORECASE)
-# fmt: off
-_KNOWN = frozenset((
-    "year", "month", "week", "weekend", "day", "days", "morning", "evening", "century", "decade",
-    "season", "time", "times", "way", "kind", "sort", "type", "case", "moment",
-))
-# fmt: on
-_PRONOUN = re.compile(r"\b(?:it|them|they|this|that|these|those)\b", re.IGNORECASE)
-#: The question word of a fact with its verb: "who invented", "when was", "how many people live in".
-_ASKS = re.compile(
-    r"^(?:how (?:many|much) \w+ (?:\w+ (?:in|on|at) )?|\w+ \w+ )(?:is |are |was |were )?",
-    re.IGNORECASE,
-)
-#: "When was X founded": the participle at the end is asked about X.
-_PASSIVE, _DONE = (
-    re.compile(r"\w+ (?:is|are|was|were|did|does|do) ", re.IGNORECASE),
-    re.compile(r"(?<=\w) [a-z]+$"),
-)
-_PARTS = re.compile(
-    r"\?\s+|;\s+|,?\s+and\s+(?=(?:how|what|when|why|who|where|which|should)\b)|,\s+(?=(?:how|what|when|why|who|where|which)\b)",
-    re.IGNORECASE,
-)
+    text: str
+    type: QuestionType = "general"
+    expects: Expected = "open"
+    sides: tuple[str, ...] = ()
+    sure: bool = False
 
 
 def parts(question: str) -> list[Asked]:
-    """The parts of a question, pronouns replaced by the subject of the part before; at least
-    one.
+    """The parts of a question; at least one.
+
+    It is parted only where every later part takes up the first by a pronoun, which is replaced by
+    what the first is about: what stands in no part for itself would be lost.
     """
-    found: list[Asked] = []
-    for text in filter(
-        None, (part.strip(" ?.!\n\t") for part in _PARTS.split(" ".join(question.split())))
-    ):
-        if found and _WHEN_TO_USE.match(text):
-            found.append(Asked("evaluate", found[0].subject, "usecases"))
+    whole = " ".join(question.split())
+    spoken = language(language_of(whole) or "en")
+    split = spoken.joins.split(whole)
+    texts = [text.strip(" ?.!;,") for text in split if text.strip(" ?.!;,")]
+    about = subject_of(texts[0]) if texts else ""
+    later = [with_subject(text, about) for text in texts[1:]]
+    if not later or any(text == old for text, old in zip(later, texts[1:], strict=True)):
+        return [read(whole)]
+    return [read(_as_question(text)) for text in (texts[0], *later)]
+
+
+def _as_question(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}?"
+
+
+def read(text: str) -> Asked:
+    """A question of one part with its kind, where that is sure."""
+    code = language_of(text) or "en"
+    found = cues_in(text, code)
+    kind, likely = kind_of({str(cue): 1.0 for cue in found})
+    if likely < SURE:
+        return Asked(text)
+    type_, expects = _KINDS[kind]
+    if kind == "fact":
+        expects = next((answer for cue, answer in _FACTS if cue in found), "open")
+    sides = sides_of(text, code) if kind == "comparison" else ()
+    if kind == "comparison" and not sides:
+        return Asked(text)
+    return Asked(text, type_, expects, sides, sure=True)
+
+
+def kind_of(cues: dict[str, float]) -> tuple[str, float]:
+    """The likeliest kind of a question with these cues, and its probability (softmax)."""
+    scores = {kind: weighed(cues, by) + by.get("bias", 0.0) for kind, by in weights().kind.items()}
+    raised = {kind: math.exp(score - max(scores.values())) for kind, score in scores.items()}
+    best = max(raised, key=lambda kind: raised[kind])
+    return best, raised[best] / math.fsum(raised.values())
+
+
+def sides_of(text: str, code: str) -> tuple[str, ...]:
+    """The two things that a question compares, as it names them, or ()."""
+    for pattern in language(code).sides:
+        if match := pattern.search(text.strip(" ?.!")):
+            return tuple(side.strip(" ,") for side in match.groups())
+    return ()
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a question: runs of capitalised words after its first, which is often a question
+    word, and what stands in quotes.
+    """
+    named = (match.group() for match in _NAME.finditer(text) if match.start() > 0)
+    return list(dict.fromkeys([*_QUOTED.findall(text), *named]))
+
+
+def subject_of(text: str) -> str:
+    """What a question is about: its first name, else its longest run of words that are no function
+    words, of equal ones the last: "invented" stands before what was invented.
+    """
+    if named := names_in(text):
+        return named[0]
+    found = reversed(runs(text))
+    return max(found, key=lambda run: len(run.split()), default=text.strip(" ?"))
+
+
+def runs(text: str) -> list[str]:
+    """The runs of neighbouring words of a text that are no function words, as they are written."""
+    stop = language(language_of(text) or "en").stop
+    found: list[str] = []
+    last = -2
+    for n, match in enumerate(_WORD.finditer(text)):
+        if match.group().casefold() in stop:
             continue
-        if one := next(
-            (
-                Asked("evaluate", m.group(1), facet)
-                for facet, asks in _ONE_FACET.items()
-                if (m := asks.fullmatch(text))
-            ),
-            None,
-        ):
-            found.append(one)
-            continue
-        part = _part(text)
-        if found:
-            subject = with_subject(part.subject, _about(found[0]))
-            # A question for a fact is its own topic's name.
-            part = Asked(
-                part.type,
-                subject[:1].upper() + subject[1:] if part.type == "fact" else subject,
-                part.other,
-            )
-        found.append(part)
-    return found or [Asked("general", question.strip())]
-
-
-def _about(part: Asked) -> str:
-    """What a part is about: its subject; of a question for a fact, whose subject is the question
-    itself, what follows its verb.
-    """
-    if part.type != "fact":
-        return part.subject
-    about = _ASKS.sub("", part.subject)
-    return _DONE.sub("", about) if _PASSIVE.match(part.subject) else about
-
-
-def left_open(question: str) -> str:
-    """What a question points to without having said which it is, such as "this novel"; "" where it
-    is all said.
-    """
-    low = question.lower()
-    for match in _POINTS.finditer(question):
-        what = match.group(1).lower()
-        if what not in STOP_WORDS and what not in _KNOWN and what not in low[: match.start()]:
-            return match.group()
-    return ""
+        if last == n - 1 and found:
+            found[-1] = f"{found[-1]} {match.group()}"
+        else:
+            found.append(match.group())
+        last = n
+    return found
 
 
 def with_subject(text: str, subject: str) -> str:
     """The text with its pronouns replaced by `subject`."""
-    return _PRONOUN.sub(lambda _: subject, text) if subject else text
-
-
-def _part(text: str) -> Asked:
-    for kind, pattern in _PATTERNS:
-        if match := re.fullmatch(pattern, text, re.IGNORECASE):
-            subject, *other = (group.strip(" ,'\"") for group in match.groups())
-            return Asked(kind, subject, other[0] if other else "")
-    return Asked("general", _BIDDING.sub("", text))
+    spoken = language(language_of(text) or "en")
+    if not subject or not spoken.pronouns:
+        return text
+    words = "|".join(map(re.escape, spoken.pronouns))
+    return re.sub(rf"\b(?:{words})\b", lambda _: subject, text, flags=re.IGNORECASE)

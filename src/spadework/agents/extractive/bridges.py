@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spadework.agents.extractive.lead import names_in
+from spadework.agents.extractive.asked import names_in
 from spadework.agents.extractive.material import brings_material
 from spadework.agents.shown import Shown
 from spadework.tools.facts import stems
@@ -43,8 +43,9 @@ _OTHER_SIDE = {
 #: A thing described by what it is to another one: "the director of X", "X's mother", "the film
 #: whose director", "has the director".
 _RELATION = re.compile(
-    r"\b[a-z][\w-]+ of (?:[a-z]+ ){0,2}[\"“A-Z0-9]|\w['’]s [a-z]|\bwhose\b|\b(?:has|have|had) the"
-    r" [a-z]+\b"
+    r"\b[a-z][\w-]+ of (?:[a-z]+ ){0,2}[\"“A-Z0-9]"
+    r"|(?<![\w'’])(?!(?i:what|who|where|when|how|why|it|that|here|there)['’])[\w.-]+['’]s [a-z]"
+    r"|\bwhose\b|\b(?:has|have|had) the [a-z]+\b"
 )
 _NAME = re.compile(
     r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*"

@@ -1,97 +1,75 @@
-"""The lead without a model: topics from the type of the question, and from what a first broad
-search brings.
-"""
+"""The lead without a model: the question under its own words, part by part, and the names in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
-from spadework.agents.extractive.asked import Asked, parts, with_subject
-from spadework.agents.extractive.facets import facets
+from spadework.agents.extractive.asked import Asked, names_in, parts, runs, subject_of, with_subject
 from spadework.agents.extractive.material import brings_material, topics_of
+from spadework.tools.facts import stems
 from spadework.tools.rank import query_terms
-from spadework.tools.select import bare
-from spadework.values import (
-    Complexity,
-    Freshness,
-    Hit,
-    Plan,
-    Query,
-    QueryKind,
-    Question,
-    QuestionType,
-    Topic,
-)
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language
+from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
-#: The facets that each type of question requires (S3).
-REQUIRED: dict[QuestionType, tuple[str, ...]] = {
-    "what": ("definition", "features", "usecases", "examples"),
-    "howto": ("tools", "steps", "examples", "pitfalls"),
-    "why": ("causes", "mechanism"),
-    "fact": ("fact",),
-    "latest": ("timeline", "current", "positions"),
-    "list": ("items", "overview"),
-    "evaluate": ("strengths", "pitfalls", "alternatives", "usecases"),
-    "general": ("overview",),
-}
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: Topics of a plain question that come from the key phrases of the first search, and the different
-#: titles that must share such a phrase.
-MOST_PHRASES, LEAST_TITLES = 3, 3
-
+#: The first hits by whose titles it is told what a question is about.
+FIRST_HITS = 5
 #: A follow-up with no more terms than this and no name in it is about what the question before was
 #: about.
 FEW_TERMS = 3
-
-_TO_USE = re.compile(
-    r"(?:use|install|set up(?! an? | the | my )|start with|get started with|work with) (.+?)(?:"
-    r" (?:to|for) [a-z]+(?:ing\b.*| .*))?",
-    re.IGNORECASE,
-)
-#: Types of questions whose subject is a whole sentence: what they are about are the names in it.
-_BY_NAME = ("fact", "general", "why", "list", "latest")
-_NAME = re.compile(
-    r"[A-Z0-9][\w'’.-]*[\w](?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*[A-Z0-9][\w'’.-]*\w)*"
-)
 _WORD = re.compile(r"[^\W\d_][\w'-]+")
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """The plan of a question. `hits` of a first broad search give a plain question its topics, and
-    every topic its synonyms.
-    """
+    """The plan of a question; `hits` of a first broad search tell what it is about."""
     if brings_material(question.text):
-        made = tuple(topics_of(question))
-        about = tuple(topic.name for topic in made[1:])
-        return Plan(
-            question=question.text,
-            question_type="list",
-            complexity="complex",
-            subjects=about,
-            topics=made,
-        )
-    asked = parts(in_context(question))
-    topics = {topic.question: topic for part in asked for topic in _topics(part, hits)}
-    # What several parts ask for ends with the examples: how something is used is told before.
-    if len(asked) > 1:
-        topics = dict(
-            sorted(topics.items(), key=lambda item: item[1].name.startswith("Examples of "))
-        )
-    kept = tuple(
-        _with_original(topic, in_context(question)) if n == 0 else topic
-        for n, topic in enumerate(topics.values())
-    )[:MOST_TOPICS]
-    complexity: Complexity = "simple" if len(kept) == 1 else "moderate"
-    freshness: Freshness = "now" if any(part.type == "latest" for part in asked) else "any"
+        return _of_material(question)
+    asked = parts(in_context(question))[:MOST_TOPICS]
+    topics = tuple(_topic(part, hits) for part in asked)
+    if len(topics) > 1:
+        whole = Query(text=question.text)
+        first = topics[0].model_copy(update={"queries": (whole, *topics[0].queries)[:MOST_QUERIES]})
+        topics = (first, *topics[1:])
+    complexity: Complexity = "simple" if len(topics) == 1 else "moderate"
+    spoken = language(language_of(question.text) or "en")
     return Plan(
         question=question.text,
         question_type=asked[0].type,
         complexity=complexity,
-        freshness=freshness,
-        subjects=subjects(asked),
-        topics=kept,
+        freshness="now" if spoken.latest.search(question.text) else "any",
+        language=spoken.code,
+        subjects=subjects(asked, hits),
+        topics=topics,
+    )
+
+
+def _of_material(question: Question) -> Plan:
+    made = tuple(topics_of(question))
+    about = tuple(topic.name for topic in made[1:])
+    return Plan(
+        question=question.text,
+        question_type="list",
+        complexity="complex",
+        subjects=about,
+        topics=made,
+    )
+
+
+def _topic(part: Asked, hits: Sequence[Hit]) -> Topic:
+    """The topic of a part, searched under its own words, each side of a comparison, and each name
+    alone, which finds their own pages.
+    """
+    names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
+    texts = dict.fromkeys([part.text, *part.sides, *names])
+    queries = [Query(text=text, kind="broad" if n else "original") for n, text in enumerate(texts)]
+    return Topic(
+        name=part.text.strip(),
+        question=part.text,
+        expects=part.expects,
+        must_cover=part.sides,
+        queries=tuple(queries[:MOST_QUERIES]),
     )
 
 
@@ -101,7 +79,7 @@ def in_context(question: Question) -> str:
     """
     if not question.earlier:
         return question.text
-    about = " and ".join(subjects(parts(question.earlier[-1])))
+    about = subject_of(question.earlier[-1])
     replaced = with_subject(question.text, about)
     alone = (
         replaced == question.text
@@ -111,70 +89,27 @@ def in_context(question: Question) -> str:
     return f"{question.text.rstrip(' ?')} ({about})?" if alone and about else replaced
 
 
-def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """What the question is about: the subjects of its parts, each once; of a plain question or a
-    fact the names in it.
+def subjects(asked: Sequence[Asked], hits: Sequence[Hit] = ()) -> tuple[str, ...]:
+    """What the question is about: the sides of a comparison; else of each part the name, or run of
+    words, that the titles of the first hits hold most often.
     """
     found: list[str] = []
     for part in asked:
-        if part.type in _BY_NAME and (names := names_in(part.subject)):
-            found += names
-        else:
-            found += [part.subject, part.other] if part.type == "compare" else [part.subject]
-    return tuple(
-        dict.fromkeys(
-            m.group(1) if (m := _TO_USE.fullmatch(name)) else name for name in found if name
-        )
-    )
+        found += part.sides or _told_by(part.text, hits)
+    return tuple(dict.fromkeys(found))
 
 
-def names_in(text: str) -> list[str]:
-    """The names in a question: runs of capitalised words after its first, which is often a question
-    word, and what stands in quotes.
-    """
-    quoted = re.findall(r"[\"“]([^\"”]{2,80})[\"”]", text)
-    return list(
-        dict.fromkeys(
-            [*quoted, *(match.group() for match in _NAME.finditer(text) if match.start() > 0)]
-        )
-    )
-
-
-def _topics(part: Asked, hits: Sequence[Hit]) -> list[Topic]:
-    table = facets()
-    if part.type == "compare":
-        sides = [table["subject"].topic(part.subject), table["subject"].topic(part.other)]
-        both = f"{part.subject} and {part.other}"
-        return [
-            *sides,
-            table["differences"].topic(part.subject, part.other),
-            table["usecases"].topic(both),
-        ]
-    if part.type == "evaluate" and part.other:
-        return [table[part.other].topic(part.subject)]
-    if part.type == "howto" and (use := _TO_USE.fullmatch(part.subject)):
-        return [table[key].topic(use.group(1)) for key in ("install", "use", "examples")]
-    topics = [
-        _also_by_name(table[key].topic(part.subject), part, hits) for key in REQUIRED[part.type]
+def _told_by(text: str, hits: Sequence[Hit]) -> list[str]:
+    """The names of a question, else its most telling run of words."""
+    if named := names_in(text):
+        return named
+    titles = [stems(hit.title) for hit in hits[:FIRST_HITS]]
+    told = [
+        (sum(bool(stems(run) & title) for title in titles), -n, run)
+        for n, run in enumerate(runs(text))
     ]
-    if part.type == "howto":  # "examples of" does not go with a verb
-        topics = [
-            topic.model_copy(update={"name": topic.name.partition(" of ")[0]}) for topic in topics
-        ]
-    return topics + (_from_phrases(part.subject, hits) if part.type == "general" else [])
-
-
-def _also_by_name(topic: Topic, part: Asked, hits: Sequence[Hit]) -> Topic:
-    """A topic that names somebody or something is searched by each name, too: that finds their own
-    pages.
-    """
-    if part.type not in _BY_NAME:
-        return topic
-    names = [name for name in names_in(part.subject) if not _is_a_word(name, hits)]
-    named = tuple(Query(text=name, kind="broad") for name in names[: MOST_QUERIES - 1])
-    return topic.model_copy(
-        update={"queries": (*topic.queries[:1], *named, *topic.queries[1:])[:MOST_QUERIES]}
-    )
+    best = max(told, default=None)
+    return [best[2]] if best and best[0] else []
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
@@ -185,53 +120,3 @@ def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
         return False
     said = [word for hit in hits for word in _WORD.findall(hit.snippet)]
     return said.count(name.lower()) > said.count(name)
-
-
-def _with_original(topic: Topic, question: str) -> Topic:
-    """The first topic asks the question as it was put, too."""
-    own = tuple(q for q in topic.queries if q.text.lower() != question.strip(" ?").lower())
-    return topic.model_copy(
-        update={
-            "queries": (
-                Query(text=question),
-                *(q.model_copy(update={"kind": _kind(q)}) for q in own),
-            )[:MOST_QUERIES]
-        }
-    )
-
-
-def _kind(query: Query) -> QueryKind:
-    return "paraphrase" if query.kind == "original" else query.kind
-
-
-def _from_phrases(subject: str, hits: Sequence[Hit]) -> list[Topic]:
-    """Topics from the phrases that several titles and snippets of the first search share beside the
-    subject's own words.
-    """
-    own = set(query_terms(subject))
-    # The parts of one document bear one title, and are one voice.
-    titles: dict[str, set[str]] = {}
-    for hit in hits:
-        for phrase in _phrases(f"{bare(hit.title)}. {hit.snippet}", own):
-            titles.setdefault(phrase, set()).add(hit.title.casefold())
-    shared = sorted(
-        (phrase for phrase, of in titles.items() if len(of) >= LEAST_TITLES),
-        key=lambda phrase: (-len(titles[phrase]), phrase),
-    )
-    phrases = shared[:MOST_PHRASES]
-    return [
-        Topic(
-            name=phrase.capitalize(),
-            question=f"What is there to know about {phrase} with respect to {subject}?",
-            must_cover=(phrase,),
-            queries=(Query(text=f"{subject} {phrase}"), Query(text=phrase, kind="broad")),
-        )
-        for phrase in phrases
-    ]
-
-
-def _phrases(text: str, own: set[str]) -> list[str]:
-    """Pairs of neighbouring content words of a text that are not the subject's own."""
-    words = [word.lower() for word in _WORD.findall(text)]
-    content = set(query_terms(text)) - own
-    return [f"{a} {b}" for a, b in pairwise(words) if a in content and b in content and a != b]

@@ -104,7 +104,7 @@ def conflicts_view(result: Result) -> RenderableType:
     lines = []
     for conflict in result.conflicts:
         lines.append(
-            Text(f"{one_line(conflict.topic)}: the sources disagree ({conflict.kind}).", "bold")
+            Text(f"“{one_line(conflict.topic)}”: the sources disagree ({conflict.kind}).", "bold")
         )
         for side in conflict.sides:
             cited = "".join(

@@ -37,7 +37,8 @@ def to_docx(result: Result) -> bytes:
     document.add_paragraph(" · ".join(sheet.facts), style=_FACTS)
     _coverage(document, sheet.topics)
     for chapter in sheet.chapters:
-        _say(document.add_paragraph(style="Heading 1"), chapter.heading)
+        if chapter.heading:
+            _say(document.add_paragraph(style="Heading 1"), chapter.heading)
         for block in chapter.blocks:
             _block(document, block)
     if sheet.sources:

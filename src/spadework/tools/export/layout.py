@@ -20,7 +20,6 @@ from spadework.tools.export.sheet import (
     Run,
     Said,
     Sheet,
-    State,
 )
 from spadework.tools.inline import scan
 from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
@@ -81,6 +80,7 @@ class _Layout:
     """The numbering of one report: its cited sources by URL, its cards by source and quotes."""
 
     def __init__(self, result: Result) -> None:
+        self.report = result.document
         self.ledger: Mapping[str, Evidence] = {
             e.id: e for topic in result.topics for e in topic.evidence
         }
@@ -114,7 +114,7 @@ class _Layout:
             else:
                 made.append(Block(kind, (said,), language))
             before = stands_with
-        return Chapter(runs(section.heading), section.kind, tuple(made))
+        return Chapter(runs(self.report.heading_of(section)), section.kind, tuple(made))
 
     def _said(self, sentence: Sentence) -> Said:
         text = (
@@ -173,12 +173,11 @@ def _web(url: str) -> str:
 
 
 def _proven(topic: CoveredTopic, result: Result) -> Proven:
-    state: State = "covered" if topic.covered else "in part" if topic.evidence else "not found"
     headings = [section.heading for section in result.document.sections]
     chapter = headings.index(topic.name) if topic.name in headings else None
     return Proven(
         runs(topic.name),
-        state,
+        topic.state,
         round(100 * min(1.0, max(0.0, topic.score))),
         len(topic.evidence),
         chapter,

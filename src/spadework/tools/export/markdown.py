@@ -41,7 +41,9 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
     numbers = {source.url: source.n for source in sources}
     parts = [f"# {escaped(report.title)}"]
     for section in report.sections:
-        parts += [f"## {escaped(section.heading)}", *_paragraphs(section, ledger, numbers)]
+        heading = report.heading_of(section)
+        above = [f"## {escaped(heading)}"] if heading else []
+        parts += [*above, *_paragraphs(section, ledger, numbers)]
     cited = {
         ledger[id_].url
         for s in report.sections

@@ -7,10 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from spadework.values import SectionKind
+from spadework.values import CoverageState, SectionKind
 
 BlockKind = Literal["paragraph", "items", "code"]
-State = Literal["covered", "in part", "not found"]
 
 
 class Run(NamedTuple):
@@ -94,7 +93,7 @@ class Proven:
     """How far a topic is proven. `chapter` is the index of its chapter, where it has one."""
 
     name: tuple[Run, ...]
-    state: State
+    state: CoverageState
     percent: int
     quotes: int
     chapter: int | None

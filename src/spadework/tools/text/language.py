@@ -47,6 +47,11 @@ class Language:
     negations: re.Pattern[str] = _NEVER
     other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    latest: re.Pattern[str] = _NEVER  # asks for what is new
+    leans: frozenset[str] = frozenset()  # a sentence that begins so needs the one before it
+    pronouns: frozenset[str] = frozenset()  # what stands for the subject in a later question
+    joins: re.Pattern[str] = _NEVER  # between the parts of a question
+    sides: tuple[re.Pattern[str], ...] = ()  # the two things that a question compares
 
 
 @lru_cache(maxsize=64)
@@ -72,15 +77,19 @@ def codes() -> tuple[str, ...]:
 
 def _made(code: str, table: dict[str, Any]) -> Language:
     spaced = not table.get("unspaced", False)
-    words = ("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters")
+    words = ("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns")
     made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in words}
+    made["leans"] = frozenset(each for each in table.pop("leans", []))
     months = enumerate(table.pop("months"), 1)
     return Language(
         code=code,
         months={name: str(n) for n, names in months for name in names.split()},
         numbers={w: n for n, names in table.pop("numbers").items() for w in names.split()},
         negations=_pattern(table.pop("negations"), spaced),
+        latest=_pattern(table.pop("latest", ["(?!)"]), spaced),
         cues={name: _pattern(cues, spaced) for name, cues in table.pop("cues").items()},
+        joins=re.compile(table.pop("joins", "(?!)"), re.IGNORECASE),
+        sides=tuple(re.compile(each, re.IGNORECASE) for each in table.pop("sides", ())),
         other_words={w: tuple(o.split()) for w, o in table.pop("other_words", {}).items()},
         **made,
         **table,

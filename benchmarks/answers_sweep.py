@@ -1,0 +1,397 @@
+"""Fits the weights of the judge without a model, and of the kinds of questions:
+`python benchmarks/answers_sweep.py DATA collect`, then `fit`, which prints what each part brings
+and writes `src/spadework/agents/extractive/weights.toml`.
+
+Only the *dev* half of `answers/questions.jsonl` is used. `collect` runs every question and keeps
+the passages that the judge was shown; `fit` weighs their candidates by a softmax over those of
+a question (the likelihood that a fact stands in the highest), cross-validated by question, and the
+claim that the answer is there by a logistic regression on what was chosen, out of fold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import multiprocessing
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from answers import left_out, questions
+from answers_figures import KINDS
+from answers_match import blocks, met
+from answers_web import english
+
+from spadework.agents import assessor
+from spadework.agents.extractive import judge
+from spadework.agents.extractive import weights as weighing
+from spadework.agents.extractive.asked import _KINDS
+from spadework.agents.extractive.candidates import Candidate
+from spadework.agents.extractive.cues import cues_in
+from spadework.agents.extractive.judge import Scored
+from spadework.agents.shown import Shown
+from spadework.sessions.research import research
+from spadework.settings import Settings
+
+Row = dict[str, Any]
+Array = np.ndarray
+FOLDS = 6
+#: Kinds that are asked like a fact, and those that are no kind of their own.
+SAME_KIND = {"row": "fact", "two-page": ""}
+WEIGHTS = Path(weighing.__file__).with_name("weights.toml")
+
+
+def shown_for(row: Row, sites: list[str], home: str) -> tuple[Row, str, list[Shown]]:
+    """The passages that the judge of a run is shown in its first round, of all topics."""
+    seen: list[tuple[str, list[Shown]]] = []
+    judged = assessor.extractive.assess
+
+    def watched(plan: Any, topic: Any, shown: Any, known: Any) -> Any:
+        seen.append((topic.question, list(shown)))
+        return judged(plan, topic, shown, known)
+
+    assessor.extractive.assess = watched
+    settings = Settings.load(
+        home=home,
+        search="library",
+        library=[Path(site) for site in sites],
+        search_cache_mb=0,
+        knowledge=False,
+        iterations=1,
+    )
+    try:
+        asyncio.run(research(row["question"], settings))
+    finally:
+        assessor.extractive.assess = judged
+    return row, seen[0][0] if seen else row["question"], [s for _, each in seen[:1] for s in each]
+
+
+def collect(options: argparse.Namespace) -> None:
+    """Run all questions of dev for one round, and keep what was shown."""
+    sites = english(options.data, options.work / "pages", left_out())
+    home = str(options.work / "home")
+    work = [(row, [str(s.resolve()) for s in sites], home) for row in questions("dev", False)]
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
+        done = pool.starmap(shown_for, work, chunksize=4)
+    (options.work / "shown.pkl").write_bytes(pickle.dumps(done))
+
+
+class Example:
+    """A question with its candidates: their features and which facts stand in each."""
+
+    def __init__(self, row: Row, question: str, shown: list[Shown]) -> None:
+        self.row = row
+        self.asked, ranked = judge.rank(row["question"] or question, "en", shown)
+        self.ranked = sorted(ranked, key=lambda s: -judge_rough(s))
+        self.names = list(self.ranked[0].features) if self.ranked else []
+        self.x = np.array([[s.features[n] for n in self.names] for s in self.ranked])
+        self.y = np.array([self._facts(s.candidate) for s in self.ranked], dtype=bool)
+
+    def _facts(self, one: Candidate) -> list[bool]:
+        found = blocks(quoted(one))
+        return [met(fact, found) for fact in self.row["facts"]]
+
+
+def judge_rough(one: Scored) -> float:
+    """An order that does not depend on the weights."""
+    return one.features["dense"]
+
+
+def quoted(one: Candidate) -> str:
+    """A candidate as the report would show it, without the sentence that introduces it: that is a
+    candidate of its own.
+    """
+    start = one.shown.start
+    parts = [one.shown.text[a - start : b - start] for a, b in one.spans]
+    if one.kind == "code":
+        return f"```\n{parts[0]}\n```"
+    marks = "- " if one.kind in ("item", "list") else ""
+    return "\n".join(f"{marks}{part}" for part in (*parts, one.text * (one.kind == "row")))
+
+
+def fit_ranking(
+    examples: list[Example], columns: list[int], ridge: float, turns: int = 250
+) -> Array:
+    """Weights of the standardised features: gradient ascent (Adam) on the log of the softmax share
+    of the candidates that hold a fact, each fact of a question weighing 1/sqrt(its facts).
+    """
+    data = []
+    for each in examples:
+        for n in range(each.y.shape[1] if len(each.x) else 0):
+            holds = each.y[:, n]
+            if holds.any() and holds.mean() < 0.5:
+                data.append((each.z[:, columns], holds, each.y.shape[1] ** -0.5))
+    weights = np.zeros(len(columns))
+    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    for turn in range(1, turns + 1):
+        slope = -ridge * weights
+        for x, holds, weight in data:
+            raised = np.exp(x @ weights - (x @ weights).max())
+            share, inside = raised / raised.sum(), raised[holds] / raised[holds].sum()
+            slope += weight * (x[holds].T @ inside - x.T @ share)
+        first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
+        step = first / (1 - 0.9**turn) / (np.sqrt(second / (1 - 0.99**turn)) + 1e-8)
+        weights += 0.05 * step
+    return weights
+
+
+def logistic(x: Array, y: Array, ridge: float) -> Array:
+    """Weights and bias (last) of a logistic regression, by Newton's method."""
+    rows = np.c_[x, np.ones(len(x))]
+    weights, penalty = np.zeros(rows.shape[1]), np.eye(rows.shape[1]) * ridge
+    penalty[-1, -1] = 1e-6
+    for _ in range(40):
+        p = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+        slope = rows.T @ (p - y) + penalty @ weights
+        curve = (rows * (p * (1 - p))[:, None]).T @ rows + penalty
+        weights -= np.linalg.solve(curve, slope)
+    return weights
+
+
+def chosen(each: Example, scores: Array, room: int) -> list[Scored]:
+    """What the judge would choose by these scores."""
+    made = [
+        Scored(s.candidate, s.parts, s.features, float(score))
+        for s, score in zip(each.ranked, scores, strict=True)
+    ]
+    lifted = sorted(judge._lifted(made), key=lambda s: -s.score)
+    return judge.choose(each.asked, lifted, room)
+
+
+def facts_in(each: Example, picked: list[Scored]) -> list[bool]:
+    """Which facts of a question stand in what was chosen."""
+    place = {id(s.candidate): n for n, s in enumerate(each.ranked)}
+    rows = [place[id(s.candidate)] for s in picked]
+    return list(each.y[rows].any(0)) if rows else [False] * len(each.row["facts"])
+
+
+def out_of_fold(examples: list[Example], columns: list[int], ridge: float) -> list[Array]:
+    """The scores of every question's candidates by weights fitted without it."""
+    scores: list[Array] = [np.zeros(0)] * len(examples)
+    known = [e for e in examples if e.row["answerable"] and len(e.x)]
+    for fold in range(FOLDS):
+        held = {id(e) for e in examples[fold::FOLDS]}
+        weights = fit_ranking([e for e in known if id(e) not in held], columns, ridge)
+        for n in range(fold, len(examples), FOLDS):
+            if len(examples[n].x):
+                scores[n] = examples[n].z[:, columns] @ weights
+    return scores
+
+
+def recall(examples: list[Example], scores: list[Array], room: int) -> float:
+    """The share of all facts that stand in what is chosen."""
+    found = [
+        fact
+        for each, own in zip(examples, scores, strict=True)
+        if each.row["answerable"] and len(each.x)
+        for fact in facts_in(each, chosen(each, own, room))
+    ]
+    return sum(found) / len(found)
+
+
+def holds_answer(row: Row, found: list[bool]) -> bool:
+    """As answers_figures.right says."""
+    share = sum(found) / len(found)
+    return bool(row["answerable"]) and (share == 1 or (len(found) > 2 and share >= 2 / 3))
+
+
+def fit(options: argparse.Namespace) -> None:
+    """Fit everything on what was collected, print the sweep, write the weights."""
+    examples = _examples(options)
+    names = examples[0].names
+    stacked = np.vstack([each.x for each in examples])
+    spread = stacked.std(0) + 1e-9
+    for each in examples:
+        each.z = (each.x - stacked.mean(0)) / spread
+    kept = _without_idle(examples, list(range(len(names))), names, options)
+    scores = out_of_fold(examples, kept, options.ridge)
+    _print_rooms(examples, scores)
+    known = [each for each in examples if each.row["answerable"]]
+    final = fit_ranking(known, kept, options.ridge) / spread[kept]
+    candidate = {names[n]: float(w) for n, w in zip(kept, final, strict=True)}
+    answered = _fit_answered(examples, scores, options)
+    _write(candidate, answered, _fit_kinds())
+
+
+def _examples(options: argparse.Namespace) -> list[Example]:
+    """The questions with their candidates; made again when what was shown is newer."""
+    shown, made = options.work / "shown.pkl", options.work / "examples.pkl"
+    if made.exists() and made.stat().st_mtime > shown.stat().st_mtime:
+        known: list[Example] = pickle.loads(made.read_bytes())
+        return known
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        work = pickle.loads(shown.read_bytes())
+        examples = [e for e in pool.starmap(Example, work, chunksize=4) if len(e.x)]
+    made.write_bytes(pickle.dumps(examples))
+    return examples
+
+
+def _rooms(examples: list[Example], scores: list[Array]) -> float:
+    return float(np.mean([recall(examples, scores, room) for room in (500, 1000, 1600)]))
+
+
+def _without_idle(
+    examples: list[Example], columns: list[int], names: list[str], options: argparse.Namespace
+) -> list[int]:
+    """The features without those that bring nothing: one after the other is left out, where what is
+    left is as good without it.
+    """
+    best = _rooms(examples, out_of_fold(examples, columns, options.ridge))
+    print(f"all {len(columns)} features: {best:.4f} of the facts (mean of three rooms)")
+    if not options.eliminate:
+        return columns
+    for column in list(columns):
+        fewer = [c for c in columns if c != column]
+        without = _rooms(examples, out_of_fold(examples, fewer, options.ridge))
+        gone = without >= best
+        print(
+            f"  without {names[column]:<16} {without:.4f}{'  left out' if gone else ''}", flush=True
+        )
+        if gone:
+            columns, best = fewer, without
+    return columns
+
+
+def _print_rooms(examples: list[Example], scores: list[Array]) -> None:
+    for room in (300, 500, 800, 1000, 1200, 1600, 2400):
+        print(f"  room for {room} characters: {recall(examples, scores, room):.3f}")
+    for kind in KINDS:
+        own = [(e, s) for e, s in zip(examples, scores, strict=True) if e.row["kind"] == kind]
+        if any(e.row["answerable"] for e, _ in own):
+            print(f"  {kind}: {recall([e for e, _ in own], [s for _, s in own], 1200):.3f} at 1200")
+
+
+def _fit_answered(
+    examples: list[Example], scores: list[Array], options: argparse.Namespace
+) -> dict[str, float]:
+    found, right = [], []
+    for each, own in zip(examples, scores, strict=True):
+        room = weighing.weights().room
+        picked = chosen(each, own, room)
+        order = sorted(
+            (
+                Scored(s.candidate, s.parts, s.features, float(v))
+                for s, v in zip(each.ranked, own, strict=True)
+            ),
+            key=lambda s: -s.score,
+        )
+        found.append(judge.told(each.asked, order, picked))
+        right.append(holds_answer(each.row, facts_in(each, picked)))
+    names = sorted({name for each in found for name in each})
+    x = np.array([[each.get(name, 0.0) for name in names] for each in found])
+    y = np.array(right, dtype=float)
+    spread = x.std(0) + 1e-9
+    z = (x - x.mean(0)) / spread
+    p = np.zeros(len(y))
+    for turn in range(5):
+        order = np.random.default_rng(turn).permutation(len(y))
+        for fold in range(FOLDS):
+            held = order[fold::FOLDS]
+            rest = np.setdiff1d(order, held)
+            w = logistic(z[rest], y[rest], options.answered_ridge)
+            p[held] += 1 / (1 + np.exp(-(z[held] @ w[:-1] + w[-1]))) / 5
+    _print_claims(p, y)
+    w = logistic(z, y, options.answered_ridge)
+    weights = {name: float(v) for name, v in zip(names, w[:-1] / spread, strict=True)}
+    weights["bias"] = float(w[-1] - (w[:-1] * x.mean(0) / spread).sum())
+    return weights
+
+
+def _print_claims(p: Array, y: Array) -> None:
+    better = (p[y == 1][:, None] > p[y == 0]).mean()
+    print(
+        f"answered: {y.sum():.0f} of {len(y)} hold it; AUC {better:.3f}, "
+        f"Brier {((p - y) ** 2).mean():.3f}"
+    )
+    for least in (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9):
+        claimed = p >= least
+        if claimed.any():
+            precision, share = y[claimed].mean(), y[claimed].sum() / y.sum()
+            print(
+                f"  p >= {least}: {claimed.sum()} claims, precision {precision:.2f}, "
+                f"recall {share:.2f}"
+            )
+
+
+def _fit_kinds() -> dict[str, dict[str, float]]:
+    """A softmax over kinds by the cues of a question, of all wordings in dev."""
+    asked = [
+        (text, SAME_KIND.get(row["kind"], row["kind"]))
+        for row in questions("dev", False)
+        for text in (row["question"], *row["paraphrases"])
+        if SAME_KIND.get(row["kind"], row["kind"])
+    ]
+    found = [cues_in(text, "en") for text, _ in asked]
+    names = sorted({str(cue) for each in found for cue in each})
+    x = np.array([[float(name in each) for name in names] + [1.0] for each in found])
+    kinds = list(_KINDS)
+    y = np.array([kinds.index(kind) for _, kind in asked])
+
+    def fitted(rows: Array) -> Array:
+        w = np.zeros((len(kinds), x.shape[1]))
+        for _ in range(1500):
+            raised = np.exp(x[rows] @ w.T)
+            p = raised / raised.sum(1, keepdims=True)
+            p[np.arange(len(rows)), y[rows]] -= 1
+            w -= 0.5 * (p.T @ x[rows] / len(rows) + 0.002 * w)
+        return w
+
+    told = np.zeros((len(y), len(kinds)))
+    for fold in range(FOLDS):
+        held = np.arange(fold, len(y), FOLDS)
+        w = fitted(np.setdiff1d(np.arange(len(y)), held))
+        raised = np.exp(x[held] @ w.T)
+        told[held] = raised / raised.sum(1, keepdims=True)
+    for sure in (0.5, 0.6, 0.7, 0.8):
+        known = told.max(1) >= sure
+        right = (told.argmax(1) == y)[known].mean()
+        print(
+            f"kinds: sure from {sure}: {known.mean():.2f} of the questions, "
+            f"{right:.2f} of them right"
+        )
+    w = fitted(np.arange(len(y)))
+    return {
+        kind: {name: float(v) for name, v in zip([*names, "bias"], w[n], strict=True)}
+        for n, kind in enumerate(kinds)
+    }
+
+
+def _write(
+    candidate: dict[str, float], answered: dict[str, float], kinds: dict[str, dict[str, float]]
+) -> None:
+    known = weighing.weights()
+    lines = [
+        "# Written by benchmarks/answers_sweep.py, which says how; the figures stand in",
+        "# benchmarks/README.md.",
+        *(f"{name} = {getattr(known, name)!r}" for name in ("beside", "covers", "same")),
+        *(f"{name} = {getattr(known, name)}" for name in ("fact_room", "room")),
+    ]
+    tables = {"candidate": candidate, "answered": answered}
+    tables |= {f"kind.{kind}": own for kind, own in kinds.items()}
+    for name, table in tables.items():
+        lines += ["", f"[{name}]", *(f"{key} = {value:.4f}" for key, value in table.items())]
+    WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{WEIGHTS.name} is written")
+
+
+def main() -> None:
+    """Collect or fit."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("step", choices=("collect", "fit"))
+    parser.add_argument("--work", type=Path, default=Path("build/answers"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--ridge", type=float, default=20.0)
+    parser.add_argument("--answered-ridge", type=float, default=30.0)
+    parser.add_argument("--eliminate", action="store_true", help="leave out what brings nothing")
+    options = parser.parse_args()
+    sys.setrecursionlimit(10_000)
+    collect(options) if options.step == "collect" else fit(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""What tells how well a candidate answers a question: one vector of numbers a candidate. The words
+that count are weighed by how rare they are in what was read; no number here is chosen by eye, what
+each counts stands in weights.toml.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from spadework.agents.extractive.candidates import Candidate
+from spadework.agents.extractive.cues import CUES, cues_in
+from spadework.tools.facts import names, numbers, spelled
+from spadework.tools.text.terms import terms
+
+Stems = frozenset[str]
+Vector = dict[str, float]
+
+#: A shorter text is a scrap, in characters.
+SHORT = 40
+
+
+@lru_cache(maxsize=60_000)
+def words(text: str, code: str) -> tuple[str, ...]:
+    """The stems of a text in order."""
+    return tuple(terms(text, code))
+
+
+def stems(text: str, code: str) -> Stems:
+    """The stems of a text, each once."""
+    return frozenset(words(text, code))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A candidate's stems: its own, those of title and headings above, and of what stands around
+    it.
+    """
+
+    own: Stems
+    title: Stems
+    heading: Stems
+    lead: Stems
+    beside: Stems
+    around: Stems
+
+    @classmethod
+    def of(cls, one: Candidate) -> Parts:
+        """The parts of a candidate, each by the language of its page."""
+        code = one.language
+        return cls(
+            stems(one.text, code),
+            stems(one.shown.page.title, code),
+            stems(one.shown.heading, code),
+            stems(one.lead, code),
+            stems(f"{one.before} {one.after}", code),
+            stems(one.around, code),
+        )
+
+    @property
+    def near(self) -> Stems:
+        """Its own words and those above it."""
+        return self.own | self.title | self.heading
+
+    @cached_property
+    def all(self) -> Stems:
+        """All that a reader of the page has before him with it."""
+        return self.near | self.lead | self.beside | self.around
+
+
+class Asked:
+    """The words of a question with what each weighs among the candidates, and its cues."""
+
+    def __init__(self, text: str, code: str, own: Sequence[Stems]) -> None:
+        self.text = text
+        self.order = tuple(dict.fromkeys(words(text, code)))
+        self.stems = frozenset(self.order)
+        holding = Counter(stem for each in own for stem in each & self.stems)
+        count = len(own)
+        self.idf = {s: math.log(1 + count / (holding[s] + 0.5)) for s in self.order}
+        self.total = math.fsum(self.idf.values()) or 1.0
+        self.rarest = max(self.idf.values(), default=1.0) or 1.0
+        self.cues = cues_in(text, code)
+        self.pairs = set(pairwise(self.order))
+        self.names, self.numbers = names(f"- {text}"), numbers(text)
+
+    def share(self, own: Iterable[str]) -> float:
+        """The share of the question's weight that some stems hold, 0..1."""
+        # Sets have no order that lasts, and plain sums of floats depend on one.
+        return math.fsum(self.idf[s] for s in self.stems.intersection(own)) / self.total
+
+    def heaviest(self, own: Iterable[str]) -> float:
+        """The weight of the rarest of the question's words among some stems, as a share of the
+        rarest of all.
+        """
+        return max((self.idf[s] for s in self.stems.intersection(own)), default=0.0) / self.rarest
+
+
+def vector(one: Candidate, parts: Parts, asked: Asked, rank: int) -> Vector:
+    """The features of a candidate on the page of `rank` (from 0), all about 0..1."""
+    own, last = asked.share(parts.own), stems(one.shown.heading.rsplit(" > ", 1)[-1], one.language)
+    order = words(one.text, one.language)
+    found = {
+        "own": own,
+        "near": asked.share(parts.near),
+        "all": asked.share(parts.all),
+        "title": asked.share(parts.title),
+        "dense": own / (1 + 0.15 * math.log(1 + len(parts.own))),
+        "title_fits": _fit(parts.title, asked),
+        "heading_fits": _fit(last, asked),
+        "lead": asked.share(parts.lead),
+        "beside": asked.share(parts.beside),
+        "pairs": len(asked.pairs.intersection(pairwise(order))) / max(1, len(asked.pairs)),
+        "rarest": asked.heaviest(parts.own),
+        "rank": 1 / (1 + rank),
+        "first_page": float(rank == 0),
+        "length": math.log(1 + len(one.text)) / 6,
+        "short": float(len(one.text) < SHORT),
+        "place": one.start / max(1, one.shown.page.chars),
+        "opens": float(one.opens),
+        **{kind: float(one.kind == kind) for kind in ("item", "list", "code", "row")},
+    }
+    return found | _expected(one, asked, found)
+
+
+def _fit(own: Stems, asked: Asked) -> float:
+    return len(own & asked.stems) / len(own) if own else 0.0
+
+
+def _expected(one: Candidate, asked: Asked, found: Mapping[str, float]) -> Vector:
+    """Whether a candidate looks like what the question's cues ask for."""
+    number = float(bool(numbers(one.text) - asked.numbers))
+    counted = max(number, float(bool(spelled(one.text))))
+    dated = float(any(len(n) == 4 and n[0] in "12" for n in numbers(one.text)))
+    named = float(bool(names(f"- {one.text}") - asked.names))
+    cue = {str(name): float(name in asked.cues) for name in CUES}
+    return {
+        "number": number,
+        "name": named,
+        "count_number": cue["count"] * counted,
+        "measure_number": cue["measure"] * number,
+        "date_date": cue["date"] * dated,
+        "who_name": cue["who"] * named,
+        "where_name": cue["where"] * named,
+        "define_opens": cue["define"] * found["opens"],
+        "define_title": cue["define"] * found["title_fits"],
+        "steps_code": cue["steps"] * found["code"],
+        "steps_item": cue["steps"] * found["item"],
+        "steps_lead": cue["steps"] * found["lead"],
+        "items_list": cue["items"] * found["list"],
+        "items_item": cue["items"] * found["item"],
+        "items_lead": cue["items"] * found["lead"],
+        "row_number": number * found["row"],
+    }

@@ -1,0 +1,196 @@
+"""The judge without a model: ranks what could be quoted for a question, chooses what to quote, and
+says how likely that holds the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from spadework.agents.extractive.candidates import Candidate, candidates
+from spadework.agents.extractive.features import Asked, Parts, Stems, Vector, stems, vector
+from spadework.agents.extractive.weights import probability, weighed, weights
+from spadework.agents.shown import Shown
+from spadework.tools.text.detect import language_of
+
+#: Candidates that are looked at closely, those that share most with the question; and that can be
+#: chosen.
+MOST_RANKED, MOST_CHOSEN_FROM = 250, 80
+#: How far a candidate reaches to those beside it on its page.
+BESIDE = 3
+#: From this share of the room on it counts as filled.
+FILLED = 0.93
+#: What was chosen is told by the first so many.
+FIRST = 5
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A candidate with its stems, its features and its score (higher is better; only differences
+    mean something).
+    """
+
+    candidate: Candidate
+    parts: Parts
+    features: Vector
+    score: float
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What would be quoted, best first, and how likely it holds the answer, 0..1; `features` say
+    why.
+    """
+
+    chosen: tuple[Scored, ...]
+    probability: float
+    features: Vector = field(default_factory=dict)
+
+
+def judged(question: str, shown: Sequence[Shown], room: int, said: Sequence[str] = ()) -> Opinion:
+    """The opinion on a question and the passages shown, for a report with `room` for so many
+    characters. What was `said` before is not said again.
+    """
+    code = language_of(question)
+    asked, ranked = rank(question, code, shown)
+    chosen = choose(asked, ranked, room, [stems(text, code or "en") for text in said])
+    if not chosen:
+        return Opinion((), 0.0)
+    found = told(asked, ranked, chosen)
+    return Opinion(tuple(chosen), probability(found, weights().answered), found)
+
+
+def rank(question: str, code: str, shown: Sequence[Shown]) -> tuple[Asked, list[Scored]]:
+    """The question as it is weighed, and the best candidates, best first."""
+    found = candidates(shown)
+    parts = [Parts.of(one) for one in found]
+    asked = Asked(question, code or _most_used(found), [each.own for each in parts])
+    ranks = _ranks(shown)
+    rough = sorted(
+        range(len(found)),
+        key=lambda n: -_rough(asked, parts[n], ranks[found[n].shown.page.url]),
+    )
+    kept = [(found[n], parts[n]) for n in rough[:MOST_RANKED]]
+    scored = []
+    for one, part in kept:
+        features = vector(one, part, asked, ranks[one.shown.page.url])
+        scored.append(Scored(one, part, features, weighed(features, weights().candidate)))
+    return asked, sorted(_lifted(scored), key=lambda s: -s.score)
+
+
+def _rough(asked: Asked, parts: Parts, rank: int) -> float:
+    return asked.share(parts.own) + 0.4 * asked.share(parts.all) + 0.3 / (1 + rank)
+
+
+def _most_used(found: Sequence[Candidate]) -> str:
+    """The language of most candidates: that of a question too short to tell."""
+    codes = [one.language for one in found]
+    return max(sorted(set(codes)), key=codes.count, default="en")
+
+
+def _ranks(shown: Sequence[Shown]) -> dict[str, int]:
+    """The place of every page among those shown: as the question under its own words found them,
+    then by fused score.
+    """
+    pages = {each.page.url: each.page for each in shown}
+
+    def place(url: str) -> tuple[float, float]:
+        own = [found.rank for found in pages[url].found_by if found.kind == "original"]
+        return min(own, default=math.inf), -pages[url].rrf
+
+    return {url: n for n, url in enumerate(sorted(pages, key=place))}
+
+
+def _lifted(scored: Sequence[Scored]) -> Iterator[Scored]:
+    """Every candidate with a part of what the best beside it on its page has more."""
+    order = sorted(
+        scored, key=lambda s: (s.candidate.shown.page.url, s.candidate.start, s.candidate.end)
+    )
+    for n, one in enumerate(order):
+        near = [
+            other.score
+            for other in order[max(0, n - BESIDE) : n + BESIDE + 1]
+            if other.candidate.shown.page.url == one.candidate.shown.page.url
+        ]
+        lift = weights().beside * max(0.0, max(near) - one.score)
+        yield Scored(one.candidate, one.parts, one.features, one.score + lift)
+
+
+def choose(
+    asked: Asked, ranked: Sequence[Scored], room: int, said: Sequence[Stems] = ()
+) -> list[Scored]:
+    """What to quote, greedily: the best, where words of the question that nothing chosen holds
+    count more, without what says the same again, until the room is filled.
+    """
+    # What shares no word with the question is about something else, unless nothing does.
+    near = [s for s in ranked if s.features["all"] > 0] or ranked
+    left, chosen = list(near[:MOST_CHOSEN_FROM]), list[Scored]()
+    held, before, used = set[str](), list(said), 0
+    while left and used < FILLED * room:
+        one = max(left, key=lambda s: s.score + _adds(asked, s, held) * bool(chosen))
+        left.remove(one)
+        size = len(one.candidate.text)
+        if (chosen and used + size > room) or _again(one, chosen, before):
+            continue
+        chosen.append(one)
+        before.append(one.parts.own)
+        held |= one.parts.near & asked.stems
+        used += size
+    return chosen
+
+
+def _adds(asked: Asked, one: Scored, held: set[str]) -> float:
+    return weights().covers * asked.share(one.parts.near - held)
+
+
+def _again(one: Scored, chosen: Sequence[Scored], said: Sequence[Stems]) -> bool:
+    """Whether a candidate stands in what is chosen, or says what was said. Another figure says
+    something else.
+    """
+    own, same = one.parts.own, weights().same
+    figures = {stem for stem in own if stem.isdecimal()}
+    return any(one.candidate.overlaps(other.candidate) for other in chosen) or any(
+        len(own & other) > same * min(len(own), len(other)) and figures <= other
+        for other in said
+        if other
+    )
+
+
+def told(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Vector:
+    """The features of what was chosen, by which it is told how likely it holds the answer."""
+    first, best = chosen[:FIRST], chosen[0]
+    scores = [s.score for s in ranked]
+    raised = [math.exp(score - scores[0]) for score in scores]
+    shares = [value / math.fsum(raised) for value in raised]
+    missing = [asked.heaviest(asked.stems - s.parts.all) for s in first]
+    found = {
+        "own": asked.share(best.parts.own),
+        "near": asked.share(best.parts.near),
+        "all": asked.share(best.parts.all),
+        "most_near": max(asked.share(s.parts.near) for s in first),
+        "most_all": max(asked.share(s.parts.all) for s in first),
+        "missing": missing[0],
+        "least_missing": min(missing),
+        "score": scores[0],
+        "ahead": scores[0] - scores[min(9, len(scores) - 1)],
+        "first_share": shares[0],
+        "three_shares": math.fsum(shares[:3]),
+        "spread": -math.fsum(p * math.log(p) for p in shares if p > 0) / 5,
+        "same_page": sum(s.candidate.shown.page.url == best.candidate.shown.page.url for s in first)
+        / len(first),
+        "title": best.features["title"],
+        "rank": best.features["rank"],
+        "words": len(asked.stems) / 10,
+        "weight": asked.total / 30,
+        "expected": max(_expected(s.features) for s in first[:2]),
+        "alone": 1 / len(chosen),
+    }
+    return found | {f"asks_{cue}": 1.0 for cue in asked.cues}
+
+
+def _expected(features: Vector) -> float:
+    """Whether a candidate looks like what the cues ask for."""
+    names = ("count_number", "measure_number", "date_date", "who_name", "where_name")
+    more = ("define_opens", "steps_code", "steps_item", "items_list")
+    return max(features[name] for name in (*names, *more))
