@@ -365,7 +365,7 @@ def _write(
     lines = [
         "# Written by benchmarks/answers_sweep.py, which says how; the figures stand in",
         "# benchmarks/README.md.",
-        *(f"{name} = {getattr(known, name)!r}" for name in ("beside", "covers", "same")),
+        *(f"{name} = {getattr(known, name)!r}" for name in ("beside", "covers", "next", "same")),
         *(f"{name} = {getattr(known, name)}" for name in ("fact_room", "room")),
     ]
     tables = {"candidate": candidate, "answered": answered}

@@ -13,6 +13,7 @@ from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.values import (
     Complexity,
+    Expected,
     Freshness,
     Hit,
     Plan,
@@ -46,6 +47,7 @@ class TopicAnswer(Visible):
 
     name: str
     question: str
+    expects: Expected = "open"
     must_cover: list[str] = at_most(MOST_ASPECTS)
     queries: list[QueryAnswer] = at_most(MOST_QUERIES)
 
@@ -114,6 +116,7 @@ def _topic(answer: TopicAnswer) -> Topic:
     return Topic(
         name=name,
         question=answer.question or name,
+        expects=answer.expects,
         must_cover=tuple(answer.must_cover),
         queries=queries,
     )

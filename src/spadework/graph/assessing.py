@@ -146,7 +146,7 @@ async def _entries(
     """
     taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
     made: list[Evidence] = []
-    for spot in judgement.spots[: desk.settings.evidence_per_topic]:
+    for spot in judgement.spots:
         text = await desk.pages.get(spot.page.content_hash)
         if text[spot.start : spot.end] != spot.quote:
             continue

@@ -90,9 +90,6 @@ class Judging(BaseModel):
         le=200_000,
         description="Characters of passages shown to the assessor for a topic.",
     )
-    evidence_per_topic: int = Field(
-        20, ge=1, le=100, description="Most evidence kept for a topic in one round."
-    )
 
     quality_floor: float = Field(
         7.5,

@@ -6,6 +6,7 @@ each counts stands in weights.toml.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ from itertools import pairwise
 
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.cues import CUES, cues_in
+from spadework.agents.shown import Shown
 from spadework.tools.facts import names, numbers, spelled
+from spadework.tools.text.detect import language_of
 from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 Vector = dict[str, float]
 
+#: Between the clauses of a question.
+_CLAUSE = re.compile(r"[,;:?!、，；：？！。]\s*|\s[-–—(]\s?")
 #: A shorter text is a scrap, in characters.
 SHORT = 40
 
@@ -86,12 +91,22 @@ class Asked:
         self.rarest = max(self.idf.values(), default=1.0) or 1.0
         self.cues = cues_in(text, code)
         self.pairs = set(pairwise(self.order))
+        clauses = [stems(part, code) for part in _CLAUSE.split(text)]
+        self.clauses = [own for own in clauses if len(own) > 1] or [self.stems]
         self.names, self.numbers = names(f"- {text}"), numbers(text)
 
     def share(self, own: Iterable[str]) -> float:
         """The share of the question's weight that some stems hold, 0..1."""
         # Sets have no order that lasts, and plain sums of floats depend on one.
         return math.fsum(self.idf[s] for s in self.stems.intersection(own)) / self.total
+
+    def best_clause(self, own: Stems) -> float:
+        """The largest share of the weight of one clause of the question that some stems hold."""
+        return max(
+            math.fsum(self.idf[s] for s in clause & own)
+            / (math.fsum(self.idf[s] for s in clause) or 1.0)
+            for clause in self.clauses
+        )
 
     def heaviest(self, own: Iterable[str]) -> float:
         """The weight of the rarest of the question's words among some stems, as a share of the
@@ -100,13 +115,59 @@ class Asked:
         return max((self.idf[s] for s in self.stems.intersection(own)), default=0.0) / self.rarest
 
 
-def vector(one: Candidate, parts: Parts, asked: Asked, rank: int) -> Vector:
-    """The features of a candidate on the page of `rank` (from 0), all about 0..1."""
+@dataclass(frozen=True)
+class Place:
+    """Where a candidate stands: on the page of `rank` (from 0), in a passage that scores `score` of
+    the best; the shares of the question's weight that passage and page hold.
+    """
+
+    rank: int
+    score: float
+    passage: float
+    page: float
+
+
+class Places:
+    """The places of all passages shown."""
+
+    def __init__(self, asked: Asked, shown: Sequence[Shown], ranks: Mapping[str, int]) -> None:
+        self.asked, self.ranks = asked, ranks
+        self.most = max((s.score for s in shown), default=1.0) or 1.0
+        self.own = {s: _asked_of(s, asked) for s in set(shown)}
+        self.page: dict[str, set[str]] = {}
+        for s, own in self.own.items():
+            self.page.setdefault(s.page.url, set()).update(own)
+
+    def of(self, shown: Shown) -> Place:
+        """The place of a passage."""
+        url = shown.page.url
+        return Place(
+            self.ranks[url],
+            shown.score / self.most,
+            self.asked.share(self.own[shown]),
+            self.asked.share(self.page[url]),
+        )
+
+
+def _asked_of(shown: Shown, asked: Asked) -> Stems:
+    """The words of the question that stand in a passage, or above it."""
+    text = f"{shown.page.title}\n{shown.heading}\n{shown.text}"
+    return asked.stems.intersection(terms(text, language_of(shown.text) or "en"))
+
+
+def vector(one: Candidate, parts: Parts, asked: Asked, place: Place) -> Vector:
+    """The features of a candidate, all about 0..1."""
+    rank = place.rank
     own, last = asked.share(parts.own), stems(one.shown.heading.rsplit(" > ", 1)[-1], one.language)
     order = words(one.text, one.language)
     found = {
         "own": own,
         "near": asked.share(parts.near),
+        "clause": asked.best_clause(parts.own),
+        "clause_near": asked.best_clause(parts.near),
+        "passage": place.passage,
+        "passage_score": place.score,
+        "page": place.page,
         "all": asked.share(parts.all),
         "title": asked.share(parts.title),
         "dense": own / (1 + 0.15 * math.log(1 + len(parts.own))),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from spadework.agents.extractive.candidates import Candidate, candidates
-from spadework.agents.extractive.features import Asked, Parts, Stems, Vector, stems, vector
+from spadework.agents.extractive.features import Asked, Parts, Places, Stems, Vector, stems, vector
 from spadework.agents.extractive.weights import probability, weighed, weights
 from spadework.agents.shown import Shown
 from spadework.tools.text.detect import language_of
@@ -19,6 +19,8 @@ from spadework.tools.text.detect import language_of
 MOST_RANKED, MOST_CHOSEN_FROM = 250, 80
 #: How far a candidate reaches to those beside it on its page.
 BESIDE = 3
+#: Characters between two candidates that stand next to each other.
+NEXT = 40
 #: From this share of the room on it counts as filled.
 FILLED = 0.93
 #: What was chosen is told by the first so many.
@@ -66,15 +68,15 @@ def rank(question: str, code: str, shown: Sequence[Shown]) -> tuple[Asked, list[
     found = candidates(shown)
     parts = [Parts.of(one) for one in found]
     asked = Asked(question, code or _most_used(found), [each.own for each in parts])
-    ranks = _ranks(shown)
+    places = Places(asked, shown, _ranks(shown))
     rough = sorted(
         range(len(found)),
-        key=lambda n: -_rough(asked, parts[n], ranks[found[n].shown.page.url]),
+        key=lambda n: -_rough(asked, parts[n], places.ranks[found[n].shown.page.url]),
     )
     kept = [(found[n], parts[n]) for n in rough[:MOST_RANKED]]
     scored = []
     for one, part in kept:
-        features = vector(one, part, asked, ranks[one.shown.page.url])
+        features = vector(one, part, asked, places.of(one.shown))
         scored.append(Scored(one, part, features, weighed(features, weights().candidate)))
     return asked, sorted(_lifted(scored), key=lambda s: -s.score)
 
@@ -128,7 +130,7 @@ def choose(
     left, chosen = list(near[:MOST_CHOSEN_FROM]), list[Scored]()
     held, before, used = set[str](), list(said), 0
     while left and used < FILLED * room:
-        one = max(left, key=lambda s: s.score + _adds(asked, s, held) * bool(chosen))
+        one = max(left, key=lambda s: s.score + _adds(asked, s, held, chosen))
         left.remove(one)
         size = len(one.candidate.text)
         if (chosen and used + size > room) or _again(one, chosen, before):
@@ -140,8 +142,14 @@ def choose(
     return chosen
 
 
-def _adds(asked: Asked, one: Scored, held: set[str]) -> float:
-    return weights().covers * asked.share(one.parts.near - held)
+def _adds(asked: Asked, one: Scored, held: set[str], chosen: Sequence[Scored]) -> float:
+    """What a candidate brings beside those that are chosen: words of the question that they lack,
+    and that it stands next to one of them.
+    """
+    if not chosen:
+        return 0.0
+    next_to = any(one.candidate.gap(other.candidate) <= NEXT for other in chosen)
+    return weights().covers * asked.share(one.parts.near - held) + weights().next * next_to
 
 
 def _again(one: Scored, chosen: Sequence[Scored], said: Sequence[Stems]) -> bool:
