@@ -15,6 +15,7 @@ import asyncio
 import multiprocessing
 import pickle
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ from spadework.agents import assessor
 from spadework.agents.extractive import judge
 from spadework.agents.extractive import weights as weighing
 from spadework.agents.extractive.asked import _KINDS
-from spadework.agents.extractive.candidates import Candidate
+from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.cues import cues_in
+from spadework.agents.extractive.features import Asked, Parts
 from spadework.agents.extractive.judge import Scored
 from spadework.agents.shown import Shown
 from spadework.sessions.research import research
@@ -43,13 +45,13 @@ SAME_KIND = {"row": "fact", "two-page": ""}
 WEIGHTS = Path(weighing.__file__).with_name("weights.toml")
 
 
-def shown_for(row: Row, sites: list[str], home: str) -> tuple[Row, str, list[Shown]]:
-    """The passages that the judge of a run is shown in its first round, of all topics."""
-    seen: list[tuple[str, list[Shown]]] = []
+def shown_for(row: Row, sites: list[str], home: str) -> tuple[Row, list[Shown]]:
+    """The passages that the judge of a run is shown for its first topic."""
+    seen: list[list[Shown]] = []
     judged = assessor.extractive.assess
 
     def watched(plan: Any, topic: Any, shown: Any, known: Any) -> Any:
-        seen.append((topic.question, list(shown)))
+        seen.append(list(shown))
         return judged(plan, topic, shown, known)
 
     assessor.extractive.assess = watched
@@ -65,7 +67,7 @@ def shown_for(row: Row, sites: list[str], home: str) -> tuple[Row, str, list[Sho
         asyncio.run(research(row["question"], settings))
     finally:
         assessor.extractive.assess = judged
-    return row, seen[0][0] if seen else row["question"], [s for _, each in seen[:1] for s in each]
+    return row, seen[0] if seen else []
 
 
 def collect(options: argparse.Namespace) -> None:
@@ -81,17 +83,46 @@ def collect(options: argparse.Namespace) -> None:
 class Example:
     """A question with its candidates: their features and which facts stand in each."""
 
-    def __init__(self, row: Row, question: str, shown: list[Shown]) -> None:
+    def __init__(self, row: Row, shown: list[Shown]) -> None:
         self.row = row
-        self.asked, ranked = judge.rank(row["question"] or question, "en", shown)
+        whole = whole_ranking(row["question"], shown)
+        views = judge.ranked(row["question"], "en", shown)
+        self.views = [View(row, *whole), *(View(row, *view) for view in views)]
+        self.x, self.y, self.names = self.views[0].x, self.views[0].y, self.views[0].names
+
+
+def whole_ranking(question: str, shown: list[Shown]) -> tuple[Asked, list[Scored]]:
+    """The ranking of a question as one aspect, on which the weights are fitted."""
+    found = candidates(shown)
+    parts = [Parts.of(one) for one in found]
+    asked = Asked(question, "en", [each.own for each in parts])
+    return asked, judge.rank(asked, found, parts, shown)
+
+
+class View:
+    """The candidates for one aspect of a question (z: standardised features)."""
+
+    def __init__(self, row: Row, asked: Asked, ranked: list[Scored]) -> None:
+        self.asked = asked
         self.ranked = sorted(ranked, key=lambda s: -judge_rough(s))
         self.names = list(self.ranked[0].features) if self.ranked else []
         self.x = np.array([[s.features[n] for n in self.names] for s in self.ranked])
-        self.y = np.array([self._facts(s.candidate) for s in self.ranked], dtype=bool)
+        self.y = np.array([facts_of(row, s.candidate) for s in self.ranked], dtype=bool)
+        self.z = self.x
 
-    def _facts(self, one: Candidate) -> list[bool]:
-        found = blocks(quoted(one))
-        return [met(fact, found) for fact in self.row["facts"]]
+    def scored(self, weights: Array, columns: list[int]) -> list[Scored]:
+        """The candidates by these weights, best first."""
+        made = [
+            Scored(s.candidate, s.parts, s.features, float(score))
+            for s, score in zip(self.ranked, self.z[:, columns] @ weights, strict=True)
+        ]
+        return sorted(judge._lifted(made), key=lambda s: -s.score)
+
+
+def facts_of(row: Row, one: Candidate) -> list[bool]:
+    """Which facts stand in a candidate."""
+    found = blocks(quoted(one))
+    return [met(fact, found) for fact in row["facts"]]
 
 
 def judge_rough(one: Scored) -> float:
@@ -122,7 +153,7 @@ def fit_ranking(
         for n in range(each.y.shape[1] if len(each.x) else 0):
             holds = each.y[:, n]
             if holds.any() and holds.mean() < 0.5:
-                data.append((each.z[:, columns], holds, each.y.shape[1] ** -0.5))
+                data.append((each.views[0].z[:, columns], holds, each.y.shape[1] ** -0.5))
     weights = np.zeros(len(columns))
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     for turn in range(1, turns + 1):
@@ -150,43 +181,51 @@ def logistic(x: Array, y: Array, ridge: float) -> Array:
     return weights
 
 
-def chosen(each: Example, scores: Array, room: int) -> list[Scored]:
-    """What the judge would choose by these scores."""
-    made = [
-        Scored(s.candidate, s.parts, s.features, float(score))
-        for s, score in zip(each.ranked, scores, strict=True)
-    ]
-    lifted = sorted(judge._lifted(made), key=lambda s: -s.score)
-    return judge.choose(each.asked, lifted, room)
+@dataclass
+class Chosen:
+    """What the judge would choose for a question, and the features by which it tells how likely
+    that holds the answer.
+    """
+
+    facts: list[bool]
+    told: dict[str, float]
 
 
-def facts_in(each: Example, picked: list[Scored]) -> list[bool]:
-    """Which facts of a question stand in what was chosen."""
-    place = {id(s.candidate): n for n, s in enumerate(each.ranked)}
-    rows = [place[id(s.candidate)] for s in picked]
-    return list(each.y[rows].any(0)) if rows else [False] * len(each.row["facts"])
+def chosen(each: Example, weights: Array, columns: list[int], room: int) -> Chosen:
+    """What the judge would choose by these weights, as `judge.judged` does."""
+    taken: list[Scored] = []
+    found, facts = [], np.zeros(each.y.shape[1], dtype=bool)
+    aspects = each.views[1:]
+    for view in aspects:
+        order = view.scored(weights, columns)
+        own = judge.choose(view.asked, order, room // len(aspects), [], taken)
+        place = {id(s.candidate): n for n, s in enumerate(view.ranked)}
+        if own:
+            facts |= view.y[[place[id(s.candidate)] for s in own]].any(0)
+            found.append(judge.told(view.asked, order, own))
+        taken += own
+    return Chosen([bool(fact) for fact in facts], judge.together(found, len(aspects)))
 
 
 def out_of_fold(examples: list[Example], columns: list[int], ridge: float) -> list[Array]:
-    """The scores of every question's candidates by weights fitted without it."""
-    scores: list[Array] = [np.zeros(0)] * len(examples)
-    known = [e for e in examples if e.row["answerable"] and len(e.x)]
+    """For every question the weights fitted without it."""
+    made: list[Array] = [np.zeros(0)] * len(examples)
+    known = [e for e in examples if e.row["answerable"]]
     for fold in range(FOLDS):
         held = {id(e) for e in examples[fold::FOLDS]}
         weights = fit_ranking([e for e in known if id(e) not in held], columns, ridge)
         for n in range(fold, len(examples), FOLDS):
-            if len(examples[n].x):
-                scores[n] = examples[n].z[:, columns] @ weights
-    return scores
+            made[n] = weights
+    return made
 
 
-def recall(examples: list[Example], scores: list[Array], room: int) -> float:
+def recall(examples: list[Example], by: list[Array], columns: list[int], room: int) -> float:
     """The share of all facts that stand in what is chosen."""
     found = [
         fact
-        for each, own in zip(examples, scores, strict=True)
-        if each.row["answerable"] and len(each.x)
-        for fact in facts_in(each, chosen(each, own, room))
+        for each, weights in zip(examples, by, strict=True)
+        if each.row["answerable"]
+        for fact in chosen(each, weights, columns, room).facts
     ]
     return sum(found) / len(found)
 
@@ -200,19 +239,26 @@ def holds_answer(row: Row, found: list[bool]) -> bool:
 def fit(options: argparse.Namespace) -> None:
     """Fit everything on what was collected, print the sweep, write the weights."""
     examples = _examples(options)
+    spread = standardised(examples)
     names = examples[0].names
-    stacked = np.vstack([each.x for each in examples])
-    spread = stacked.std(0) + 1e-9
-    for each in examples:
-        each.z = (each.x - stacked.mean(0)) / spread
     kept = _without_idle(examples, list(range(len(names))), names, options)
-    scores = out_of_fold(examples, kept, options.ridge)
-    _print_rooms(examples, scores)
+    by = out_of_fold(examples, kept, options.ridge)
+    _print_rooms(examples, by, kept)
     known = [each for each in examples if each.row["answerable"]]
     final = fit_ranking(known, kept, options.ridge) / spread[kept]
     candidate = {names[n]: float(w) for n, w in zip(kept, final, strict=True)}
-    answered = _fit_answered(examples, scores, options)
+    answered = _fit_answered(examples, by, kept, options)
     _write(candidate, answered, _fit_kinds())
+
+
+def standardised(examples: list[Example]) -> Array:
+    """Standardise the features of all views; returns the spread of each feature."""
+    stacked = np.vstack([each.x for each in examples])
+    spread: Array = stacked.std(0) + 1e-9
+    for each in examples:
+        for view in each.views:
+            view.z = (view.x - stacked.mean(0)) / spread
+    return spread
 
 
 def _examples(options: argparse.Namespace) -> list[Example]:
@@ -221,15 +267,16 @@ def _examples(options: argparse.Namespace) -> list[Example]:
     if made.exists() and made.stat().st_mtime > shown.stat().st_mtime:
         known: list[Example] = pickle.loads(made.read_bytes())
         return known
+    work = [(row, found) for row, found in pickle.loads(shown.read_bytes()) if found]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        work = pickle.loads(shown.read_bytes())
-        examples = [e for e in pool.starmap(Example, work, chunksize=4) if len(e.x)]
+        examples = pool.starmap(Example, work, chunksize=4)
     made.write_bytes(pickle.dumps(examples))
     return examples
 
 
-def _rooms(examples: list[Example], scores: list[Array]) -> float:
-    return float(np.mean([recall(examples, scores, room) for room in (500, 1000, 1600)]))
+def _rooms(examples: list[Example], columns: list[int], ridge: float) -> float:
+    by = out_of_fold(examples, columns, ridge)
+    return float(np.mean([recall(examples, by, columns, room) for room in (500, 1000, 1600)]))
 
 
 def _without_idle(
@@ -238,13 +285,13 @@ def _without_idle(
     """The features without those that bring nothing: one after the other is left out, where what is
     left is as good without it.
     """
-    best = _rooms(examples, out_of_fold(examples, columns, options.ridge))
+    best = _rooms(examples, columns, options.ridge)
     print(f"all {len(columns)} features: {best:.4f} of the facts (mean of three rooms)")
     if not options.eliminate:
         return columns
     for column in list(columns):
         fewer = [c for c in columns if c != column]
-        without = _rooms(examples, out_of_fold(examples, fewer, options.ridge))
+        without = _rooms(examples, fewer, options.ridge)
         gone = without >= best
         print(
             f"  without {names[column]:<16} {without:.4f}{'  left out' if gone else ''}", flush=True
@@ -254,31 +301,23 @@ def _without_idle(
     return columns
 
 
-def _print_rooms(examples: list[Example], scores: list[Array]) -> None:
+def _print_rooms(examples: list[Example], by: list[Array], columns: list[int]) -> None:
     for room in (300, 500, 800, 1000, 1200, 1600, 2400):
-        print(f"  room for {room} characters: {recall(examples, scores, room):.3f}")
+        print(f"  room for {room} characters: {recall(examples, by, columns, room):.3f}")
     for kind in KINDS:
-        own = [(e, s) for e, s in zip(examples, scores, strict=True) if e.row["kind"] == kind]
+        own = [(e, w) for e, w in zip(examples, by, strict=True) if e.row["kind"] == kind]
         if any(e.row["answerable"] for e, _ in own):
-            print(f"  {kind}: {recall([e for e, _ in own], [s for _, s in own], 1200):.3f} at 1200")
+            known, weights = [e for e, _ in own], [w for _, w in own]
+            print(f"  {kind}: {recall(known, weights, columns, 1200):.3f} at 1200")
 
 
 def _fit_answered(
-    examples: list[Example], scores: list[Array], options: argparse.Namespace
+    examples: list[Example], by: list[Array], columns: list[int], options: argparse.Namespace
 ) -> dict[str, float]:
-    found, right = [], []
-    for each, own in zip(examples, scores, strict=True):
-        room = weighing.weights().room
-        picked = chosen(each, own, room)
-        order = sorted(
-            (
-                Scored(s.candidate, s.parts, s.features, float(v))
-                for s, v in zip(each.ranked, own, strict=True)
-            ),
-            key=lambda s: -s.score,
-        )
-        found.append(judge.told(each.asked, order, picked))
-        right.append(holds_answer(each.row, facts_in(each, picked)))
+    room = weighing.weights().room
+    picked = [chosen(e, w, columns, room) for e, w in zip(examples, by, strict=True)]
+    found = [each.told for each in picked]
+    right = [holds_answer(e.row, one.facts) for e, one in zip(examples, picked, strict=True)]
     names = sorted({name for each in found for name in each})
     x = np.array([[each.get(name, 0.0) for name in names] for each in found])
     y = np.array(right, dtype=float)
@@ -365,7 +404,7 @@ def _write(
     lines = [
         "# Written by benchmarks/answers_sweep.py, which says how; the figures stand in",
         "# benchmarks/README.md.",
-        *(f"{name} = {getattr(known, name)!r}" for name in ("beside", "covers", "next", "same")),
+        *(f"{name} = {getattr(known, name)!r}" for name in ("beside", "covers", "long", "same")),
         *(f"{name} = {getattr(known, name)}" for name in ("fact_room", "room")),
     ]
     tables = {"candidate": candidate, "answered": answered}

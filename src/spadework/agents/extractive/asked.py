@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from spadework.agents.extractive.cues import cues_in
 from spadework.agents.extractive.weights import weighed, weights
+from spadework.tools.facts import stems
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
 from spadework.values import Expected, QuestionType
@@ -36,6 +37,7 @@ _NAME = re.compile(
     r"[A-Z0-9][\w'’.-]*[\w](?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*[A-Z0-9][\w'’.-]*\w)*"
 )
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
+_CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 
@@ -103,6 +105,18 @@ def sides_of(text: str, code: str) -> tuple[str, ...]:
         if match := pattern.search(text.strip(" ?.!")):
             return tuple(side.strip(" ,") for side in match.groups())
     return ()
+
+
+def aspects(text: str, code: str) -> list[str]:
+    """What a question asks that is looked for apart: for each side of a comparison the question
+    without the other one; else its parts.
+    """
+    sides = [_CUT.split(side)[0] for side in sides_of(text, code)]
+    if len(sides) == 2 and all(sides):
+        return [text.replace(other, " ") for other in reversed(sides)]
+    return [part for part in language(code).joins.split(text) if len(stems(part, code)) > 1] or [
+        text
+    ]
 
 
 def names_in(text: str) -> list[str]:

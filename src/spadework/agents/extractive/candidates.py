@@ -4,7 +4,6 @@ tables, blocks of code; each with what stands around it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,12 +71,6 @@ class Candidate:
             and self.start < other.end
             and other.start < self.end
         )
-
-    def gap(self, other: Candidate) -> float:
-        """Characters between the two; infinite between pages."""
-        if self.shown.page.content_hash != other.shown.page.content_hash:
-            return math.inf
-        return max(self.start - other.end, other.start - self.end)
 
 
 def candidates(shown: Sequence[Shown]) -> list[Candidate]:

@@ -23,6 +23,8 @@ from spadework.tools.text.terms import terms
 Stems = frozenset[str]
 Vector = dict[str, float]
 
+#: What words of a question count that stand outside of the aspect that is looked at.
+BESIDE = 0.3
 #: Between the clauses of a question.
 _CLAUSE = re.compile(r"[,;:?!、，；：？！。]\s*|\s[-–—(]\s?")
 #: A shorter text is a scrap, in characters.
@@ -78,18 +80,22 @@ class Parts:
 
 
 class Asked:
-    """The words of a question with what each weighs among the candidates, and its cues."""
+    """The words of a question with what each weighs among the candidates, and its cues; those
+    outside of the `aspect` that is looked at weigh less.
+    """
 
-    def __init__(self, text: str, code: str, own: Sequence[Stems]) -> None:
+    def __init__(self, text: str, code: str, own: Sequence[Stems], aspect: str = "") -> None:
         self.text = text
         self.order = tuple(dict.fromkeys(words(text, code)))
         self.stems = frozenset(self.order)
         holding = Counter(stem for each in own for stem in each & self.stems)
         count = len(own)
         self.idf = {s: math.log(1 + count / (holding[s] + 0.5)) for s in self.order}
+        focus = stems(aspect or text, code)
+        self.idf = {s: v if s in focus else BESIDE * v for s, v in self.idf.items()}
         self.total = math.fsum(self.idf.values()) or 1.0
         self.rarest = max(self.idf.values(), default=1.0) or 1.0
-        self.cues = cues_in(text, code)
+        self.cues = cues_in(aspect or text, code)
         self.pairs = set(pairwise(self.order))
         clauses = [stems(part, code) for part in _CLAUSE.split(text)]
         self.clauses = [own for own in clauses if len(own) > 1] or [self.stems]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from spadework.agents.extractive.asked import aspects
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.features import Asked, Parts, Places, Stems, Vector, stems, vector
 from spadework.agents.extractive.weights import probability, weighed, weights
@@ -19,8 +20,6 @@ from spadework.tools.text.detect import language_of
 MOST_RANKED, MOST_CHOSEN_FROM = 250, 80
 #: How far a candidate reaches to those beside it on its page.
 BESIDE = 3
-#: Characters between two candidates that stand next to each other.
-NEXT = 40
 #: From this share of the room on it counts as filled.
 FILLED = 0.93
 #: What was chosen is told by the first so many.
@@ -55,30 +54,48 @@ def judged(question: str, shown: Sequence[Shown], room: int, said: Sequence[str]
     characters. What was `said` before is not said again.
     """
     code = language_of(question)
-    asked, ranked = rank(question, code, shown)
-    chosen = choose(asked, ranked, room, [stems(text, code or "en") for text in said])
+    before = [stems(text, code or "en") for text in said]
+    chosen: list[Scored] = []
+    found: list[Vector] = []
+    views = ranked(question, code, shown)
+    for asked, scored in views:
+        own = choose(asked, scored, room // len(views), before, chosen)
+        if own:
+            found.append(told(asked, scored, own))
+        chosen += own
     if not chosen:
         return Opinion((), 0.0)
-    found = told(asked, ranked, chosen)
-    return Opinion(tuple(chosen), probability(found, weights().answered), found)
+    features = together(found, len(views))
+    return Opinion(tuple(chosen), probability(features, weights().answered), features)
 
 
-def rank(question: str, code: str, shown: Sequence[Shown]) -> tuple[Asked, list[Scored]]:
-    """The question as it is weighed, and the best candidates, best first."""
+def ranked(question: str, code: str, shown: Sequence[Shown]) -> list[tuple[Asked, list[Scored]]]:
+    """For each aspect of a question how it is weighed, and the best candidates, best first."""
     found = candidates(shown)
     parts = [Parts.of(one) for one in found]
-    asked = Asked(question, code or _most_used(found), [each.own for each in parts])
+    code = code or _most_used(found)
+    own = [each.own for each in parts]
+    made = []
+    for aspect in aspects(question, code):
+        asked = Asked(question, code, own, aspect)
+        made.append((asked, rank(asked, found, parts, shown)))
+    return made
+
+
+def rank(
+    asked: Asked, found: Sequence[Candidate], parts: Sequence[Parts], shown: Sequence[Shown]
+) -> list[Scored]:
+    """The best candidates for what is asked, best first."""
     places = Places(asked, shown, _ranks(shown))
     rough = sorted(
         range(len(found)),
         key=lambda n: -_rough(asked, parts[n], places.ranks[found[n].shown.page.url]),
     )
-    kept = [(found[n], parts[n]) for n in rough[:MOST_RANKED]]
     scored = []
-    for one, part in kept:
+    for one, part in [(found[n], parts[n]) for n in rough[:MOST_RANKED]]:
         features = vector(one, part, asked, places.of(one.shown))
         scored.append(Scored(one, part, features, weighed(features, weights().candidate)))
-    return asked, sorted(_lifted(scored), key=lambda s: -s.score)
+    return sorted(_lifted(scored), key=lambda s: -s.score)
 
 
 def _rough(asked: Asked, parts: Parts, rank: int) -> float:
@@ -120,20 +137,25 @@ def _lifted(scored: Sequence[Scored]) -> Iterator[Scored]:
 
 
 def choose(
-    asked: Asked, ranked: Sequence[Scored], room: int, said: Sequence[Stems] = ()
+    asked: Asked,
+    ranked: Sequence[Scored],
+    room: int,
+    said: Sequence[Stems] = (),
+    taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """What to quote, greedily: the best, where words of the question that nothing chosen holds
-    count more, without what says the same again, until the room is filled.
+    """What to quote beside what is `taken`, greedily: the best for its length, where words of the
+    question that nothing chosen holds count more, without what says the same again, until the room
+    is filled.
     """
     # What shares no word with the question is about something else, unless nothing does.
     near = [s for s in ranked if s.features["all"] > 0] or ranked
     left, chosen = list(near[:MOST_CHOSEN_FROM]), list[Scored]()
-    held, before, used = set[str](), list(said), 0
+    held, before, used = set[str](), [*said, *(s.parts.own for s in taken)], 0
     while left and used < FILLED * room:
-        one = max(left, key=lambda s: s.score + _adds(asked, s, held, chosen))
+        one = max(left, key=lambda s: s.score - _costs(s) + _adds(asked, s, held) * bool(chosen))
         left.remove(one)
         size = len(one.candidate.text)
-        if (chosen and used + size > room) or _again(one, chosen, before):
+        if (chosen and used + size > room) or _again(one, [*taken, *chosen], before):
             continue
         chosen.append(one)
         before.append(one.parts.own)
@@ -142,14 +164,12 @@ def choose(
     return chosen
 
 
-def _adds(asked: Asked, one: Scored, held: set[str], chosen: Sequence[Scored]) -> float:
-    """What a candidate brings beside those that are chosen: words of the question that they lack,
-    and that it stands next to one of them.
-    """
-    if not chosen:
-        return 0.0
-    next_to = any(one.candidate.gap(other.candidate) <= NEXT for other in chosen)
-    return weights().covers * asked.share(one.parts.near - held) + weights().next * next_to
+def _costs(one: Scored) -> float:
+    return weights().long * len(one.candidate.text) / 1000
+
+
+def _adds(asked: Asked, one: Scored, held: set[str]) -> float:
+    return weights().covers * asked.share(one.parts.near - held)
 
 
 def _again(one: Scored, chosen: Sequence[Scored], said: Sequence[Stems]) -> bool:
@@ -195,6 +215,13 @@ def told(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Ve
         "alone": 1 / len(chosen),
     }
     return found | {f"asks_{cue}": 1.0 for cue in asked.cues}
+
+
+def together(found: Sequence[Vector], aspects: int) -> Vector:
+    """The features of several aspects as one: their means, and how many there are."""
+    names = sorted({name for each in found for name in each})
+    means = {name: math.fsum(each.get(name, 0.0) for each in found) / aspects for name in names}
+    return means | {"aspects": aspects - 1.0}
 
 
 def _expected(features: Vector) -> float:

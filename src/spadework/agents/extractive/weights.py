@@ -25,7 +25,7 @@ class Weights(Value):
     kind: Mapping[str, Mapping[str, float]]
     beside: float
     covers: float
-    next: float
+    long: float
     same: float
     fact_room: int
     room: int
