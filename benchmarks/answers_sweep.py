@@ -425,7 +425,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("build/answers"))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--ridge", type=float, default=20.0)
-    parser.add_argument("--answered-ridge", type=float, default=30.0)
+    parser.add_argument("--answered-ridge", type=float, default=100.0)
     parser.add_argument("--eliminate", action="store_true", help="leave out what brings nothing")
     options = parser.parse_args()
     sys.setrecursionlimit(10_000)

@@ -15,7 +15,7 @@ from spadework.tools.inline import plain
 from spadework.values import Evidence, Expected, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic.
-ANSWERED = 0.8
+ANSWERED = 0.75
 #: What one or two sentences answer.
 SHORT: frozenset[Expected] = frozenset({"number", "date", "name"})
 #: New pages that a recommended search may bring, and words that make one worth it.

@@ -26,6 +26,13 @@ FILLED = 0.93
 FIRST = 5
 
 
+#: Features of the best candidate that tell how likely the answer is there.
+_OF_THE_BEST = (
+    *("title", "rank", "clause_near", "pairs", "passage", "passage_score", "page", "lead"),
+    *("heading_fits", "title_fits", "length", "list", "code", "row", "item"),
+)
+
+
 @dataclass(frozen=True)
 class Scored:
     """A candidate with its stems, its features and its score (higher is better; only differences
@@ -207,8 +214,9 @@ def told(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Ve
         "spread": -math.fsum(p * math.log(p) for p in shares if p > 0) / 5,
         "same_page": sum(s.candidate.shown.page.url == best.candidate.shown.page.url for s in first)
         / len(first),
-        "title": best.features["title"],
-        "rank": best.features["rank"],
+        **{name: best.features[name] for name in _OF_THE_BEST},
+        "most_pairs": max(s.features["pairs"] for s in first),
+        "most_clause": max(s.features["clause_near"] for s in first),
         "words": len(asked.stems) / 10,
         "weight": asked.total / 30,
         "expected": max(_expected(s.features) for s in first[:2]),
