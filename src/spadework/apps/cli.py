@@ -17,18 +17,23 @@ from spadework.apps.options import (
     Approve,
     AsJson,
     Attach,
+    Calls,
     Clarify,
     Continue,
     Effort,
     Events,
     Follow,
     Home,
+    Iterations,
     Knowledge,
     Libraries,
     Minutes,
     Model,
+    Money,
     Output,
+    Pages,
     Search,
+    Tokens,
 )
 from spadework.apps.sessions_cli import sessions
 
@@ -51,21 +56,15 @@ def ask(
     library: Libraries = None,
     model: Model = None,
     minutes: Minutes = None,
-    iterations: Annotated[
-        str | None, typer.Option("--iterations", help="Most rounds of searching.")
-    ] = None,
+    iterations: Iterations = None,
     completeness: Annotated[
         str | None,
         typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1."),
     ] = None,
-    pages: Annotated[str | None, typer.Option("--pages", help="Most pages read.")] = None,
-    calls: Annotated[str | None, typer.Option("--calls", help="Most model calls.")] = None,
-    tokens: Annotated[
-        str | None, typer.Option("--tokens", help="Most tokens, all model calls together.")
-    ] = None,
-    money: Annotated[
-        str | None, typer.Option("--money", help="Most US dollars for model calls.")
-    ] = None,
+    pages: Pages = None,
+    calls: Calls = None,
+    tokens: Tokens = None,
+    money: Money = None,
     preset: Annotated[
         str | None, typer.Option("--preset", help="precise, balanced, recall or default.")
     ] = None,
@@ -111,6 +110,49 @@ def ask(
     from spadework.apps.terminal.running import run
 
     raise typer.Exit(run(asking.session(settings), wanted))
+
+
+@app.command()
+def plan(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    search: Search = None,
+    library: Libraries = None,
+    model: Model = None,
+    minutes: Minutes = None,
+    iterations: Iterations = None,
+    pages: Pages = None,
+    calls: Calls = None,
+    tokens: Tokens = None,
+    money: Money = None,
+    effort: Effort = None,
+    continue_: Continue = False,
+    follow: Follow = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print plan and forecast as one JSON object.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Print the plan of a question, what would answer each topic, and what a run would take,
+    without running it.
+    """
+    settings = _settings(
+        home=home,
+        search=search,
+        library=tuple(library) if library else None,
+        model=model,
+        minutes=minutes,
+        iterations=iterations,
+        pages=pages,
+        calls=calls,
+        tokens=tokens,
+        money=money,
+        effort=effort,
+    )
+    from spadework.apps.planning import print_plan
+    from spadework.apps.terminal.asking import followed
+
+    before = followed(settings.home, follow, last=continue_)
+    print_plan(question, settings, before, as_json)
 
 
 @app.command()

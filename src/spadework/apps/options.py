@@ -35,6 +35,13 @@ Minutes = Annotated[
     str | None,
     typer.Option("--minutes", help="Minutes for the whole run, from the start of the process."),
 ]
+Iterations = Annotated[str | None, typer.Option("--iterations", help="Most rounds of searching.")]
+Pages = Annotated[str | None, typer.Option("--pages", help="Most pages read.")]
+Calls = Annotated[str | None, typer.Option("--calls", help="Most model calls.")]
+Tokens = Annotated[
+    str | None, typer.Option("--tokens", help="Most tokens, all model calls together.")
+]
+Money = Annotated[str | None, typer.Option("--money", help="Most US dollars for model calls.")]
 Model = Annotated[
     str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")
 ]

@@ -119,7 +119,7 @@ class Desk:
     @classmethod
     async def open(
         cls,
-        session_id: str,
+        folder: Path,
         settings: Settings,
         budget: Budget | None = None,
         *,
@@ -127,13 +127,13 @@ class Desk:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] = (),
     ) -> Self:
-        """Open the session's folder and journal, choose the providers (with those brought along),
-        and register the desk.
+        """Open the session's folder, which has its id for a name, and its journal, choose the
+        providers (with those brought along), and register the desk.
 
         Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
         no permission to write).
         """
-        folder = settings.home / "sessions" / checked_session_id(session_id)
+        session_id = checked_session_id(folder.name)
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         library: list[Library] = []
         meaning = meaning_of(settings)
@@ -235,9 +235,9 @@ async def desk_of(session_id: str, settings: Settings | None) -> Desk:
             if session_id not in _desks:
                 # The context of somebody's own graph, of which this one is a part, is none of our
                 # settings.
-                desk = await Desk.open(
-                    session_id, settings if isinstance(settings, Settings) else Settings.load()
-                )
+                own = settings if isinstance(settings, Settings) else Settings.load()
+                folder = own.home / "sessions" / checked_session_id(session_id)
+                desk = await Desk.open(folder, own)
                 desk.owned_by_graph = True
                 desk.keeper = asyncio.create_task(_closed_in_the_end(desk))
         _opening.pop(session_id, None)

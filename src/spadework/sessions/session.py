@@ -206,7 +206,7 @@ class Session:
             )
             try:
                 desk = await Desk.open(
-                    self.session_id,
+                    self.folder,
                     self.settings,
                     self.budget,
                     stop=self._stop,

@@ -1,0 +1,68 @@
+"""The plan of a session that is not run: no folder of its own, no page fetched, nothing paid but
+the call that plans.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from spadework.events import Event, Notice
+from spadework.graph.desk import Desk
+from spadework.graph.planning import foreseen, planned
+from spadework.graph.routes import question_of
+from spadework.sessions.session import Session
+from spadework.values import Forecast, Plan, Problem, Usage, Value
+
+
+class Preview(Value):
+    """What a run would begin with. `usage` is what the planning took; `problems` say what failed,
+    such as a model whose work code has done.
+    """
+
+    plan: Plan
+    forecast: Forecast
+    usage: Usage
+    problems: tuple[Problem, ...] = ()
+
+
+async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
+    """The plan of a session that has not begun, made as its run would make it. `tell` is told what
+    takes long, and what the user should know.
+
+    A model's plan is kept: a run of the same question uses it. Raises SettingsError.
+    """
+
+    def emit(event: Event) -> None:
+        if isinstance(event, Notice):
+            tell(event.text)
+
+    async with _desk(session, tell) as desk:
+        for notice in desk.notices:
+            tell(notice)
+        made, problems, seconds = await planned(desk, question_of(session.brief.state()), emit)
+        return Preview(
+            plan=made,
+            forecast=foreseen(desk, made, seconds),
+            usage=desk.budget.used,
+            problems=(*desk.problems, *problems),
+        )
+
+
+@asynccontextmanager
+async def _desk(session: Session, tell: Callable[[str], None]) -> AsyncGenerator[Desk, None]:
+    """The desk of a session over a folder that goes with it."""
+    aside = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
+    try:
+        desk = await Desk.open(
+            Path(aside.name) / session.session_id, session.settings, session.budget, progress=tell
+        )
+        try:
+            yield desk
+        finally:
+            await desk.close()
+    finally:
+        await asyncio.to_thread(aside.cleanup)
