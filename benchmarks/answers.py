@@ -7,6 +7,7 @@ are installed: `answers/packages.txt`). Half of the questions is *dev*, half *te
 
 Every question is asked of the product as it is, over one library of all pages, and of the program
 that stands in answers_plain.py. `--figures` only prints what a run has written before.
+`--paraphrases` compares the plans of the paraphrases with those of the questions; no page is read.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from typing import Any
 
 from answers_figures import figures
 from answers_match import blocks, body, met
+from answers_paraphrases import as_list, as_text, paraphrased
+from answers_paraphrases import figures as of_paraphrases
 from answers_plain import PAGES, best_sentences
 from answers_web import english, manuals
 
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.tools.facts import stems
+from spadework.tools.library.plan import plan
 from spadework.values import Result
 
 HERE = Path(__file__).parent / "answers"
@@ -46,15 +50,31 @@ def left_out() -> list[str]:
     return [page for row in rows if not row["answerable"] for page in row["pages"]]
 
 
+def over(sites: list[Path], home: Path) -> Settings:
+    """The settings of a run over these sites, in which nothing is kept for the next."""
+    return Settings.load(
+        home=home, search="library", library=sites, search_cache_mb=0, knowledge=False
+    )
+
+
+def indexed(data: Path, work: Path) -> Settings | None:
+    """The settings in which the English questions are asked, None where no index of their pages is
+    in `work`.
+    """
+    if not (work / "pages").exists():
+        return None
+    sites = english(data, work / "pages", left_out())
+    settings = over([site.resolve() for site in sites], work / "home")
+    return settings if plan(settings.library, settings.home).folder.exists() else None
+
+
 def asked(row: Row, sites: list[str], home: str) -> Row:
     """What the product and the plain program make of one question."""
     return asyncio.run(_asked(row, [Path(site) for site in sites], Path(home)))
 
 
 async def _asked(row: Row, sites: list[Path], home: Path) -> Row:
-    settings = Settings.load(
-        home=home, search="library", library=sites, search_cache_mb=0, knowledge=False
-    )
+    settings = over(sites, home)
     began = time.perf_counter()
     result = await research(row["question"], settings)
     seconds = time.perf_counter() - began
@@ -138,7 +158,11 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("build/answers"))
     parser.add_argument("--to", type=Path, help="where what came is written")
     parser.add_argument("--figures", type=Path, help="print the figures of such a file")
+    parser.add_argument("--paraphrases", action="store_true", help="compare the plans alone")
     options = parser.parse_args()
+    if options.paraphrases:
+        print(paraphrases(options))
+        return
     if options.figures:
         lines = options.figures.read_text(encoding="utf-8").splitlines()
         print(figures([json.loads(line) for line in lines]))
@@ -147,6 +171,18 @@ def main() -> None:
     rows = [row for row in rows if not options.only or row["id"] in options.only]
     to = options.to or options.work / f"{options.half}{'-languages' * options.languages}.jsonl"
     print(figures(run(rows, options, to)))
+
+
+def paraphrases(options: argparse.Namespace) -> str:
+    """The figures of the paraphrases of a half, and of *dev* those that differ: *test* is not
+    looked at.
+    """
+    rows = questions(options.half, languages=False)
+    settings = indexed(options.data, options.work)
+    made = paraphrased(rows, settings)
+    hits = "a first broad search" if settings else f"no hits (no index in {options.work})"
+    told = [f"Plans of {options.half}, made with {hits}", as_text(of_paraphrases(rows, made))]
+    return "\n".join([*told, *([as_list(made)] if options.half == "dev" else [])])
 
 
 def run(rows: list[Row], options: argparse.Namespace, to: Path) -> list[Row]:
