@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Tests wait more than they reckon: one more process than cores.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 1 + (os.cpu_count() or 2)))')
 
-.PHONY: help setup run test test-full test-model release-check check fix lock bench docs clean
+.PHONY: help setup run test test-full test-model release-check check fix lock bench bench-gate docs clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -56,6 +56,9 @@ fix: setup  ## Mend what the linter can mend
 
 bench: setup  ## Make the figures of benchmarks/README.md
 	$(BIN)/python benchmarks/asking.py
+
+bench-gate: setup  ## Measure what DATA=folder has data for, and fail where a figure is below its floor
+	$(BIN)/python benchmarks/gate.py $(if $(DATA),"$(DATA)") $(if $(ONLY),--only $(ONLY))
 
 lock:  ## Renew requirements.lock (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev --no-header --no-annotate --no-emit-package spadework \

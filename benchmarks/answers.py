@@ -20,10 +20,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from answers_figures import figures
+import answers_paraphrases as rephrased
+from answers_figures import as_text, figures
 from answers_match import blocks, body, met
-from answers_paraphrases import as_list, as_text, paraphrased
-from answers_paraphrases import figures as of_paraphrases
 from answers_plain import PAGES, best_sentences
 from answers_web import english, manuals
 
@@ -165,12 +164,12 @@ def main() -> None:
         return
     if options.figures:
         lines = options.figures.read_text(encoding="utf-8").splitlines()
-        print(figures([json.loads(line) for line in lines]))
+        print(as_text(figures([json.loads(line) for line in lines])))
         return
     rows = questions(options.half, options.languages)
     rows = [row for row in rows if not options.only or row["id"] in options.only]
     to = options.to or options.work / f"{options.half}{'-languages' * options.languages}.jsonl"
-    print(figures(run(rows, options, to)))
+    print(as_text(figures(run(rows, options.data, options.work, to, options.jobs))))
 
 
 def paraphrases(options: argparse.Namespace) -> str:
@@ -179,30 +178,27 @@ def paraphrases(options: argparse.Namespace) -> str:
     """
     rows = questions(options.half, languages=False)
     settings = indexed(options.data, options.work)
-    made = paraphrased(rows, settings)
+    made = rephrased.paraphrased(rows, settings)
     hits = "a first broad search" if settings else f"no hits (no index in {options.work})"
-    told = [f"Plans of {options.half}, made with {hits}", as_text(of_paraphrases(rows, made))]
-    return "\n".join([*told, *([as_list(made)] if options.half == "dev" else [])])
+    told = rephrased.as_text(rephrased.figures(rows, made))
+    listed = [rephrased.as_list(made)] if options.half == "dev" else []
+    return "\n".join([f"Plans of {options.half}, made with {hits}", told, *listed])
 
 
-def run(rows: list[Row], options: argparse.Namespace, to: Path) -> list[Row]:
-    """Every question asked once, by some processes side by side."""
-    home = str(options.work / "home")
+def run(rows: list[Row], data: Path, work: Path, to: Path, jobs: int = 2) -> list[Row]:
+    """Every question asked once, by some processes side by side; what came is written `to`."""
+    home = str(work / "home")
     groups: dict[str, list[str]] = {}
     for language in {row.get("language", "en") for row in rows}:
-        sites = (
-            english(options.data, options.work / "pages", left_out())
-            if language == "en"
-            else manuals(language)
-        )
+        sites = english(data, work / "pages", left_out()) if language == "en" else manuals(language)
         groups[language] = [str(site.resolve()) for site in sites]
-    work = [(row, groups[row.get("language", "en")], home) for row in rows]
-    firsts = {row.get("language", "en"): (row, sites) for row, sites, _ in reversed(work)}
+    tasks = [(row, groups[row.get("language", "en")], home) for row in rows]
+    firsts = {row.get("language", "en"): (row, sites) for row, sites, _ in reversed(tasks)}
     for row, sites in firsts.values():  # builds the index
         asked(row, sites, home)
     to.parent.mkdir(parents=True, exist_ok=True)
-    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
-        done = pool.starmap(asked, work, chunksize=4)
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=40) as pool:
+        done = pool.starmap(asked, tasks, chunksize=4)
     lines = (json.dumps(made, ensure_ascii=False) + "\n" for made in done)
     to.write_text("".join(lines), encoding="utf-8")
     return done

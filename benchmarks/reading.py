@@ -17,7 +17,7 @@ import lzma
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -151,15 +151,17 @@ def docs_figures(row: Row, tokens: list[Token], totals: Counter[str]) -> dict[st
     return {"word F1": word_f1(shown(tokens), row["text"])}
 
 
-def measure(path: Path, limit: int | None) -> dict[str, dict[str, float]]:
+def measure(
+    path: Path, limit: int | None = None, readers: Mapping[str, Reader] = READERS
+) -> dict[str, dict[str, float]]:
     """The figures of each reader on one set."""
     figures: dict[str, defaultdict[str, list[float]]] = {
-        name: defaultdict(list) for name in READERS
+        name: defaultdict(list) for name in readers
     }
-    totals: dict[str, Counter[str]] = {name: Counter() for name in READERS}
-    seconds = dict.fromkeys(READERS, 0.0)
+    totals: dict[str, Counter[str]] = {name: Counter() for name in readers}
+    seconds = dict.fromkeys(readers, 0.0)
     for row in rows(path, limit):
-        for name, read in READERS.items():
+        for name, read in readers.items():
             start = time.process_time()
             markdown = read(row["html"], row.get("url") or "https://example.com/")
             seconds[name] += time.process_time() - start
@@ -173,7 +175,7 @@ def measure(path: Path, limit: int | None) -> dict[str, dict[str, float]]:
                 figures[name][figure].append(value)
     return {
         name: summary(figures[name], totals[name]) | {"CPU seconds": seconds[name]}
-        for name in READERS
+        for name in readers
     }
 
 

@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -25,34 +26,56 @@ from recall_web import small_web
 from spadework.sessions.research import research
 from spadework.settings import Settings
 
+Row = dict[str, Any]
+Figures = dict[str, float]
+
+
+def questions(data: Path, name: str) -> list[Row]:
+    """The questions of a set."""
+    lines = (data / "eval" / "dev" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def library(data: Path) -> dict[str, Any]:
+    """The settings by which all sites of DATA are one library."""
+    sites = sorted(folder for folder in (data / "web" / "sites").iterdir() if folder.is_dir())
+    return {"search": "library", "library": sites}
+
+
+def settings(home: Path, pages: int, searching: dict[str, Any]) -> Settings:
+    """The settings of a run in which nothing is kept for the next."""
+    return Settings.load(home=home, pages=pages, search_cache_mb=0, knowledge=False, **searching)
+
+
+async def figures(rows: Sequence[Row], run: Settings) -> Figures:
+    """Ask every question: recall, the share of questions with all pages, pages and seconds a
+    question.
+    """
+    began, shares, read = time.perf_counter(), [], 0
+    for row in rows:
+        result = await research(row["question"], run)
+        found = [urlsplit(source.url).path for source in result.sources]
+        gold = {urlsplit(url).path for url in row["gold_urls"]}
+        shares.append(
+            sum(any(path.endswith(wanted) for path in found) for wanted in gold) / len(gold)
+        )
+        read += len(result.sources)
+    return {
+        "recall": sum(shares) / len(shares),
+        "all_pages": sum(share == 1 for share in shares) / len(shares),
+        "pages": read / len(shares),
+        "seconds": (time.perf_counter() - began) / len(shares),
+    }
+
 
 async def main(asked: argparse.Namespace, searching: dict[str, Any]) -> None:
-    """Ask every question of every set, and print recall, the share of questions with all pages, and
-    seconds a question.
-    """
-    settings = Settings.load(
-        home=asked.home, pages=asked.pages, search_cache_mb=0, knowledge=False, **searching
-    )
+    """Print the figures of every set."""
     for name in asked.sets:
-        lines = (
-            (asked.data / "eval" / "dev" / f"{name}.jsonl")
-            .read_text(encoding="utf-8")
-            .splitlines()[: asked.first]
-        )
-        began, shares, read = time.perf_counter(), [], 0
-        for line in lines:
-            row = json.loads(line)
-            result = await research(row["question"], settings)
-            found = [urlsplit(source.url).path for source in result.sources]
-            gold = {urlsplit(url).path for url in row["gold_urls"]}
-            shares.append(
-                sum(any(path.endswith(wanted) for path in found) for wanted in gold) / len(gold)
-            )
-            read += len(result.sources)
-        every, seconds = sum(share == 1 for share in shares), time.perf_counter() - began
+        rows = questions(asked.data, name)[: asked.first]
+        told = await figures(rows, settings(asked.home, asked.pages, searching))
         print(
-            f"{name}: recall {sum(shares) / len(shares):.3f}, all pages {every / len(shares):.3f}, "
-            f"{read / len(shares):.1f} pages and {seconds / len(shares):.1f} s a question"
+            f"{name}: recall {told['recall']:.3f}, all pages {told['all_pages']:.3f}, "
+            f"{told['pages']:.1f} pages and {told['seconds']:.1f} s a question"
         )
 
 
@@ -70,12 +93,10 @@ if __name__ == "__main__":
         help="search and read over loopback, with a SearXNG endpoint at PORT",
     )
     options = parser.parse_args()
-    sites = sorted(
-        folder for folder in (options.data / "web" / "sites").iterdir() if folder.is_dir()
-    )
+    all_sites = library(options.data)
     with (
-        small_web(sites, options.home, options.web)
+        small_web(all_sites["library"], options.home, options.web)
         if options.web
-        else nullcontext({"search": "library", "library": sites}) as found
+        else nullcontext(all_sites) as found
     ):
         asyncio.run(main(options, found))
