@@ -4,12 +4,15 @@ it counts.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import Field
 
 from spadework.agents.extractive import assessor as extractive
+from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.agents.shown import Judgement, Shown, Spot
@@ -112,7 +115,13 @@ async def assess(
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
         judgement, lost = _located(answer, shown, bool(known))
         problems.extend(_invented(topic, quote) for quote in lost)
-        return judgement if judgement.spots or known else _uncovered(judgement, extract())
+        if known or (judgement.spots and not asks_for_a_relation(plan.question)):
+            return judgement
+        found = await asyncio.to_thread(extract)
+        if not judgement.spots:
+            return _uncovered(judgement, found)
+        leads = tuple(r for r in found.recommendations if r.led_to)
+        return judgement if found.score > LIKELY else _followed(judgement, leads)
 
     judgement, fell = await first_of(model, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -179,6 +188,14 @@ def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
         judgement.recommendations,
         judgement.quality,
     )
+
+
+def _followed(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgement:
+    """What the first pages of a question lead on to is looked up before it is answered: it is asked
+    for by a relation to them, and code does not find it there.
+    """
+    wanted = (*leads, *judgement.recommendations)[:MOST_RECOMMENDATIONS]
+    return replace(judgement, covered=judgement.covered and not leads, recommendations=wanted)
 
 
 def _recommendations(

@@ -9,7 +9,6 @@ from typing import Any
 
 from langgraph.types import Send
 
-from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.budget import ACCELERATE, WRITE_NOW, Budget
 from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
@@ -102,12 +101,20 @@ def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task
     }
     made = [(topic, (*_unasked(topic, state), *gaps[topic.name])) for topic in open_topics]
     broad = state["plan"].question_type == "list"
-    again = broad or (load.reads_on and not asks_for_a_relation(state["plan"].question))
-    unread = (
-        {find.topic for find in state.get("finds", []) if find.left and find.round == number - 1}
-        if again
-        else set()
-    )
+    again = {
+        topic.name
+        for topic in open_topics
+        if broad
+        or (
+            not any(r.led_to for r in wanted[topic.name])
+            and (load.reads_on or not gaps[topic.name])
+        )
+    }
+    unread = {
+        find.topic
+        for find in state.get("finds", [])
+        if find.left and find.round == number - 1 and find.topic in again
+    }
     going = [(topic, queries) for topic, queries in made if queries or topic.name in unread]
     if going:
         # What the evidence as a whole lacks rides along with the first topic: by itself it is no
@@ -125,7 +132,7 @@ def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task
         Task(
             topic=topic,
             queries=queries,
-            again=dated(topic.queries, state["plan"].freshness) if again else (),
+            again=dated(topic.queries, state["plan"].freshness) if topic.name in again else (),
             round=number,
             pages=pages,
             broad=broad,
@@ -145,15 +152,10 @@ def _shares(tasks: int, budget: Budget, load: Workload) -> list[int]:
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
-    """What the pages that are known already lead on to, where the question asks for that, beside
-    the topic's own queries.
-    """
-    if not asks_for_a_relation(state["plan"].question):
-        return ()
+    """What the pages that are known already lead on to, beside the topic's own queries."""
     own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
-    return _gap_queries(
-        _recommended(task.topic, state["coverage"].get(task.topic.name), ()), own, state["plan"]
-    )
+    found = _recommended(task.topic, state["coverage"].get(task.topic.name), ())
+    return _gap_queries([r for r in found if r.led_to], own, state["plan"])
 
 
 def _unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:

@@ -28,8 +28,8 @@ class Workload(NamedTuple):
     """The queries and pages of one worker at most: in the first round, and in a round for gaps.
 
     `broad` says whether pages that another worker reads, too, do not count among those of the first
-    round; `reads_on` whether an open topic also looks at what its first searches found and left
-    unread: where no model names its gaps, that is what there is.
+    round; `reads_on` whether every open topic also looks at what its first searches found and left
+    unread, rather than only one that has nothing else to ask.
     """
 
     queries: int

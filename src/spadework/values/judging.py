@@ -14,10 +14,13 @@ CoverageState = Literal["answered", "partly", "open"]
 
 
 class Recommendation(Value):
-    """A search that would fill a gap."""
+    """A search that would fill a gap; `led_to` is a name that the pages bring and the question
+    lacks, whose own page may hold the rest.
+    """
 
     query: str
     purpose: str = ""
+    led_to: bool = False
     priority: Priority = "medium"
     max_results: int = Field(5, ge=1, le=10)
     include_domains: tuple[str, ...] = ()

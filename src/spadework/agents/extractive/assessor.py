@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from spadework.agents.extractive.asked import subject_of
-from spadework.agents.extractive.bridges import Bridge, asks_for_a_relation, bridges, reached
+from spadework.agents.extractive.bridges import (
+    Bridge,
+    asks_for_a_relation,
+    bridges,
+    led_on,
+    reached,
+)
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, judged
 from spadework.agents.extractive.weights import weights
@@ -100,13 +106,7 @@ def _next_queries(
     """What it leads on to; else the words of the question that nothing quoted holds, with those
     that say what it is about.
     """
-    for bridge in ahead:
-        yield Recommendation(
-            query=bridge.name,
-            purpose=f"“{topic.name}” leads on to it.",
-            priority="high",
-            max_results=MOST_RESULTS,
-        )
+    yield from led_on(topic, ahead)
     held = set[str]().union(*(s.parts.all for s in opinion.chosen))
     said = [word.strip("?!.,;:¿¡") for word in topic.question.split()]
     missing = [word for word in said if (own := stems(word)) and not own & held]

@@ -16,7 +16,7 @@ from spadework.agents.extractive.material import brings_material
 from spadework.agents.shown import Shown
 from spadework.tools.facts import stems
 from spadework.tools.sentences import sentences
-from spadework.values import Evidence
+from spadework.values import Evidence, Recommendation, Topic
 
 #: Bridges that are searched for every page about what was asked, and in all.
 MOST_EACH, MOST_BRIDGES = 2, 4
@@ -101,6 +101,15 @@ def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
     ]
     turns = [best[n] for n in range(MOST_EACH) for best in ranked if n < len(best)]
     return list({bridge.name: bridge for bridge in reversed(turns)}.values())[::-1][:MOST_BRIDGES]
+
+
+def led_on(topic: Topic, ahead: Sequence[Bridge]) -> list[Recommendation]:
+    """The searches for what a topic leads on to."""
+    purpose = f"“{topic.name}” leads on to it."
+    return [
+        Recommendation(query=bridge.name, purpose=purpose, priority="high", led_to=True)
+        for bridge in ahead
+    ]
 
 
 def _roles(asked: set[str]) -> set[str]:
