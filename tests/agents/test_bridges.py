@@ -5,6 +5,7 @@ names.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,8 @@ from spadework.agents.shown import Shown
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Page, Question
+from tests.world.brain import passages, play
+from tests.world.model import Model
 
 FILM = (
     "The Salt Road is a 1951 drama film directed by Tilda Marsh. It was filmed in Port Aldermere by"
@@ -93,7 +96,9 @@ def test_the_first_judgement_of_such_a_topic_asks_for_the_bridge_and_keeps_its_s
     assert any("directed by Tilda Marsh" in spot.quote for spot in judged.spots)
 
 
-async def test_a_run_answers_from_the_second_page(tmp_path) -> None:
+@pytest.fixture
+def films(tmp_path: Path) -> Path:
+    """Notes in which only the page of the film names whose page holds the answer."""
     notes = tmp_path / "films"
     notes.mkdir()
     (notes / "salt.md").write_text(f"# The Salt Road\n\n{FILM}\n", encoding="utf-8")
@@ -106,7 +111,23 @@ async def test_a_run_answers_from_the_second_page(tmp_path) -> None:
             f"# The Road {n}\n\nThe Road {n} is a film about where a director of roads was born.\n",
             encoding="utf-8",
         )
-    settings = Settings.load(search="library", library=(notes,), minutes=2, preset="precise")
+    return notes
+
+
+async def test_a_run_answers_from_the_second_page(films: Path) -> None:
+    settings = Settings.load(search="library", library=(films,), minutes=2, preset="precise")
     result = await Session.start(QUESTION, settings=settings).result()
     assert "Oster Bay" in result.report
     assert "directed by Tilda Marsh" in result.report
+
+
+async def test_a_model_that_is_content_with_the_first_page_is_shown_the_second(
+    films: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    play(model, {"Birthplace": "The Salt Road film 1951"})
+    settings = Settings.load(search="library", library=(films,), minutes=2, preset="precise")
+    result = await Session.start(QUESTION, settings=settings).result()
+    assert result.iterations > 1
+    assert any("Oster Bay" in text for each in model.requests for text in passages(each))
