@@ -26,13 +26,15 @@ from answers_match import blocks, met
 from answers_web import english
 
 from spadework.agents import assessor
+from spadework.agents.confirming import FACTS
 from spadework.agents.extractive import judge
 from spadework.agents.extractive import weights as weighing
-from spadework.agents.extractive.asked import _KINDS
+from spadework.agents.extractive.asked import _KINDS, read
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.cues import cues_in
 from spadework.agents.extractive.features import Asked, Parts
 from spadework.agents.extractive.judge import Scored
+from spadework.agents.extractive.weights import Extent
 from spadework.agents.shown import Shown
 from spadework.sessions.research import research
 from spadework.settings import Settings
@@ -191,14 +193,14 @@ class Chosen:
     told: dict[str, float]
 
 
-def chosen(each: Example, weights: Array, columns: list[int], room: int) -> Chosen:
+def chosen(each: Example, weights: Array, columns: list[int], extent: Extent) -> Chosen:
     """What the judge would choose by these weights, as `judge.judged` does."""
     taken: list[Scored] = []
     found, facts = [], np.zeros(each.y.shape[1], dtype=bool)
     aspects = each.views[1:]
     for view in aspects:
         order = view.scored(weights, columns)
-        own = judge.choose(view.asked, order, room // len(aspects), [], taken)
+        own = judge.choose(view.asked, order, extent.shared(len(aspects)), [], taken)
         place = {id(s.candidate): n for n, s in enumerate(view.ranked)}
         if own:
             facts |= view.y[[place[id(s.candidate)] for s in own]].any(0)
@@ -221,13 +223,20 @@ def out_of_fold(examples: list[Example], columns: list[int], ridge: float) -> li
 
 def recall(examples: list[Example], by: list[Array], columns: list[int], room: int) -> float:
     """The share of all facts that stand in what is chosen."""
+    extent = Extent(room=room, within=weighing.weights().more.within)
     found = [
         fact
         for each, weights in zip(examples, by, strict=True)
         if each.row["answerable"]
-        for fact in chosen(each, weights, columns, room).facts
+        for fact in chosen(each, weights, columns, extent).facts
     ]
     return sum(found) / len(found)
+
+
+def extent_of(each: Example) -> Extent:
+    """What the product would quote for a question."""
+    expects = read(each.row["question"]).expects
+    return weighing.weights().fact if expects in FACTS else weighing.weights().more
 
 
 def holds_answer(row: Row, found: list[bool]) -> bool:
@@ -314,8 +323,7 @@ def _print_rooms(examples: list[Example], by: list[Array], columns: list[int]) -
 def _fit_answered(
     examples: list[Example], by: list[Array], columns: list[int], options: argparse.Namespace
 ) -> dict[str, float]:
-    room = weighing.weights().room
-    picked = [chosen(e, w, columns, room) for e, w in zip(examples, by, strict=True)]
+    picked = [chosen(e, w, columns, extent_of(e)) for e, w in zip(examples, by, strict=True)]
     found = [each.told for each in picked]
     right = [holds_answer(e.row, one.facts) for e, one in zip(examples, picked, strict=True)]
     names = sorted({name for each in found for name in each})
@@ -401,11 +409,12 @@ def _write(
     candidate: dict[str, float], answered: dict[str, float], kinds: dict[str, dict[str, float]]
 ) -> None:
     known = weighing.weights()
+    extents = {"fact": known.fact, "more": known.more}
     lines = [
         "# Written by benchmarks/answers_sweep.py, which says how; the figures stand in",
         "# benchmarks/README.md.",
         *(f"{name} = {getattr(known, name)!r}" for name in ("beside", "covers", "long", "same")),
-        *(f"{name} = {getattr(known, name)}" for name in ("fact_room", "room")),
+        *(f"{name} = {{ room = {e.room}, within = {e.within} }}" for name, e in extents.items()),
     ]
     tables = {"candidate": candidate, "answered": answered}
     tables |= {f"kind.{kind}": own for kind, own in kinds.items()}

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from spadework.agents.confirming import confirmed
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
@@ -124,7 +125,8 @@ async def assess(
         return judgement if found.score > LIKELY else _followed(judgement, leads)
 
     judgement, fell = await first_of(model, "assessor", topic.name, ask, extract)
-    return judgement, [*problems, *fell]
+    whole = await asyncio.to_thread(confirmed, plan, topic, judgement, shown)
+    return whole, [*problems, *fell]
 
 
 def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:

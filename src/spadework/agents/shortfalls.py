@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
+from spadework.agents.confirming import FACTS
 from spadework.agents.expected import meets
 from spadework.tools.urls import domain_of
 from spadework.values import (
@@ -77,6 +78,7 @@ def shortfalls(
     found = [*_of_the_kind(plan, topics, proven), *_whole(plan, ledger, standard)]
     for topic in topics:
         found += [*_code(topic, proven[topic.name]), *_navigation(topic, proven[topic.name])]
+        found += _alone(topic, proven[topic.name])
         found += _quality(topic, coverage.get(topic.name), standard.quality)
     return tuple(found)
 
@@ -120,6 +122,13 @@ def _navigation(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
     if all(e.kind != "code" and len(e.quote.split()) < LEAST_WORDS for e in own):
         text = f"The quotes for “{topic.name}” are no sentences, as if from a menu."
         yield _lacks("navigation", topic.name, text, f"{_query(topic)} explained")
+
+
+def _alone(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
+    """A fact that one page says, or several that repeat it."""
+    if topic.expects in FACTS and len({e.origin for e in own}) == 1:
+        text = f"One source alone was found for “{topic.name}”; no other one confirms it."
+        yield _lacks("confirmation", topic.name, text, topic.question.rstrip("?"))
 
 
 def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[Shortfall]:

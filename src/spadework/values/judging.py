@@ -58,7 +58,15 @@ class Shortfall(Value):
     """
 
     kind: Literal[
-        "definition", "steps", "code", "dates", "navigation", "quality", "freshness", "domains"
+        "definition",
+        "steps",
+        "code",
+        "dates",
+        "navigation",
+        "confirmation",
+        "quality",
+        "freshness",
+        "domains",
     ]
     topic: str = ""
     text: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spadework.agents.confirming import FACTS
 from spadework.agents.extractive.asked import subject_of
 from spadework.agents.extractive.bridges import (
     Bridge,
@@ -14,16 +15,14 @@ from spadework.agents.extractive.bridges import (
 )
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, judged
-from spadework.agents.extractive.weights import weights
+from spadework.agents.extractive.weights import Extent, weights
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.tools.facts import stems
 from spadework.tools.inline import plain
-from spadework.values import Evidence, Expected, Plan, Recommendation, Topic
+from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic.
 ANSWERED = 0.75
-#: What one or two sentences answer.
-SHORT: frozenset[Expected] = frozenset({"number", "date", "name"})
 #: New pages that a recommended search may bring, and words that make one worth it.
 MOST_RESULTS, LEAST_WORDS = 5, 2
 
@@ -38,7 +37,7 @@ def assess(
     ahead = bridges(plan.question, shown) if leads and not known else []
     led_to = reached(shown, known) if leads else ()
     question = " ".join([topic.question, *led_to])
-    opinion = judged(question, shown, _room(topic), [plain(e.quote) for e in known])
+    opinion = judged(question, shown, _extent(topic), [plain(e.quote) for e in known])
     covered = opinion.probability >= ANSWERED and not ahead
     spots = [_spot(b.shown, (b.start, b.end)) for b in ahead]
     spots += [spot for one in _in_page_order(opinion) for spot in _spots(one)]
@@ -52,9 +51,8 @@ def assess(
     )
 
 
-def _room(topic: Topic) -> int:
-    """Characters to quote for a topic."""
-    return weights().fact_room if topic.expects in SHORT else weights().room
+def _extent(topic: Topic) -> Extent:
+    return weights().fact if topic.expects in FACTS else weights().more
 
 
 def _gaps(topic: Topic, opinion: Opinion, ahead: Sequence[Bridge]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from spadework.agents.extractive.asked import aspects
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.features import Asked, Parts, Places, Stems, Vector, stems, vector
-from spadework.agents.extractive.weights import probability, weighed, weights
+from spadework.agents.extractive.weights import Extent, probability, weighed, weights
 from spadework.agents.shown import Shown
 from spadework.tools.text.detect import language_of
 
@@ -56,9 +56,11 @@ class Opinion:
     features: Vector = field(default_factory=dict)
 
 
-def judged(question: str, shown: Sequence[Shown], room: int, said: Sequence[str] = ()) -> Opinion:
-    """The opinion on a question and the passages shown, for a report with `room` for so many
-    characters. What was `said` before is not said again.
+def judged(
+    question: str, shown: Sequence[Shown], extent: Extent, said: Sequence[str] = ()
+) -> Opinion:
+    """The opinion on a question and the passages shown, for an answer of this extent. What was
+    `said` before is not said again.
     """
     code = language_of(question)
     before = [stems(text, code or "en") for text in said]
@@ -66,7 +68,7 @@ def judged(question: str, shown: Sequence[Shown], room: int, said: Sequence[str]
     found: list[Vector] = []
     views = ranked(question, code, shown)
     for asked, scored in views:
-        own = choose(asked, scored, room // len(views), before, chosen)
+        own = choose(asked, scored, extent.shared(len(views)), before, chosen)
         if own:
             found.append(told(asked, scored, own))
         chosen += own
@@ -146,23 +148,23 @@ def _lifted(scored: Sequence[Scored]) -> Iterator[Scored]:
 def choose(
     asked: Asked,
     ranked: Sequence[Scored],
-    room: int,
+    extent: Extent,
     said: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
     """What to quote beside what is `taken`, greedily: the best for its length, where words of the
     question that nothing chosen holds count more, without what says the same again, until the room
-    is filled.
+    is filled or what is left is far behind the best.
     """
-    # What shares no word with the question is about something else, unless nothing does.
-    near = [s for s in ranked if s.features["all"] > 0] or ranked
-    left, chosen = list(near[:MOST_CHOSEN_FROM]), list[Scored]()
+    best = max((s.score - _costs(s) for s in ranked), default=0.0)
+    near = [s for s in ranked if s.score - _costs(s) >= best - extent.within]
+    left, chosen = near[:MOST_CHOSEN_FROM], list[Scored]()
     held, before, used = set[str](), [*said, *(s.parts.own for s in taken)], 0
-    while left and used < FILLED * room:
+    while left and used < FILLED * extent.room:
         one = max(left, key=lambda s: s.score - _costs(s) + _adds(asked, s, held) * bool(chosen))
         left.remove(one)
         size = len(one.candidate.text)
-        if (chosen and used + size > room) or _again(one, [*taken, *chosen], before):
+        if (chosen and used + size > extent.room) or _again(one, [*taken, *chosen], before):
             continue
         chosen.append(one)
         before.append(one.parts.own)

@@ -13,9 +13,25 @@ from pydantic import ConfigDict
 from spadework.values import Value
 
 
+class Extent(Value):
+    """How much is quoted: at most `room` characters, and nothing that scores more than `within`
+    below the best.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    room: int
+    within: float
+
+    def shared(self, aspects: int) -> Extent:
+        """The extent of one of several aspects."""
+        return self.model_copy(update={"room": self.room // aspects})
+
+
 class Weights(Value):
     """`candidate` weighs the features of a candidate, `answered` those of what was chosen (with
-    `bias`); `kind` holds for each kind of question what its cues weigh.
+    `bias`); `fact` is the extent of an answer of a sentence or two, `more` of any other; `kind` holds
+    for each kind of question what its cues weigh.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,8 +43,8 @@ class Weights(Value):
     covers: float
     long: float
     same: float
-    fact_room: int
-    room: int
+    fact: Extent
+    more: Extent
 
 
 @cache

@@ -1,0 +1,78 @@
+"""A fact is confirmed before its topic closes: what other pages say of it is quoted beside it,
+whether that is the same or something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.tools.disagreement import disagreement
+from spadework.tools.facts import names, numbers, stems
+from spadework.tools.inline import plain
+from spadework.tools.sentences import sentences
+from spadework.tools.text.detect import spoken
+from spadework.values import Expected, Plan, Topic
+
+#: What is a fact that other pages confirm or contradict.
+FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
+#: Passages that are looked at, best first, and pages that are quoted for each side.
+MOST_SHOWN, MOST_QUOTED = 60, 2
+#: Share of the words of the shorter statement that two must share to say the same.
+SAME = 0.6
+
+
+def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
+    """The judgement of a topic that asks for a fact, with quotes of other origins: at most
+    MOST_QUOTED that say the same as what is quoted, and as many that say something else.
+    """
+    if topic.expects not in FACTS or not judgement.spots:
+        return judgement
+    code = spoken(topic.question)
+    asked = stems(topic.question, code) - stems(" ".join(plan.subjects), code)
+    claims = [plain(spot.quote) for spot in judgement.spots]
+    quoted = {_origin(spot) for spot in judgement.spots}
+    same, other = list[Spot](), list[Spot]()
+    for said, spot in _statements(topic, shown):
+        side = _side(said, claims, asked)
+        into = same if side == "same" else other
+        if not side or _origin(spot) in quoted or len(into) >= MOST_QUOTED:
+            continue
+        into.append(spot)
+        quoted.add(_origin(spot))
+    return replace(judgement, spots=(*judgement.spots, *same, *other))
+
+
+def _origin(found: Spot | Shown) -> str:
+    return found.page.origin or found.page.url
+
+
+def _statements(topic: Topic, shown: Sequence[Shown]) -> Iterator[tuple[str, Spot]]:
+    """The sentences of the best passages that speak of what is asked and hold a value."""
+    code = spoken(topic.question)
+    words, known = stems(topic.question, code), numbers(topic.question, code)
+    for passage in shown[:MOST_SHOWN]:
+        for start, end in sentences(passage.text):
+            said = plain(passage.text[start:end])
+            holds = numbers(said, code) - known or (topic.expects == "name" and names(said))
+            if holds and len(words & stems(said, code)) >= min(2, len(words)):
+                at = passage.start + start
+                yield (
+                    said,
+                    Spot(passage.page, at, passage.start + end, passage.text[start:end]),
+                )
+
+
+def _side(said: str, claims: Sequence[str], asked: set[str]) -> str:
+    """Whether a statement says the "same" as a claim, or something "other"; else ""."""
+    if any(disagreement(said, claim, asked) for claim in claims):
+        return "other"
+    return "same" if any(_agrees(said, claim) for claim in claims) else ""
+
+
+def _agrees(said: str, claim: str) -> bool:
+    code = spoken(said, claim)
+    a, b = stems(said, code), stems(claim, code)
+    values = numbers(said, code) & numbers(claim, code) or names(said) & names(claim)
+    return bool(values) and len(a & b) >= SAME * min(len(a), len(b))

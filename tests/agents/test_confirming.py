@@ -1,0 +1,58 @@
+"""A fact is confirmed, or contradicted, by the other pages that were read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spadework.sessions.research import research
+from spadework.settings import Settings
+from spadework.values import Result
+
+QUESTION = "When was the ferry harbour of Port Aldermere opened?"
+FIRST = "The ferry harbour of Port Aldermere was opened in 2021 by the mayor."
+SAME = "In 2021 the ferry harbour of Port Aldermere was opened with a fair."
+OTHER = "The ferry harbour of Port Aldermere was opened in 2019, two years after the bridge."
+ELSE = "The lighthouse of Port Aldermere is lit by oil, and its keeper has seven cats."
+OWN = (
+    "Its stones came by barge from the quarries of Ringwood, where masons cut them by hand.",
+    "Gulls nest on every roof there, and no cat of the old town has ever caught a single one.",
+    "Who likes maps finds a shop beside the chapel that sells nothing else from May to August.",
+)
+
+
+async def asked(folder: Path, *pages: str) -> Result:
+    """The result of the question over pages that say so, each beside what is its own."""
+    for n, (said, own) in enumerate(zip(pages, OWN, strict=False)):
+        (folder / f"page{n}.md").write_text(f"# Harbour {n}\n\n{said}\n\n{own}\n", encoding="utf-8")
+    settings = Settings.load(search="library", library=(folder,), knowledge=False)
+    return await research(QUESTION, settings)
+
+
+def lacking(result: Result) -> set[str]:
+    return {shortfall.kind for shortfall in result.shortfalls}
+
+
+async def test_a_second_page_that_says_the_same_confirms_a_fact(tmp_path: Path) -> None:
+    result = await asked(tmp_path, FIRST, SAME, ELSE)
+    assert {FIRST, SAME} <= {e.quote for topic in result.topics for e in topic.evidence}
+    assert "confirmation" not in lacking(result)
+    assert not result.conflicts
+
+
+async def test_a_fact_that_one_page_says_is_told_as_such(tmp_path: Path) -> None:
+    result = await asked(tmp_path, FIRST, ELSE)
+    assert "confirmation" in lacking(result)
+    assert "no other one confirms it" in result.report
+
+
+@pytest.mark.parametrize("order", [(FIRST, OTHER), (OTHER, FIRST)])
+async def test_another_value_is_a_conflict_with_both_sides(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:
+    result = await asked(tmp_path, *order, ELSE)
+    [conflict] = result.conflicts
+    assert {side.claim for side in conflict.sides} == {FIRST, OTHER}
+    assert FIRST in result.report
+    assert OTHER in result.report
