@@ -34,7 +34,6 @@ from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.cues import cues_in
 from spadework.agents.extractive.features import Asked, Parts
 from spadework.agents.extractive.judge import Scored
-from spadework.agents.extractive.weights import Extent
 from spadework.agents.shown import Shown
 from spadework.sessions.research import research
 from spadework.settings import Settings
@@ -129,7 +128,7 @@ def facts_of(row: Row, one: Candidate) -> list[bool]:
 
 def judge_rough(one: Scored) -> float:
     """An order that does not depend on the weights."""
-    return one.features["dense"]
+    return one.features["clause"] + one.features["all"]
 
 
 def quoted(one: Candidate) -> str:
@@ -193,18 +192,25 @@ class Chosen:
     told: dict[str, float]
 
 
-def chosen(each: Example, weights: Array, columns: list[int], extent: Extent) -> Chosen:
-    """What the judge would choose by these weights, as `judge.judged` does."""
+def chosen(each: Example, weights: Array, columns: list[int], room: int = 0) -> Chosen:
+    """What the judge would choose by these weights, as `judge.judged` does; for so much `room`
+    where that is given.
+    """
     taken: list[Scored] = []
     found, facts = [], np.zeros(each.y.shape[1], dtype=bool)
     aspects = each.views[1:]
+    short = read(each.row["question"]).expects in FACTS
+    extent = judge.extent_for(len(aspects), short=short and not room)
+    if room:
+        extent = extent.model_copy(update={"room": room // len(aspects)})
     for view in aspects:
         order = view.scored(weights, columns)
-        own = judge.choose(view.asked, order, extent.shared(len(aspects)), [], taken)
+        own = judge.choose(view.asked, order, extent.room, [], taken)
         place = {id(s.candidate): n for n, s in enumerate(view.ranked)}
         if own:
-            facts |= view.y[[place[id(s.candidate)] for s in own]].any(0)
             found.append(judge.told(view.asked, order, own))
+            own = judge.near(own, extent.within)
+            facts |= view.y[[place[id(s.candidate)] for s in own]].any(0)
         taken += own
     return Chosen([bool(fact) for fact in facts], judge.together(found, len(aspects)))
 
@@ -223,20 +229,13 @@ def out_of_fold(examples: list[Example], columns: list[int], ridge: float) -> li
 
 def recall(examples: list[Example], by: list[Array], columns: list[int], room: int) -> float:
     """The share of all facts that stand in what is chosen."""
-    extent = Extent(room=room, within=weighing.weights().more.within)
     found = [
         fact
         for each, weights in zip(examples, by, strict=True)
         if each.row["answerable"]
-        for fact in chosen(each, weights, columns, extent).facts
+        for fact in chosen(each, weights, columns, room).facts
     ]
     return sum(found) / len(found)
-
-
-def extent_of(each: Example) -> Extent:
-    """What the product would quote for a question."""
-    expects = read(each.row["question"]).expects
-    return weighing.weights().fact if expects in FACTS else weighing.weights().more
 
 
 def holds_answer(row: Row, found: list[bool]) -> bool:
@@ -323,7 +322,7 @@ def _print_rooms(examples: list[Example], by: list[Array], columns: list[int]) -
 def _fit_answered(
     examples: list[Example], by: list[Array], columns: list[int], options: argparse.Namespace
 ) -> dict[str, float]:
-    picked = [chosen(e, w, columns, extent_of(e)) for e, w in zip(examples, by, strict=True)]
+    picked = [chosen(e, w, columns) for e, w in zip(examples, by, strict=True)]
     found = [each.told for each in picked]
     right = [holds_answer(e.row, one.facts) for e, one in zip(examples, picked, strict=True)]
     names = sorted({name for each in found for name in each})

@@ -120,10 +120,14 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a question: runs of capitalised words after its first, which is often a question
-    word, and what stands in quotes.
+    """The names in a question: runs of capitalised words that do not begin a sentence, which is
+    often done by a question word, and what stands in quotes.
     """
-    named = (match.group() for match in _NAME.finditer(text) if match.start() > 0)
+    named = (
+        re.sub(r"['’]s$", "", match.group())
+        for match in _NAME.finditer(text)
+        if match.start() > 0 and text[: match.start()].rstrip()[-1:] not in (*".?!",)
+    )
     return list(dict.fromkeys([*_QUOTED.findall(text), *named]))
 
 

@@ -15,14 +15,13 @@ from spadework.agents.extractive.bridges import (
 )
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, judged
-from spadework.agents.extractive.weights import Extent, weights
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.tools.facts import stems
 from spadework.tools.inline import plain
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic.
-ANSWERED = 0.75
+ANSWERED = 0.8
 #: New pages that a recommended search may bring, and words that make one worth it.
 MOST_RESULTS, LEAST_WORDS = 5, 2
 
@@ -37,7 +36,8 @@ def assess(
     ahead = bridges(plan.question, shown) if leads and not known else []
     led_to = reached(shown, known) if leads else ()
     question = " ".join([topic.question, *led_to])
-    opinion = judged(question, shown, _extent(topic), [plain(e.quote) for e in known])
+    said = [plain(e.quote) for e in known]
+    opinion = judged(question, shown, said, short=topic.expects in FACTS)
     covered = opinion.probability >= ANSWERED and not ahead
     spots = [_spot(b.shown, (b.start, b.end)) for b in ahead]
     spots += [spot for one in _in_page_order(opinion) for spot in _spots(one)]
@@ -49,10 +49,6 @@ def assess(
         () if covered else tuple(_gaps(topic, opinion, ahead)),
         () if covered else tuple(_next_queries(topic, opinion, ahead)),
     )
-
-
-def _extent(topic: Topic) -> Extent:
-    return weights().fact if topic.expects in FACTS else weights().more
 
 
 def _gaps(topic: Topic, opinion: Opinion, ahead: Sequence[Bridge]) -> Iterator[str]:

@@ -16,6 +16,8 @@ from spadework.agents.extractive.material import brings_material
 from spadework.agents.shown import Shown
 from spadework.tools.facts import stems
 from spadework.tools.sentences import sentences
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import DEFAULT, Language, language
 from spadework.values import Evidence, Recommendation, Topic
 
 #: Bridges that are searched for every page about what was asked, and in all.
@@ -28,44 +30,22 @@ MANY, LEAST_CHARS = 0.5, 3
 #: What a name that is told later on a page still counts.
 LATER = 0.9
 
-#: Who is whose, told from the other side, as stems: the page of a wife names her husband as one
-#: whose wife she is.
-_OTHER_SIDE = {
-    "husband": ("wife", "marri", "spous"),
-    "wife": ("husband", "marri", "spous"),
-    "spous": ("husband", "wife", "marri"),
-    "mother": ("son", "daughter", "child"),
-    "father": ("son", "daughter", "child"),
-    "parent": ("son", "daughter", "child"),
-    "perform": ("singer", "sung", "record", "releas"),
-    "compos": ("music", "score"),
-}
-#: A thing described by what it is to another one: "the director of X", "X's mother", "the film
-#: whose director", "has the director".
-_RELATION = re.compile(
-    r"\b[a-z][\w-]+ of (?:[a-z]+ ){0,2}[\"“A-Z0-9]"
-    r"|(?<![\w'’])(?!(?i:what|who|where|when|how|why|it|that|here|there)['’])[\w.-]+['’]s [a-z]"
-    r"|\bwhose\b|\b(?:has|have|had) the [a-z]+\b"
-)
 _NAME = re.compile(
     r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*"
 )
-_LINKED = re.compile(
-    r"\b(?:by|of|with|to|son|daughter|married|and)\s+(?:\w+\s+){0,3}$", re.IGNORECASE
-)
-#: Words that say where something is from rather than name it: "a Swedish minister".
-_FROM = re.compile(r"\w+(?:ish|ese|[ie]?an|ch|ss|ek)(?=\s[a-z])")
 _BRACKET = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
-_MONTH = re.compile(
-    r"^(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-)
 
 
 def asks_for_a_relation(question: str) -> bool:
     """Whether a question describes what it asks about by its relation to something named; one with
     material of its own does not.
     """
-    return bool(names_in(question) and _RELATION.search(question)) and not brings_material(question)
+    relation = _spoken(question).relation
+    return bool(names_in(question) and relation.search(question)) and not brings_material(question)
+
+
+def _spoken(question: str) -> Language:
+    return language(language_of(question) or DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -91,9 +71,8 @@ def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
     for passage in shown:
         title = stems(_BRACKET.sub("", passage.page.title))
         if title and title <= asked:
-            _collect(
-                passage, _roles(asked - title), question, found.setdefault(passage.page.url, {})
-            )
+            roles = _roles(asked - title, question)
+            _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
             other |= set() if title in named else {passage.page.url}
     pages = sorted(found, key=lambda url: url in other)
     ranked = [
@@ -112,11 +91,11 @@ def led_on(topic: Topic, ahead: Sequence[Bridge]) -> list[Recommendation]:
     ]
 
 
-def _roles(asked: set[str]) -> set[str]:
+def _roles(asked: set[str], question: str) -> set[str]:
     """What the question asks about the page's subject, also as the page says it from the other
     side.
     """
-    return asked | {stem for word in asked for stem in _OTHER_SIDE.get(word, ())}
+    return asked | {stem for word in asked for stem in _spoken(question).other_side.get(word, ())}
 
 
 def reached(shown: Sequence[Shown], known: Sequence[Evidence]) -> tuple[str, ...]:
@@ -134,22 +113,22 @@ def _collect(passage: Shown, roles: set[str], question: str, found: dict[str, Br
     """Score the names of a passage that the question lacks, by the sentence in which they stand and
     by how early that is.
     """
-    weight = 1.0
+    weight, spoken = 1.0, _spoken(question)
     for start, end in sentences(passage.text):
         sentence = passage.text[start:end]
         shared = ROLE * len(stems(sentence) & roles)
         for match in _NAME.finditer(sentence):
             name = match.group()
-            if " " not in name and _FROM.match(sentence, match.start()):
+            if " " not in name and spoken.demonym.match(sentence, match.start()):
                 continue
             if (
                 name.casefold() in question.casefold()
                 or stems(name) <= stems(question)
-                or _MONTH.match(name)
+                or name.partition(" ")[0].casefold() in spoken.months
                 or len(name) < LEAST_CHARS
             ):
                 continue
-            linked = LINK if _LINKED.search(sentence[: match.start()]) else 0.0
+            linked = LINK if spoken.linked.search(sentence[: match.start()]) else 0.0
             score = weight * (1 + shared + linked + (MANY if " " in name else 0.0))
             if name not in found or found[name].score < score:
                 found[name] = Bridge(

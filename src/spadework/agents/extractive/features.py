@@ -163,11 +163,8 @@ def _asked_of(shown: Shown, asked: Asked) -> Stems:
 
 def vector(one: Candidate, parts: Parts, asked: Asked, place: Place) -> Vector:
     """The features of a candidate, all about 0..1."""
-    rank = place.rank
-    own, last = asked.share(parts.own), stems(one.shown.heading.rsplit(" > ", 1)[-1], one.language)
-    order = words(one.text, one.language)
+    last = stems(one.shown.heading.rsplit(" > ", 1)[-1], one.language)
     found = {
-        "own": own,
         "near": asked.share(parts.near),
         "clause": asked.best_clause(parts.own),
         "clause_near": asked.best_clause(parts.near),
@@ -175,23 +172,27 @@ def vector(one: Candidate, parts: Parts, asked: Asked, place: Place) -> Vector:
         "passage_score": place.score,
         "page": place.page,
         "all": asked.share(parts.all),
-        "title": asked.share(parts.title),
-        "dense": own / (1 + 0.15 * math.log(1 + len(parts.own))),
         "title_fits": _fit(parts.title, asked),
         "heading_fits": _fit(last, asked),
         "lead": asked.share(parts.lead),
         "beside": asked.share(parts.beside),
-        "pairs": len(asked.pairs.intersection(pairwise(order))) / max(1, len(asked.pairs)),
+        "pairs": _shared_pairs(one, asked),
         "rarest": asked.heaviest(parts.own),
-        "rank": 1 / (1 + rank),
-        "first_page": float(rank == 0),
+        "rank": 1 / (1 + place.rank),
+        "first_page": float(place.rank == 0),
         "length": math.log(1 + len(one.text)) / 6,
         "short": float(len(one.text) < SHORT),
-        "place": one.start / max(1, one.shown.page.chars),
         "opens": float(one.opens),
-        **{kind: float(one.kind == kind) for kind in ("item", "list", "code", "row")},
+        "item": float(one.kind == "item"),
+        "list": float(one.kind == "list"),
     }
     return found | _expected(one, asked, found)
+
+
+def _shared_pairs(one: Candidate, asked: Asked) -> float:
+    """The share of the question's neighbouring words that are neighbours in a candidate, too."""
+    own = pairwise(words(one.text, one.language))
+    return len(asked.pairs.intersection(own)) / max(1, len(asked.pairs))
 
 
 def _fit(own: Stems, asked: Asked) -> float:
@@ -200,26 +201,20 @@ def _fit(own: Stems, asked: Asked) -> float:
 
 def _expected(one: Candidate, asked: Asked, found: Mapping[str, float]) -> Vector:
     """Whether a candidate looks like what the question's cues ask for."""
-    number = float(bool(numbers(one.text) - asked.numbers))
-    counted = max(number, float(bool(spelled(one.text))))
+    counted = float(bool(numbers(one.text) - asked.numbers) or bool(spelled(one.text)))
     dated = float(any(len(n) == 4 and n[0] in "12" for n in numbers(one.text)))
     named = float(bool(names(f"- {one.text}") - asked.names))
     cue = {str(name): float(name in asked.cues) for name in CUES}
     return {
-        "number": number,
         "name": named,
         "count_number": cue["count"] * counted,
-        "measure_number": cue["measure"] * number,
         "date_date": cue["date"] * dated,
         "who_name": cue["who"] * named,
         "where_name": cue["where"] * named,
         "define_opens": cue["define"] * found["opens"],
         "define_title": cue["define"] * found["title_fits"],
-        "steps_code": cue["steps"] * found["code"],
-        "steps_item": cue["steps"] * found["item"],
-        "steps_lead": cue["steps"] * found["lead"],
+        "steps_code": cue["steps"] * (one.kind == "code"),
         "items_list": cue["items"] * found["list"],
         "items_item": cue["items"] * found["item"],
         "items_lead": cue["items"] * found["lead"],
-        "row_number": number * found["row"],
     }

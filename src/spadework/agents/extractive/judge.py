@@ -26,10 +26,12 @@ FILLED = 0.93
 FIRST = 5
 
 
+#: Features of a candidate that is of the kind that is asked for.
+_MET = ("count_number", "date_date", "who_name", "where_name", "define_opens", "steps_code")
 #: Features of the best candidate that tell how likely the answer is there.
 _OF_THE_BEST = (
-    *("title", "rank", "clause_near", "pairs", "passage", "passage_score", "page", "lead"),
-    *("heading_fits", "title_fits", "length", "list", "code", "row", "item"),
+    *("rank", "clause_near", "pairs", "passage", "passage_score", "page", "lead"),
+    *("heading_fits", "title_fits", "length"),
 )
 
 
@@ -57,25 +59,32 @@ class Opinion:
 
 
 def judged(
-    question: str, shown: Sequence[Shown], extent: Extent, said: Sequence[str] = ()
+    question: str, shown: Sequence[Shown], said: Sequence[str] = (), *, short: bool = False
 ) -> Opinion:
-    """The opinion on a question and the passages shown, for an answer of this extent. What was
-    `said` before is not said again.
+    """The opinion on a question and the passages shown; `short` for one that a sentence or two
+    answer. What was `said` before is not said again.
     """
     code = language_of(question)
     before = [stems(text, code or "en") for text in said]
     chosen: list[Scored] = []
     found: list[Vector] = []
     views = ranked(question, code, shown)
+    extent = extent_for(len(views), short=short)
     for asked, scored in views:
-        own = choose(asked, scored, extent.shared(len(views)), before, chosen)
+        own = choose(asked, scored, extent.room, before, chosen)
         if own:
             found.append(told(asked, scored, own))
-        chosen += own
+        chosen += near(own, extent.within)
     if not chosen:
         return Opinion((), 0.0)
     features = together(found, len(views))
     return Opinion(tuple(chosen), probability(features, weights().answered), features)
+
+
+def extent_for(aspects: int, *, short: bool) -> Extent:
+    """How much is quoted for each aspect of a question."""
+    whole = weights().fact if short and aspects == 1 else weights().more
+    return whole.model_copy(update={"room": whole.room // aspects})
 
 
 def ranked(question: str, code: str, shown: Sequence[Shown]) -> list[tuple[Asked, list[Scored]]]:
@@ -148,7 +157,7 @@ def _lifted(scored: Sequence[Scored]) -> Iterator[Scored]:
 def choose(
     asked: Asked,
     ranked: Sequence[Scored],
-    extent: Extent,
+    room: int,
     said: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
@@ -156,21 +165,25 @@ def choose(
     question that nothing chosen holds count more, without what says the same again, until the room
     is filled or what is left is far behind the best.
     """
-    best = max((s.score - _costs(s) for s in ranked), default=0.0)
-    near = [s for s in ranked if s.score - _costs(s) >= best - extent.within]
-    left, chosen = near[:MOST_CHOSEN_FROM], list[Scored]()
+    left, chosen = near(ranked, weights().more.within)[:MOST_CHOSEN_FROM], list[Scored]()
     held, before, used = set[str](), [*said, *(s.parts.own for s in taken)], 0
-    while left and used < FILLED * extent.room:
+    while left and used < FILLED * room:
         one = max(left, key=lambda s: s.score - _costs(s) + _adds(asked, s, held) * bool(chosen))
         left.remove(one)
         size = len(one.candidate.text)
-        if (chosen and used + size > extent.room) or _again(one, [*taken, *chosen], before):
+        if (chosen and used + size > room) or _again(one, [*taken, *chosen], before):
             continue
         chosen.append(one)
         before.append(one.parts.own)
         held |= one.parts.near & asked.stems
         used += size
     return chosen
+
+
+def near(scored: Sequence[Scored], within: float) -> list[Scored]:
+    """Those that are not more than `within` behind the best."""
+    best = max((s.score - _costs(s) for s in scored), default=0.0)
+    return [s for s in scored if s.score - _costs(s) >= best - within]
 
 
 def _costs(one: Scored) -> float:
@@ -203,6 +216,7 @@ def told(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Ve
     missing = [asked.heaviest(asked.stems - s.parts.all) for s in first]
     found = {
         "own": asked.share(best.parts.own),
+        "title": asked.share(best.parts.title),
         "near": asked.share(best.parts.near),
         "all": asked.share(best.parts.all),
         "most_near": max(asked.share(s.parts.near) for s in first),
@@ -236,6 +250,4 @@ def together(found: Sequence[Vector], aspects: int) -> Vector:
 
 def _expected(features: Vector) -> float:
     """Whether a candidate looks like what the cues ask for."""
-    names = ("count_number", "measure_number", "date_date", "who_name", "where_name")
-    more = ("define_opens", "steps_code", "steps_item", "items_list")
-    return max(features[name] for name in (*names, *more))
+    return max(features[name] for name in _MET)

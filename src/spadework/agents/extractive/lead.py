@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from spadework.agents.extractive.asked import Asked, names_in, parts, runs, subject_of, with_subject
+from spadework.agents.extractive.asked import (
+    Asked,
+    aspects,
+    names_in,
+    parts,
+    subject_of,
+    with_subject,
+)
 from spadework.agents.extractive.material import brings_material, topics_of
 from spadework.tools.facts import stems
 from spadework.tools.rank import query_terms
+from spadework.tools.select import bare
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
@@ -58,12 +66,15 @@ def _of_material(question: Question) -> Plan:
 
 
 def _topic(part: Asked, hits: Sequence[Hit]) -> Topic:
-    """The topic of a part, searched under its own words, each side of a comparison, and each name
+    """The topic of a part, searched under its own words, by each of its aspects, and by each name
     alone, which finds their own pages.
     """
     names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
-    texts = dict.fromkeys([part.text, *part.sides, *names])
-    queries = [Query(text=text, kind="broad" if n else "original") for n, text in enumerate(texts)]
+    apart = part.sides or aspects(part.text, language_of(part.text) or "en")
+    texts = dict.fromkeys([part.text, *(each.strip(" ?.!,;") for each in apart), *names])
+    texts.pop(part.text.strip(" ?.!,;"), None)
+    queries = [Query(text=part.text)]
+    queries += [Query(text=text, kind="broad") for text in texts if text != part.text]
     return Topic(
         name=part.text.strip(),
         question=part.text,
@@ -90,26 +101,21 @@ def in_context(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked], hits: Sequence[Hit] = ()) -> tuple[str, ...]:
-    """What the question is about: the sides of a comparison; else of each part the name, or run of
-    words, that the titles of the first hits hold most often.
+    """What the question is about: the sides of a comparison; else of each part the title of one of
+    the first hits that stands in it, the longest; else its names.
     """
     found: list[str] = []
     for part in asked:
-        found += part.sides or _told_by(part.text, hits)
+        found += part.sides or _titled(part.text, hits) or names_in(part.text)
     return tuple(dict.fromkeys(found))
 
 
-def _told_by(text: str, hits: Sequence[Hit]) -> list[str]:
-    """The names of a question, else its most telling run of words."""
-    if named := names_in(text):
-        return named
-    titles = [stems(hit.title) for hit in hits[:FIRST_HITS]]
-    told = [
-        (sum(bool(stems(run) & title) for title in titles), -n, run)
-        for n, run in enumerate(runs(text))
-    ]
-    best = max(told, default=None)
-    return [best[2]] if best and best[0] else []
+def _titled(text: str, hits: Sequence[Hit]) -> list[str]:
+    own = stems(text)
+    titles = [bare(hit.title) for hit in hits[:FIRST_HITS]]
+    told = [(len(stems(title)), -n, title) for n, title in enumerate(titles)]
+    fitting = [each for each in told if each[0] and stems(each[2]) <= own]
+    return [max(fitting)[2]] if fitting else []
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:

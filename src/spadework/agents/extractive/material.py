@@ -12,6 +12,8 @@ from itertools import groupby
 from spadework.tools.facts import stem
 from spadework.tools.rank import STOP_WORDS
 from spadework.tools.sentences import sentences
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import DEFAULT, language
 from spadework.values import Query, Question, Topic
 
 #: A question of more words than this brings material.
@@ -22,18 +24,8 @@ MOST_PARTS, MOST_QUERIES = 5, 4
 #: searched.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 
-#: Words of a request at most, how it begins, and the labels of parts of a text: what they say is
-#: not what the material is about.
+#: Words of a request at most: what it says is not what the material is about.
 REQUEST_WORDS = 20
-_REQUEST = re.compile(
-    r"(?:please |(?:can|could|would) you (?:please )?|i (?:want|need|would like)(?: you)? to"
-    r" )?(?:survey|review|summari[sz]e|write|find|"
-    r"list|give|describe|discuss|outline|explain|compare|analy[sz]e|collect|suggest|identify|tell|help|search|look|draft|prepare)\b",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(
-    r"(?:title|abstract|introduction|background|context|text|paper)\s*:\s*", re.IGNORECASE
-)
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
 
 
@@ -66,14 +58,16 @@ def _material(said: Sequence[str]) -> list[str]:
     """The sentences that speak of something: not the request before or after them, nor where
     something is to be had.
     """
-    last = len(said) - 1
+    last, spoken = len(said) - 1, language(language_of(" ".join(said)) or DEFAULT)
+
+    def requests(n: int) -> bool:
+        short = len(said[n].split()) <= REQUEST_WORDS
+        return n in (0, last) and short and bool(spoken.request.match(said[n]))
+
     kept = [
-        _LABEL.sub("", sentence)
+        spoken.label.sub("", sentence)
         for n, sentence in enumerate(said)
-        if "://" not in sentence
-        and not (
-            n in (0, last) and _REQUEST.match(sentence) and len(sentence.split()) <= REQUEST_WORDS
-        )
+        if "://" not in sentence and not requests(n)
     ]
     return kept or list(said)
 

@@ -23,15 +23,11 @@ class Extent(Value):
     room: int
     within: float
 
-    def shared(self, aspects: int) -> Extent:
-        """The extent of one of several aspects."""
-        return self.model_copy(update={"room": self.room // aspects})
-
 
 class Weights(Value):
     """`candidate` weighs the features of a candidate, `answered` those of what was chosen (with
-    `bias`); `fact` is the extent of an answer of a sentence or two, `more` of any other; `kind` holds
-    for each kind of question what its cues weigh.
+    `bias`); `fact` is the extent of an answer of a sentence or two, `more` of any other; `kind`
+    holds for each kind of question what its cues weigh.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -17,6 +17,8 @@ DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
+#: Patterns that are used as they are written.
+_AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,12 @@ class Language:
     pronouns: frozenset[str] = frozenset()  # what stands for the subject in a later question
     joins: re.Pattern[str] = _NEVER  # between the parts of a question
     sides: tuple[re.Pattern[str], ...] = ()  # the two things that a question compares
+    relation: re.Pattern[str] = _NEVER  # a thing told by what it is to another one
+    linked: re.Pattern[str] = _NEVER  # what stands before the name of who did or is something
+    demonym: re.Pattern[str] = _NEVER  # a word that says where somebody is from
+    request: re.Pattern[str] = _NEVER  # how a request begins that brings a text
+    label: re.Pattern[str] = _NEVER  # what stands before a part of a text
+    other_side: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems: who is whose
 
 
 @lru_cache(maxsize=64)
@@ -80,6 +88,8 @@ def _made(code: str, table: dict[str, Any]) -> Language:
     words = ("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns")
     made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in words}
     made["leans"] = frozenset(each for each in table.pop("leans", []))
+    made |= {name: _words(table.pop(name, {})) for name in ("other_words", "other_side")}
+    made |= {name: re.compile(table.pop(name, "(?!)")) for name in _AS_THEY_STAND}
     months = enumerate(table.pop("months"), 1)
     return Language(
         code=code,
@@ -90,10 +100,13 @@ def _made(code: str, table: dict[str, Any]) -> Language:
         cues={name: _pattern(cues, spaced) for name, cues in table.pop("cues").items()},
         joins=re.compile(table.pop("joins", "(?!)"), re.IGNORECASE),
         sides=tuple(re.compile(each, re.IGNORECASE) for each in table.pop("sides", ())),
-        other_words={w: tuple(o.split()) for w, o in table.pop("other_words", {}).items()},
         **made,
         **table,
     )
+
+
+def _words(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {word: tuple(others.split()) for word, others in table.items()}
 
 
 def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
