@@ -31,12 +31,12 @@ from spadework.agents.extractive import judge
 from spadework.agents.extractive import weights as weighing
 from spadework.agents.extractive.asked import _KINDS, read
 from spadework.agents.extractive.candidates import Candidate, candidates
-from spadework.agents.extractive.cues import cues_in
 from spadework.agents.extractive.features import Asked, Parts
 from spadework.agents.extractive.judge import Scored
 from spadework.agents.shown import Shown
 from spadework.sessions.research import research
 from spadework.settings import Settings
+from spadework.tools.text.language import language
 
 Row = dict[str, Any]
 Array = np.ndarray
@@ -369,7 +369,7 @@ def _fit_kinds() -> dict[str, dict[str, float]]:
         for text in (row["question"], *row["paraphrases"])
         if SAME_KIND.get(row["kind"], row["kind"])
     ]
-    found = [cues_in(text, "en") for text, _ in asked]
+    found = [language("en").asked(text) for text, _ in asked]
     names = sorted({str(cue) for each in found for cue in each})
     x = np.array([[float(name in each) for name in names] + [1.0] for each in found])
     kinds = list(_KINDS)

@@ -150,12 +150,19 @@ def about(
     )
 
 
+def _likely(result: Result) -> str:
+    """The calibrated probability of a report without a model."""
+    if result.confidence is None:
+        return ""
+    return f" The answer is there with a probability of {result.confidence:.2f}."
+
+
 def review(result: Result) -> str:
     """The editorial review of a result, as Markdown."""
     lines = [
         f"# Editorial review: {escaped(result.question)}",
         "",
-        f"Status: {result.status}. Confidence: {result.confidence}.",
+        f"Status: {result.status}.{_likely(result)}",
         "",
     ]
     for topic in result.topics:

@@ -35,9 +35,6 @@ from spadework.values import (
     Source,
 )
 
-#: Confidence of a run that the clock ended is at most this (S10).
-MOST_WHEN_LATE = 0.7
-
 
 def citations_of(
     sections: Sequence[Section], ledger: Mapping[str, Evidence], judged: Judged | None = None
@@ -153,7 +150,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         status=status,
         stopped_by=why,
         mode=mode,
-        confidence=_confidence(state, status),
+        confidence=_confidence(state, mode),
         topics=_topics(state),
         sources=tuple(sources),
         report=to_markdown(report, ledger, sources),
@@ -263,12 +260,13 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
     )
 
 
-def _confidence(state: ResearchState, status: str) -> float:
-    """The mean coverage score, at most 0.7 when the clock ended the run."""
-    topics = state["plan"].topics
+def _confidence(state: ResearchState, mode: Mode) -> float | None:
+    """How likely the report holds the whole answer: the probability of the topic that is least
+    likely answered. What a model says of its own work is none.
+    """
     coverage = state.get("coverage", {})
-    mean = sum(coverage[t.name].score for t in topics if t.name in coverage) / len(topics)
-    return round(min(mean, MOST_WHEN_LATE) if status == "time_limited" else mean, 3)
+    found = [coverage[t.name].score if t.name in coverage else 0.0 for t in state["plan"].topics]
+    return round(min(found, default=0.0), 3) if mode == "extractive" else None
 
 
 def _once(problems: Sequence[Problem]) -> list[Problem]:

@@ -182,7 +182,7 @@ class Records:
         await asyncio.to_thread(write_atomically, self.folder / name, text.encode())
 
 
-def _summary(result: Result) -> dict[str, float]:
+def _summary(result: Result) -> dict[str, float | None]:
     return {
         "covered": sum(topic.covered for topic in result.topics),
         "topics": len(result.topics),

@@ -121,7 +121,8 @@ class CoveredTopic(Value):
 
 class Result(Value):
     """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks
-    of it in deep effort.
+    of it in deep effort. `confidence` is the calibrated probability that the report holds the
+    answer, None where a model judged.
     """
 
     session_id: str
@@ -129,7 +130,7 @@ class Result(Value):
     status: Status
     stopped_by: str = ""
     mode: Mode
-    confidence: float
+    confidence: float | None = None
     topics: tuple[CoveredTopic, ...] = ()
     sources: tuple[Source, ...] = ()
     report: str

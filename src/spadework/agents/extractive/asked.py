@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from itertools import groupby
 
-from spadework.agents.extractive.cues import cues_in
 from spadework.agents.extractive.weights import weighed, weights
 from spadework.tools.facts import stems
 from spadework.tools.text.detect import language_of
@@ -78,8 +78,8 @@ def _as_question(text: str) -> str:
 def read(text: str) -> Asked:
     """A question of one part with its kind, where that is sure."""
     code = language_of(text) or "en"
-    found = cues_in(text, code)
-    kind, likely = kind_of({str(cue): 1.0 for cue in found})
+    found = language(code).asked(text)
+    kind, likely = kind_of(dict.fromkeys(found, 1.0))
     if likely < SURE:
         return Asked(text)
     type_, expects = _KINDS[kind]
@@ -103,7 +103,8 @@ def sides_of(text: str, code: str) -> tuple[str, ...]:
     """The two things that a question compares, as it names them, or ()."""
     for pattern in language(code).sides:
         if match := pattern.search(text.strip(" ?.!")):
-            return tuple(side.strip(" ,") for side in match.groups())
+            sides = tuple(_CUT.split(side)[0].strip() for side in match.groups())
+            return sides if all(sides) else ()
     return ()
 
 
@@ -111,12 +112,10 @@ def aspects(text: str, code: str) -> list[str]:
     """What a question asks that is looked for apart: for each side of a comparison the question
     without the other one; else its parts.
     """
-    sides = [_CUT.split(side)[0] for side in sides_of(text, code)]
-    if len(sides) == 2 and all(sides):
+    if sides := sides_of(text, code):
         return [text.replace(other, " ") for other in reversed(sides)]
-    return [part for part in language(code).joins.split(text) if len(stems(part, code)) > 1] or [
-        text
-    ]
+    found = [part for part in language(code).joins.split(text) if len(stems(part, code)) > 1]
+    return found or [text]
 
 
 def names_in(text: str) -> list[str]:
@@ -144,17 +143,8 @@ def subject_of(text: str) -> str:
 def runs(text: str) -> list[str]:
     """The runs of neighbouring words of a text that are no function words, as they are written."""
     stop = language(language_of(text) or "en").stop
-    found: list[str] = []
-    last = -2
-    for n, match in enumerate(_WORD.finditer(text)):
-        if match.group().casefold() in stop:
-            continue
-        if last == n - 1 and found:
-            found[-1] = f"{found[-1]} {match.group()}"
-        else:
-            found.append(match.group())
-        last = n
-    return found
+    grouped = groupby(_WORD.findall(text), key=lambda word: word.casefold() not in stop)
+    return [" ".join(run) for content, run in grouped if content]
 
 
 def with_subject(text: str, subject: str) -> str:

@@ -78,13 +78,6 @@ def candidates(shown: Sequence[Shown]) -> list[Candidate]:
     return [found for passage in shown for found in _Passage(passage).found()]
 
 
-def leans(text: str, code: str) -> bool:
-    """Whether a sentence begins with a word that needs what stands before it, such as "However"."""
-    spoken, opening = language(code), text[:60].casefold().lstrip("*_“\"'( ")
-    ends = ("",) if spoken.unspaced else (" ", ",")
-    return any(opening.startswith(word + end) for word in spoken.leans for end in ends)
-
-
 class _Passage:
     """One passage, taken apart."""
 
@@ -138,7 +131,7 @@ class _Passage:
 
     def _whole(self, spans: Sequence[Span], n: int) -> Span:
         """A sentence, with the one before where it leans on that."""
-        leaning = n and leans(self._read(spans[n]), self.language)
+        leaning = n and language(self.language).leaning(self._read(spans[n]))
         return (spans[n - 1][0], spans[n][1]) if leaning else spans[n]
 
     def _list(self, block: Block) -> Iterator[Candidate]:

@@ -14,10 +14,10 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.cues import CUES, cues_in
 from spadework.agents.shown import Shown
 from spadework.tools.facts import names, numbers, spelled
 from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language
 from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
@@ -27,6 +27,7 @@ Vector = dict[str, float]
 BESIDE = 0.3
 #: Between the clauses of a question.
 _CLAUSE = re.compile(r"[,;:?!、，；：？！。]\s*|\s[-–—(]\s?")
+_CUES = ("count", "date", "who", "where", "define", "steps", "items")
 #: A shorter text is a scrap, in characters.
 SHORT = 40
 
@@ -95,7 +96,7 @@ class Asked:
         self.idf = {s: v if s in focus else BESIDE * v for s, v in self.idf.items()}
         self.total = math.fsum(self.idf.values()) or 1.0
         self.rarest = max(self.idf.values(), default=1.0) or 1.0
-        self.cues = cues_in(aspect or text, code)
+        self.cues = language(code).asked(aspect or text)
         self.pairs = set(pairwise(self.order))
         clauses = [stems(part, code) for part in _CLAUSE.split(text)]
         self.clauses = [own for own in clauses if len(own) > 1] or [self.stems]
@@ -204,7 +205,7 @@ def _expected(one: Candidate, asked: Asked, found: Mapping[str, float]) -> Vecto
     counted = float(bool(numbers(one.text) - asked.numbers) or bool(spelled(one.text)))
     dated = float(any(len(n) == 4 and n[0] in "12" for n in numbers(one.text)))
     named = float(bool(names(f"- {one.text}") - asked.names))
-    cue = {str(name): float(name in asked.cues) for name in CUES}
+    cue = {name: float(name in asked.cues) for name in _CUES}
     return {
         "name": named,
         "count_number": cue["count"] * counted,

@@ -69,7 +69,9 @@ class ResearchAnswer(Shape):
     mode: Mode = Field(
         description="model: written by a model; extractive: composed of quotes by code."
     )
-    confidence: float = Field(description="0 to 1.")
+    confidence: float | None = Field(
+        description="How likely the report holds the answer, 0 to 1; null with a model."
+    )
     report: str = Field(description=f"The report as Markdown with [n] for its sources. {PAGE_TEXT}")
     topics: list[TopicShape]
     sources: list[SourceShape]

@@ -5,7 +5,7 @@ the quotes of their sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from spadework.tools.export.markdown import fragment_link, safe_url
 from spadework.tools.export.sheet import (
@@ -22,6 +22,7 @@ from spadework.tools.export.sheet import (
     Sheet,
 )
 from spadework.tools.inline import scan
+from spadework.tools.urls import domain_of
 from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
 
 _SPACE = re.compile(r"\s+")
@@ -33,7 +34,7 @@ def laid_out(result: Result) -> Sheet:
     chapters = tuple(layout.chapter(section) for section in result.document.sections)
     return Sheet(
         title=runs(result.document.title),
-        facts=_facts(result, len(layout.sources)),
+        facts=_facts(result, list(layout.sources)),
         topics=tuple(_proven(topic, result) for topic in result.topics),
         chapters=chapters,
         sources=tuple(layout.sources.values()),
@@ -184,19 +185,23 @@ def _proven(topic: CoveredTopic, result: Result) -> Proven:
     )
 
 
-def _facts(result: Result, cited: int) -> tuple[str, ...]:
-    """What a reader wants to know before reading: when, from how much, how sure."""
+def _counted(many: int, what: str) -> str:
+    return f"{many} {what}" if many == 1 else f"{many} {what}s"
+
+
+def _facts(result: Result, cited: Sequence[str]) -> tuple[str, ...]:
+    """What a reader wants to know before reading: when, from how much, what is left open."""
     read = [e.fetched_at for topic in result.topics for e in topic.evidence]
-    pages = (
-        f"{result.usage.pages} {'page' if result.usage.pages == 1 else 'pages'} read, {cited} cited"
-    )
+    open_ = sum(topic.state != "answered" for topic in result.topics)
+    pages = f"{_counted(result.usage.pages, 'page')} read, {len(cited)} cited"
     ended = {"completed": "", "partial": "stopped early"}.get(
         result.status, result.status.replace("_", " ")
     )
     shown = [
         max(read).date().isoformat() if read else "",
         pages,
-        f"confidence {round(100 * result.confidence)} %",
+        _counted(len({domain_of(url) for url in cited}), "domain") if cited else "",
+        f"{open_} of {_counted(len(result.topics), 'topic')} open" if open_ else "",
         ended,
     ]
     return tuple(fact for fact in shown if fact)

@@ -61,6 +61,16 @@ class Language:
     label: re.Pattern[str] = _NEVER  # what stands before a part of a text
     other_side: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems: who is whose
 
+    def asked(self, question: str) -> frozenset[str]:
+        """The cues that stand in a question."""
+        return frozenset(name for name, cue in self.cues.items() if cue.search(question))
+
+    def leaning(self, text: str) -> bool:
+        """Whether a sentence begins with a word that needs what stands before it ("However")."""
+        opening = text[:60].casefold().lstrip("*_“\"'( ")
+        ends = ("",) if self.unspaced else (" ", ",")
+        return any(opening.startswith(word + end) for word in self.leans for end in ends)
+
 
 @lru_cache(maxsize=64)
 def language(code: str) -> Language:
