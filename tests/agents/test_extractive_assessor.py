@@ -193,19 +193,19 @@ def test_a_question_of_stop_words_breaks_nothing(question: str) -> None:
     assert 0 <= judged(question, page("a", said)).score <= 1
 
 
-def test_what_is_known_is_not_quoted_again_and_closes_nothing() -> None:
+def test_what_another_page_has_said_is_not_quoted_again_and_closes_nothing() -> None:
     first = page("ferrolite", "# ferrolite\n\nFerrolite is a small library that winds springs.\n")
     [spot] = judged("What is ferrolite?", first).spots
     known = Evidence(
         id="E1",
         topic="What is ferrolite?",
         quote=spot.quote,
-        url=first.page.url,
+        url="https://example.org/earlier",
         start=spot.start,
         end=spot.end,
-        content_hash=first.page.content_hash,
+        content_hash="earlier",
         fetched_at=first.page.fetched_at,
-        origin=first.page.url,
+        origin="https://example.org/earlier",
     )
     found = judged("What is ferrolite?", first, known=(known,))
     assert not found.spots

@@ -13,6 +13,7 @@ from spadework.agents.assessor import assess
 from spadework.agents.expected import meets
 from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
+from spadework.agents.verifier import columns_of
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import blocks_of, heading_above, names_at, shown
 from spadework.graph.state import ResearchState, by_topic
@@ -88,7 +89,12 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
         added += new
         known = [e for e in [*ledger, *added] if e.topic == topic.name]
         coverage[topic.name] = (
-            _coverage(topic, judgement, known, desk.settings.completeness)
+            _coverage(
+                topic,
+                judgement,
+                known if desk.model else _as_judged(known, judgement),
+                desk.settings.completeness,
+            )
             if new or topic.name not in before
             else _as_before(before[topic.name], judgement)
         )
@@ -222,6 +228,20 @@ def _entry(
         language=block.language if kind == "code" else "",
         columns=columns,
     )
+
+
+def _as_judged(known: Sequence[Evidence], judgement: Judgement) -> list[Evidence]:
+    """The entries of a topic that the spots of its newest judgement hold, in their order, rows with
+    the names of their columns: without a model all that was read is judged anew in every round.
+    """
+    found = [
+        e
+        for spot in judgement.spots
+        for e in known
+        if e.content_hash == spot.page.content_hash and e.start < spot.end and spot.start < e.end
+    ]
+    named = [columns for e in found if (columns := columns_of(e, known))]
+    return list(dict.fromkeys([*named, *found]))
 
 
 def _coverage(

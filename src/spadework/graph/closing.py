@@ -15,7 +15,7 @@ from spadework.agents.verifier import Judged, verify
 from spadework.graph.desk import Desk
 from spadework.graph.disputing import disputed
 from spadework.graph.routes import KNOWN, status_of
-from spadework.graph.state import ResearchState
+from spadework.graph.state import ResearchState, proving
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
 from spadework.tools.trust import trust
 from spadework.tools.urls import domain_of, hosts_for_urls
@@ -102,7 +102,7 @@ def _without_addresses(section: Section) -> Section:
 
 def draft(state: ResearchState) -> str:
     """The report as far as it stands, composed by code."""
-    evidence = state.get("evidence", [])
+    evidence = proving(state)
     ledger = {e.id: e for e in evidence}
     sections = [
         extractive.section(t.name, own)
@@ -198,7 +198,7 @@ def _ended_by(desk: Desk, state: ResearchState) -> str:
 
 
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
-    coverage, evidence = state.get("coverage", {}), state.get("evidence", [])
+    coverage, evidence = state.get("coverage", {}), proving(state)
     made = []
     for topic in state["plan"].topics:
         found = coverage.get(topic.name)
@@ -279,7 +279,7 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
     without a model.
     """
     plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
-    evidence = state.get("evidence", [])
+    evidence = proving(state)
     ledger = {e.id: e for e in evidence}
     sections, _ = await writer.write(None, plan, evidence, seconds=0)
     texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in evidence}

@@ -98,21 +98,23 @@ async def pooled(
     desk: Desk, topics: Sequence[Topic], finds: Sequence[Find], pages: Mapping[str, Page]
 ) -> dict[str, list[Passage]]:
     """For each topic the best passages that any worker found in the newest round: a page read for
-    one topic may answer another.
+    one topic may answer another. Without a model, which reads them for nothing, those of all
+    rounds: what is quoted is chosen anew.
 
     A passage that stands in two pages, or stood in one of an earlier round, is not shown again.
     """
     newest = max((find.round for find in finds), default=0)
+    again = not desk.model
     places = {
         (p.content_hash, p.start, p.end)
         for find in finds
-        if find.round == newest
+        if again or find.round == newest
         for p in find.passages
     }
     before = {
         (p.content_hash, p.start, p.end)
         for find in finds
-        if find.round < newest
+        if find.round < newest and not again
         for p in find.passages
     }
     known = {page.content_hash: page for page in pages.values()}

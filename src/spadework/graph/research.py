@@ -43,6 +43,7 @@ from spadework.graph.state import (
     WorkerOutput,
     WorkerState,
     left_over,
+    proving,
 )
 from spadework.settings import Settings
 
@@ -179,7 +180,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     """Write the sections from the ledger, all in one wave."""
     desk = await desk_of(state["session_id"], runtime.context)
     model = None if desk.budget.until_closing() <= 0 else desk.model
-    ledger = state.get("evidence", [])
+    ledger = proving(state)
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
     sections, problems = await writer.write(
         model, state["plan"], ledger, seconds=desk.budget.phase("write")
@@ -192,7 +193,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     side.
     """
     desk = await desk_of(state["session_id"], runtime.context)
-    ledger = {e.id: e for e in state.get("evidence", [])}
+    ledger = {e.id: e for e in proving(state)}
     read = state.get("pages", {})
     hashes = {e.content_hash for e in ledger.values()} | {
         page.content_hash for page in read.values()

@@ -104,6 +104,15 @@ class ResearchInput(BaseModel):
     earlier: SkipJsonSchema[list[str]] = []
 
 
+def proving(state: ResearchState) -> list[Evidence]:
+    """The ledger as it is told: of every topic that was judged the entries that its judgement
+    names, in its order.
+    """
+    coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
+    judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
+    return [*judged, *(e for e in known.values() if e.topic not in coverage)]
+
+
 def left_over(state: ResearchState) -> dict[str, Any]:
     """The update that clears what an earlier run in the same thread has gathered; {} in a fresh
     thread.

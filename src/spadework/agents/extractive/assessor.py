@@ -14,10 +14,11 @@ from spadework.agents.extractive.bridges import (
     reached,
 )
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.judge import Opinion, judged
+from spadework.agents.extractive.judge import Opinion, Scored, judged
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.tools.facts import stems
 from spadework.tools.inline import plain
+from spadework.tools.select import bare
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic.
@@ -33,14 +34,21 @@ def assess(
     answer it.
     """
     leads = asks_for_a_relation(plan.question)
-    ahead = bridges(plan.question, shown) if leads and not known else []
+    found = bridges(plan.question, shown) if leads else []
     led_to = reached(shown, known) if leads else ()
+    ahead = [] if known else found
+    via = [b for b in found if any(stems(b.name) <= stems(name) for name in led_to)]
     question = " ".join([topic.question, *led_to])
-    said = [plain(e.quote) for e in known]
+    here = {s.page.content_hash for s in shown}
+    said = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judged(question, shown, said, short=topic.expects in FACTS)
     covered = opinion.probability >= ANSWERED and not ahead
-    spots = [_spot(b.shown, (b.start, b.end)) for b in ahead]
-    spots += [spot for one in _in_page_order(opinion) for spot in _spots(one)]
+    spots = [_spot(b.shown, (b.start, b.end)) for b in (ahead or via)]
+    asked = stems(plan.question)
+    further = {name for name in led_to if not stems(name) <= asked}
+    there = [s for s in shown if bare(s.page.title) in further]
+    chosen = [*(judged(question, there, said, short=True).chosen if there else ()), *opinion.chosen]
+    spots += [spot for one in _in_page_order(chosen) for spot in _spots(one)]
     spots = list(_each_once(spots))
     return Judgement(
         covered,
@@ -60,11 +68,11 @@ def _gaps(topic: Topic, opinion: Opinion, ahead: Sequence[Bridge]) -> Iterator[s
         yield "The quotes are the nearest that was read; whether they answer it is not certain."
 
 
-def _in_page_order(opinion: Opinion) -> list[Candidate]:
+def _in_page_order(chosen: Sequence[Scored]) -> list[Candidate]:
     """Page by page in the order of their best quote, each page's quotes as they stand in it."""
-    pages = list(dict.fromkeys(s.candidate.shown.page.url for s in opinion.chosen))
+    pages = list(dict.fromkeys(s.candidate.shown.page.url for s in chosen))
     return sorted(
-        (s.candidate for s in opinion.chosen),
+        (s.candidate for s in chosen),
         key=lambda one: (pages.index(one.shown.page.url), one.start),
     )
 

@@ -15,6 +15,7 @@ from spadework.agents.extractive.asked import names_in
 from spadework.agents.extractive.material import brings_material
 from spadework.agents.shown import Shown
 from spadework.tools.facts import stems
+from spadework.tools.select import bare
 from spadework.tools.sentences import sentences
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import DEFAULT, Language, language
@@ -33,7 +34,6 @@ LATER = 0.9
 _NAME = re.compile(
     r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*"
 )
-_BRACKET = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
 
 
 def asks_for_a_relation(question: str) -> bool:
@@ -69,7 +69,7 @@ def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
     found: dict[str, dict[str, Bridge]] = {}
     other: set[str] = set()
     for passage in shown:
-        title = stems(_BRACKET.sub("", passage.page.title))
+        title = stems(bare(passage.page.title))
         if title and title <= asked:
             roles = _roles(asked - title, question)
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
@@ -101,7 +101,7 @@ def _roles(asked: set[str], question: str) -> set[str]:
 def reached(shown: Sequence[Shown], known: Sequence[Evidence]) -> tuple[str, ...]:
     """The titles of pages that the evidence so far has led to: it names them."""
     said = [stems(evidence.quote) for evidence in known]
-    titles = dict.fromkeys(_BRACKET.sub("", passage.page.title) for passage in shown)
+    titles = dict.fromkeys(bare(passage.page.title) for passage in shown)
     return tuple(
         title
         for title in titles
