@@ -22,17 +22,13 @@ MOST_RANKED, MOST_CHOSEN_FROM = 250, 80
 BESIDE = 3
 #: From this share of the room on it counts as filled.
 FILLED = 0.93
-#: What was chosen is told by the first so many.
+#: What was chosen is told by the first so many, and by these features of the best.
 FIRST = 5
-
-
+_OF_THE_BEST = (
+    *("near", "all", "clause_near", "heading_fits", "title_fits", "passage", "passage_score"),
+)
 #: Features of a candidate that is of the kind that is asked for.
 _MET = ("count_number", "date_date", "who_name", "where_name", "define_opens", "steps_code")
-#: Features of the best candidate that tell how likely the answer is there.
-_OF_THE_BEST = (
-    *("rank", "clause_near", "pairs", "passage", "passage_score", "page", "lead"),
-    *("heading_fits", "title_fits", "length"),
-)
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ def judged(
     views = ranked(question, code, shown)
     extent = extent_for(len(views), short=short)
     for asked, scored in views:
-        own = choose(asked, scored, extent.room, before, chosen)
+        own = choose(scored, extent.room, before, chosen)
         if own:
             found.append(told(asked, scored, own))
         chosen += near(own, extent.within)
@@ -155,43 +151,37 @@ def _lifted(scored: Sequence[Scored]) -> Iterator[Scored]:
 
 
 def choose(
-    asked: Asked,
     ranked: Sequence[Scored],
     room: int,
     said: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """What to quote beside what is `taken`, greedily: the best for its length, where words of the
-    question that nothing chosen holds count more, without what says the same again, until the room
-    is filled or what is left is far behind the best.
+    """What to quote beside what is `taken`: the best for its length, without what says the same
+    again, until the room is filled or what is left is far behind the best.
     """
-    left, chosen = near(ranked, weights().more.within)[:MOST_CHOSEN_FROM], list[Scored]()
-    held, before, used = set[str](), [*said, *(s.parts.own for s in taken)], 0
-    while left and used < FILLED * room:
-        one = max(left, key=lambda s: s.score - _costs(s) + _adds(asked, s, held) * bool(chosen))
-        left.remove(one)
+    chosen, before, used = list[Scored](), [*said, *(s.parts.own for s in taken)], 0
+    fit = near(ranked, weights().more.within)[:MOST_CHOSEN_FROM]
+    for one in sorted(fit, key=_worth, reverse=True):
         size = len(one.candidate.text)
         if (chosen and used + size > room) or _again(one, [*taken, *chosen], before):
             continue
         chosen.append(one)
         before.append(one.parts.own)
-        held |= one.parts.near & asked.stems
         used += size
+        if used >= FILLED * room:
+            break
     return chosen
 
 
 def near(scored: Sequence[Scored], within: float) -> list[Scored]:
-    """Those that are not more than `within` behind the best."""
-    best = max((s.score - _costs(s) for s in scored), default=0.0)
-    return [s for s in scored if s.score - _costs(s) >= best - within]
+    """Those that are not more than `within` behind the best, by their worth."""
+    best = max(map(_worth, scored), default=0.0)
+    return [s for s in scored if _worth(s) >= best - within]
 
 
-def _costs(one: Scored) -> float:
-    return weights().long * len(one.candidate.text) / 1000
-
-
-def _adds(asked: Asked, one: Scored, held: set[str]) -> float:
-    return weights().covers * asked.share(one.parts.near - held)
+def _worth(one: Scored) -> float:
+    """The score of a candidate less what its length costs."""
+    return one.score - weights().long * len(one.candidate.text) / 1000
 
 
 def _again(one: Scored, chosen: Sequence[Scored], said: Sequence[Stems]) -> bool:
@@ -213,41 +203,20 @@ def told(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Ve
     scores = [s.score for s in ranked]
     raised = [math.exp(score - scores[0]) for score in scores]
     shares = [value / math.fsum(raised) for value in raised]
-    missing = [asked.heaviest(asked.stems - s.parts.all) for s in first]
-    found = {
-        "own": asked.share(best.parts.own),
-        "title": asked.share(best.parts.title),
-        "near": asked.share(best.parts.near),
-        "all": asked.share(best.parts.all),
-        "most_near": max(asked.share(s.parts.near) for s in first),
-        "most_all": max(asked.share(s.parts.all) for s in first),
-        "missing": missing[0],
-        "least_missing": min(missing),
-        "score": scores[0],
+    return {
+        **{name: best.features[name] for name in _OF_THE_BEST},
+        "most_near": max(s.features["near"] for s in first),
+        "most_all": max(s.features["all"] for s in first),
         "ahead": scores[0] - scores[min(9, len(scores) - 1)],
-        "first_share": shares[0],
         "three_shares": math.fsum(shares[:3]),
         "spread": -math.fsum(p * math.log(p) for p in shares if p > 0) / 5,
-        "same_page": sum(s.candidate.shown.page.url == best.candidate.shown.page.url for s in first)
-        / len(first),
-        **{name: best.features[name] for name in _OF_THE_BEST},
-        "most_pairs": max(s.features["pairs"] for s in first),
-        "most_clause": max(s.features["clause_near"] for s in first),
-        "words": len(asked.stems) / 10,
-        "weight": asked.total / 30,
-        "expected": max(_expected(s.features) for s in first[:2]),
+        "expected": max(s.features[name] for s in first[:2] for name in _MET),
         "alone": 1 / len(chosen),
+        "asks_compare": float("compare" in asked.cues),
+        "asks_date": float("date" in asked.cues),
     }
-    return found | {f"asks_{cue}": 1.0 for cue in asked.cues}
 
 
 def together(found: Sequence[Vector], aspects: int) -> Vector:
-    """The features of several aspects as one: their means, and how many there are."""
-    names = sorted({name for each in found for name in each})
-    means = {name: math.fsum(each.get(name, 0.0) for each in found) / aspects for name in names}
-    return means | {"aspects": aspects - 1.0}
-
-
-def _expected(features: Vector) -> float:
-    """Whether a candidate looks like what the cues ask for."""
-    return max(features[name] for name in _MET)
+    """The features of several aspects as one: their means."""
+    return {name: math.fsum(each[name] for each in found) / aspects for name in found[0]}

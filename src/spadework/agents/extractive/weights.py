@@ -36,7 +36,6 @@ class Weights(Value):
     answered: Mapping[str, float]
     kind: Mapping[str, Mapping[str, float]]
     beside: float
-    covers: float
     long: float
     same: float
     fact: Extent
