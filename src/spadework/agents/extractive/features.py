@@ -28,8 +28,6 @@ BESIDE = 0.3
 #: Between the clauses of a question.
 _CLAUSE = re.compile(r"[,;:?!、，；：？！。]\s*|\s[-–—(]\s?")
 _CUES = ("count", "date", "who", "where", "define", "steps", "items")
-#: A shorter text is a scrap, in characters.
-SHORT = 40
 
 
 @lru_cache(maxsize=60_000)
@@ -95,7 +93,6 @@ class Asked:
         focus = stems(aspect or text, code)
         self.idf = {s: v if s in focus else BESIDE * v for s, v in self.idf.items()}
         self.total = math.fsum(self.idf.values()) or 1.0
-        self.rarest = max(self.idf.values(), default=1.0) or 1.0
         self.cues = language(code).asked(aspect or text)
         self.pairs = set(pairwise(self.order))
         clauses = [stems(part, code) for part in _CLAUSE.split(text)]
@@ -114,12 +111,6 @@ class Asked:
             / (math.fsum(self.idf[s] for s in clause) or 1.0)
             for clause in self.clauses
         )
-
-    def heaviest(self, own: Iterable[str]) -> float:
-        """The weight of the rarest of the question's words among some stems, as a share of the
-        rarest of all.
-        """
-        return max((self.idf[s] for s in self.stems.intersection(own)), default=0.0) / self.rarest
 
 
 @dataclass(frozen=True)
@@ -178,11 +169,9 @@ def vector(one: Candidate, parts: Parts, asked: Asked, place: Place) -> Vector:
         "lead": asked.share(parts.lead),
         "beside": asked.share(parts.beside),
         "pairs": _shared_pairs(one, asked),
-        "rarest": asked.heaviest(parts.own),
         "rank": 1 / (1 + place.rank),
         "first_page": float(place.rank == 0),
         "length": math.log(1 + len(one.text)) / 6,
-        "short": float(len(one.text) < SHORT),
         "opens": float(one.opens),
         "item": float(one.kind == "item"),
         "list": float(one.kind == "list"),
@@ -207,7 +196,6 @@ def _expected(one: Candidate, asked: Asked, found: Mapping[str, float]) -> Vecto
     named = float(bool(names(f"- {one.text}") - asked.names))
     cue = {name: float(name in asked.cues) for name in _CUES}
     return {
-        "name": named,
         "count_number": cue["count"] * counted,
         "date_date": cue["date"] * dated,
         "who_name": cue["who"] * named,

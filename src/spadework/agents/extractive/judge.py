@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from spadework.agents.extractive.asked import aspects
 from spadework.agents.extractive.candidates import Candidate, candidates
@@ -45,13 +45,10 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What would be quoted, best first, and how likely it holds the answer, 0..1; `features` say
-    why.
-    """
+    """What would be quoted, best first, and how likely it holds the answer, 0..1."""
 
     chosen: tuple[Scored, ...]
     probability: float
-    features: Vector = field(default_factory=dict)
 
 
 def judged(
@@ -73,8 +70,8 @@ def judged(
         chosen += near(own, extent.within)
     if not chosen:
         return Opinion((), 0.0)
-    features = together(found, len(views))
-    return Opinion(tuple(chosen), probability(features, weights().answered), features)
+    likely = probability(together(found, len(views)), weights().answered)
+    return Opinion(tuple(chosen), likely)
 
 
 def extent_for(aspects: int, *, short: bool) -> Extent:
