@@ -13,7 +13,7 @@ from spadework.tools.facts import names, numbers, stems
 from spadework.tools.inline import plain
 from spadework.tools.sentences import sentences
 from spadework.tools.text.detect import spoken
-from spadework.values import Expected, Plan, Topic
+from spadework.values import Expected, Topic
 
 #: What is a fact that other pages confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
@@ -23,19 +23,17 @@ MOST_SHOWN, MOST_QUOTED = 60, 2
 SAME = 0.6
 
 
-def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
+def confirmed(topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
     """The judgement of a topic that asks for a fact, with quotes of other origins: at most
     MOST_QUOTED that say the same as what is quoted, and as many that say something else.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement
-    code = spoken(topic.question)
-    asked = stems(topic.question, code) - stems(" ".join(plan.subjects), code)
     claims = [plain(spot.quote) for spot in judgement.spots]
     quoted = {_origin(spot) for spot in judgement.spots}
     same, other = list[Spot](), list[Spot]()
     for said, spot in _statements(topic, shown):
-        side = _side(said, claims, asked)
+        side = _side(said, claims)
         into = same if side == "same" else other
         if not side or _origin(spot) in quoted or len(into) >= MOST_QUOTED:
             continue
@@ -64,9 +62,9 @@ def _statements(topic: Topic, shown: Sequence[Shown]) -> Iterator[tuple[str, Spo
                 )
 
 
-def _side(said: str, claims: Sequence[str], asked: set[str]) -> str:
+def _side(said: str, claims: Sequence[str]) -> str:
     """Whether a statement says the "same" as a claim, or something "other"; else ""."""
-    if any(disagreement(said, claim, asked) for claim in claims):
+    if any(disagreement(said, claim) for claim in claims):
         return "other"
     return "same" if any(_agrees(said, claim) for claim in claims) else ""
 
