@@ -113,18 +113,6 @@ class Asked:
         )
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a candidate stands: on the page of `rank` (from 0), in a passage that scores `score` of
-    the best; the shares of the question's weight that passage and page hold.
-    """
-
-    rank: int
-    score: float
-    passage: float
-    page: float
-
-
 class Places:
     """The places of all passages shown."""
 
@@ -136,15 +124,16 @@ class Places:
         for s, own in self.own.items():
             self.page.setdefault(s.page.url, set()).update(own)
 
-    def of(self, shown: Shown) -> Place:
-        """The place of a passage."""
+    def of(self, shown: Shown) -> Vector:
+        """The features of a passage: its rank and score, and what it and its page hold."""
         url = shown.page.url
-        return Place(
-            self.ranks[url],
-            shown.score / self.most,
-            self.asked.share(self.own[shown]),
-            self.asked.share(self.page[url]),
-        )
+        return {
+            "rank": 1 / (1 + self.ranks[url]),
+            "first_page": float(self.ranks[url] == 0),
+            "passage_score": shown.score / self.most,
+            "passage": self.asked.share(self.own[shown]),
+            "page": self.asked.share(self.page[url]),
+        }
 
 
 def _asked_of(shown: Shown, asked: Asked) -> Stems:
@@ -153,30 +142,25 @@ def _asked_of(shown: Shown, asked: Asked) -> Stems:
     return asked.stems.intersection(terms(text, language_of(shown.text) or "en"))
 
 
-def vector(one: Candidate, parts: Parts, asked: Asked, place: Place) -> Vector:
-    """The features of a candidate, all about 0..1."""
+def vector(one: Candidate, parts: Parts, asked: Asked, place: Vector) -> Vector:
+    """The features of a candidate, all about 0..1, with those of its `place`."""
     last = stems(one.shown.heading.rsplit(" > ", 1)[-1], one.language)
     found = {
         "near": asked.share(parts.near),
         "clause": asked.best_clause(parts.own),
         "clause_near": asked.best_clause(parts.near),
-        "passage": place.passage,
-        "passage_score": place.score,
-        "page": place.page,
         "all": asked.share(parts.all),
         "title_fits": _fit(parts.title, asked),
         "heading_fits": _fit(last, asked),
         "lead": asked.share(parts.lead),
         "beside": asked.share(parts.beside),
         "pairs": _shared_pairs(one, asked),
-        "rank": 1 / (1 + place.rank),
-        "first_page": float(place.rank == 0),
         "length": math.log(1 + len(one.text)) / 6,
         "opens": float(one.opens),
         "item": float(one.kind == "item"),
         "list": float(one.kind == "list"),
     }
-    return found | _expected(one, asked, found)
+    return found | place | _expected(one, asked, found)
 
 
 def _shared_pairs(one: Candidate, asked: Asked) -> float:

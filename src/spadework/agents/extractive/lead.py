@@ -33,7 +33,7 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     if brings_material(question.text):
         return _of_material(question)
     asked = parts(in_context(question))[:MOST_TOPICS]
-    topics = tuple(_topic(part) for part in asked)
+    topics = tuple(_topic(part, hits) for part in asked)
     if len(topics) > 1:
         whole = Query(text=question.text)
         first = topics[0].model_copy(update={"queries": (whole, *topics[0].queries)[:MOST_QUERIES]})
@@ -63,14 +63,13 @@ def _of_material(question: Question) -> Plan:
     )
 
 
-def _topic(part: Asked) -> Topic:
+def _topic(part: Asked, hits: Sequence[Hit]) -> Topic:
     """The topic of a part, searched under its own words, by each of its aspects, and by each name
     alone, which finds their own pages.
     """
+    names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
     apart = part.sides or aspects(part.text, language_of(part.text) or "en")
-    texts = dict.fromkeys(
-        [part.text, *(each.strip(" ?.!,;") for each in apart), *names_in(part.text)]
-    )
+    texts = dict.fromkeys([part.text, *(each.strip(" ?.!,;") for each in apart), *names])
     texts.pop(part.text.strip(" ?.!,;"), None)
     queries = [Query(text=part.text)]
     queries += [Query(text=text, kind="broad") for text in texts if text != part.text]
@@ -115,3 +114,9 @@ def _titled(text: str, hits: Sequence[Hit]) -> list[str]:
     told = [(len(stems(title)), -n, title) for n, title in enumerate(titles)]
     fitting = [each for each in told if each[0] and stems(each[2]) <= own]
     return [max(fitting)[2]] if fitting else []
+
+
+def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
+    """Whether only this question writes a word large: most of the hits write it small."""
+    said = " ".join(hit.snippet for hit in hits).split()
+    return name[1:].islower() and said.count(name.lower()) > said.count(name)
