@@ -22,7 +22,7 @@ from spadework.tools.select import bare
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic.
-ANSWERED = 0.8
+ANSWERED = 0.85
 #: New pages that a recommended search may bring, and words that make one worth it.
 MOST_RESULTS, LEAST_WORDS = 5, 2
 
