@@ -19,7 +19,11 @@ ROOT = HERE.parent.parent
 #: The name of a report, its question, and what is searched.
 EXAMPLES = (
     ("how-to", "How do I use Typer to build a command-line program?", "library"),
-    ("comparison", "Compare httpx and requests", "library"),
+    (
+        "comparison",
+        "What is the difference between asyncio.gather and asyncio.TaskGroup?",
+        "library",
+    ),
     ("contradicting-news", "When was Port Aldermere founded?", "searxng"),
 )
 

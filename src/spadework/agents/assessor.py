@@ -125,7 +125,7 @@ async def assess(
         return judgement if found.score > LIKELY else _followed(judgement, leads)
 
     judgement, fell = await first_of(model, "assessor", topic.name, ask, extract)
-    whole = await asyncio.to_thread(confirmed, topic, judgement, shown)
+    whole = await asyncio.to_thread(confirmed, plan, topic, judgement, shown)
     return whole, [*problems, *fell]
 
 

@@ -13,7 +13,7 @@ from spadework.tools.facts import names, numbers, stems
 from spadework.tools.inline import plain
 from spadework.tools.sentences import sentences
 from spadework.tools.text.detect import spoken
-from spadework.values import Expected, Topic
+from spadework.values import Expected, Plan, Topic
 
 #: What is a fact that other pages confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
@@ -23,16 +23,20 @@ MOST_SHOWN, MOST_QUOTED = 60, 2
 SAME = 0.6
 
 
-def confirmed(topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
+def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
     """The judgement of a topic that asks for a fact, with quotes of other origins: at most
     MOST_QUOTED that say the same as what is quoted, and as many that say something else.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement
-    claims = [plain(spot.quote) for spot in judgement.spots]
+    code = spoken(topic.question)
+    words = stems(topic.question, code)
+    # What is asked of the subject: a sentence that names the subject alone says something else.
+    asked = words - stems(" ".join(plan.subjects), code) or words
+    claims = [said for spot in judgement.spots if stems(said := plain(spot.quote), code) & asked]
     quoted = {_origin(spot) for spot in judgement.spots}
     same, other = list[Spot](), list[Spot]()
-    for said, spot in _statements(topic, shown):
+    for said, spot in _statements(topic, asked, shown):
         side = _side(said, claims)
         into = same if side == "same" else other
         if not side or _origin(spot) in quoted or len(into) >= MOST_QUOTED:
@@ -46,15 +50,17 @@ def _origin(found: Spot | Shown) -> str:
     return found.page.origin or found.page.url
 
 
-def _statements(topic: Topic, shown: Sequence[Shown]) -> Iterator[tuple[str, Spot]]:
+def _statements(
+    topic: Topic, asked: set[str], shown: Sequence[Shown]
+) -> Iterator[tuple[str, Spot]]:
     """The sentences of the best passages that speak of what is asked and hold a value."""
     code = spoken(topic.question)
-    words, known = stems(topic.question, code), numbers(topic.question, code)
+    known = numbers(topic.question, code)
     for passage in shown[:MOST_SHOWN]:
         for start, end in sentences(passage.text):
             said = plain(passage.text[start:end])
             holds = numbers(said, code) - known or (topic.expects == "name" and names(said))
-            if holds and len(words & stems(said, code)) >= min(2, len(words)):
+            if holds and asked & stems(said, code):
                 at = passage.start + start
                 yield (
                     said,
