@@ -95,7 +95,7 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
                 known if desk.model else _as_judged(known, judgement),
                 desk.settings.completeness,
             )
-            if new or topic.name not in before
+            if new or topic.name not in before or not desk.model
             else _as_before(before[topic.name], judgement)
         )
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
