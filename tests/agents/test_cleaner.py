@@ -158,7 +158,7 @@ async def test_a_dirty_page_adds_one_wave_of_calls(model: Model, settings: Setti
     model.script("CleanAnswer", {"keep": [1, 2, 3, 4]})
     await research("What is known about the lighthouse of Port Aldermere?", settings)
     assert (asked(model, "JudgeAnswer"), asked(model, "CleanAnswer")) == (1, 1)
-    assert depth(model.requests) <= 5
+    assert depth(model.requests) <= 6
 
 
 @pytest.mark.parametrize("role", ["JudgeAnswer", "CleanAnswer"])

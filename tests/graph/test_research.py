@@ -8,6 +8,7 @@ import asyncio
 import time
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 from tests.world.timing import depth
+from tests.world.verdicts import in_examination
 
 TOPICS = {
     "Inhabitants": "Port Aldermere inhabitants",
@@ -148,15 +150,24 @@ async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(
 
 
 @pytest.mark.parametrize("count", [2, 6])
-async def test_a_covered_question_is_at_most_four_waves_of_calls_deep(
+async def test_a_covered_question_is_at_most_eight_waves_of_calls_deep(
     model: Model, settings: Settings, count: int
 ) -> None:
     model.delay = 0.2
     words = ("inhabitants", "harbour", "lighthouse", "history", "news", "visitors")[:count]
     play(model, {f"Topic {n}": f"Port Aldermere {word}" for n, word in enumerate(words)})
+
+    def write(request: ChatRequest) -> dict[str, Any]:
+        """What must be judged, and what must be mended."""
+        [(id_, _), *_] = evidence(request)
+        told = ("The town is told of here.", "It has 99,999 towers.")
+        return {"sentences": [{"text": text, "evidence_ids": [id_]} for text in told]}
+
+    model.script("SectionAnswer", write)
     result = await research("What is known about Port Aldermere?", settings)
     assert (len(result.topics), result.stopped_by, result.iterations) == (count, "coverage", 1)
-    assert depth(model.requests) <= 4
+    path = [request for request in model.requests if not in_examination(request)]
+    assert depth(path) <= 8
     told = [(r.schema_name, r.prompt) for r in model.requests]
     assert len(told) == len(set(told)), "nothing is asked twice"
 

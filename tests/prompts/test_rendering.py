@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
+from spadework.agents.told import Entry
 from spadework.prompts import FENCE, render
-from spadework.values import Hit, Query, Question, Topic
+from spadework.values import Hit, Query, Question, Section, Sentence, Topic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 PROMPTS = Path(__file__).resolve().parents[2] / "src" / "spadework" / "prompts"
@@ -47,6 +48,20 @@ PASSAGES = [
         "columns": "| Part | Length |",
     },
 ]
+ENTRIES = [
+    Entry(
+        id="E1",
+        quote="A spade is a tool for digging.",
+        title="Spades",
+        heading="Tools",
+        domain="a.example",
+        author="A. Gardener",
+        date="2026-03-04",
+        before="Gardens need tools.",
+        after="It has a blade.",
+    ),
+    Entry(id="E2", quote="dig()", domain="b.example"),
+]
 SHOWN: dict[str, dict[str, Any]] = {
     "lead": {"question": QUESTION, "hits": HITS},
     "doubt": {"question": QUESTION, "hits": HITS},
@@ -59,18 +74,31 @@ SHOWN: dict[str, dict[str, Any]] = {
     },
     "writer": {
         "question": QUESTION.text,
+        "language": "en",
         "heading": "Definition",
         "ask": TOPIC.question,
-        "evidence": [
-            {
-                "id": "E1",
-                "quote": "A spade is a tool for digging.",
-                "domain": "a.example",
-                "date": "2026-03-04",
-            },
-            {"id": "E2", "quote": "dig()", "domain": "b.example", "date": ""},
-        ],
+        "evidence": ENTRIES,
+        "others": ["A shovel is wider."],
         "task": "Write the section.",
+    },
+    "mend": {
+        "question": QUESTION.text,
+        "heading": "Definition",
+        "items": [
+            {"text": "A spade is a tool for digging.", "ids": ("E1",), "why": ""},
+            {"text": "It has two blades.", "ids": ("E1",), "why": "contradicted. two blades"},
+        ],
+        "evidence": ENTRIES,
+    },
+    "summary": {
+        "question": QUESTION.text,
+        "language": "de",
+        "sections": [
+            Section(
+                heading="Definition",
+                sentences=(Sentence(text="A spade digs.", evidence_ids=("E1", "E2")),),
+            )
+        ],
     },
     "hits": {
         "question": QUESTION.text,
@@ -82,10 +110,18 @@ SHOWN: dict[str, dict[str, Any]] = {
         "items": [
             {
                 "sentence": "A spade is a tool for digging.",
-                "quotes": "A spade is a tool for digging.\n\nIt has a blade.",
+                "ids": ["E1"],
+                "inferred": False,
+                "note": "",
             },
-            {"sentence": "It has no handle.", "quotes": "Lean on the handle."},
+            {
+                "sentence": "So it is no rake.",
+                "ids": ["E1", "E2"],
+                "inferred": True,
+                "note": "rake: not in the quotes.",
+            },
         ],
+        "evidence": ENTRIES,
     },
     "judge": {"title": "Spades", "text": "A spade is a tool for digging.\n\nSubscribe"},
     "cleaner": {
@@ -156,16 +192,30 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "text": text,
         "columns": text or "x",
     }
-    item = {"id": "E1", "quote": text, "domain": "a.example", "date": ""}
+    seen = text or "x"
+    entry = Entry(
+        id="E1", quote=text, title=seen, heading=seen, author=seen, before=seen, after=seen
+    )
+    said = Section(heading=seen, sentences=(Sentence(text=seen, evidence_ids=("E1",)),))
+    item = {
+        "sentence": text,
+        "text": text,
+        "ids": ["E1"],
+        "inferred": True,
+        "note": seen,
+        "why": seen,
+    }
     hit = Hit(url="https://a.example/", title=text)
     return {
         "lead": SHOWN["lead"] | {"hits": [hit]},
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [text], "passages": [passage]},
-        "writer": SHOWN["writer"] | {"evidence": [item]},
+        "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text]},
+        "mend": SHOWN["mend"] | {"items": [item], "evidence": [entry]},
+        "summary": SHOWN["summary"] | {"sections": [said]},
         "hits": SHOWN["hits"] | {"hits": [{"title": text, "domain": "a.example", "snippet": text}]},
         "reflect": SHOWN["reflect"] | {"passages": [passage]},
-        "verifier": {"items": [{"sentence": text, "quotes": text}]},
+        "verifier": {"items": [item], "evidence": [entry]},
         "judge": {"title": text or "x", "text": text},
         "cleaner": SHOWN["cleaner"] | {"title": text or "x", "blocks": [text, text]},
         "editor": SHOWN["editor"] | {"report": text},

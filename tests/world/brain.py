@@ -57,6 +57,7 @@ def play(
     model.script("PlanAnswer", plan)
     model.script("AssessmentAnswer", assess)
     model.script("SectionAnswer", lambda request: section(evidence(request)))
+    model.script("SummaryAnswer", summary)
 
 
 def passages(request: ChatRequest) -> list[str]:
@@ -66,8 +67,13 @@ def passages(request: ChatRequest) -> list[str]:
 
 def evidence(request: ChatRequest) -> list[tuple[str, str]]:
     """The evidence that a writer is shown, as (id, quote)."""
-    listed = "\n".join(_BLOCK.findall(request.prompt.partition("Evidence, one entry")[2]))
-    return re.findall(r"^(E\d+): (.*?) \([^()\n]*\)$", listed, re.DOTALL | re.MULTILINE)
+    listed = request.prompt.partition("Evidence, each entry")[2]
+    return re.findall(
+        r"^\[(E\d+)\] .*\n(?:Before it:\n<page_text>\n(?s:.*?)\n</page_text>\n)?"
+        r"<page_text>\n((?s:.*?))\n</page_text>",
+        listed,
+        re.MULTILINE,
+    )
 
 
 def assessment(quotes: list[str], *, gap: str = "", covered: bool | None = None) -> dict[str, Any]:
@@ -94,6 +100,18 @@ def section(items: list[tuple[str, str]]) -> dict[str, Any]:
         "sentences": [
             {"text": " ".join(quote.split()), "evidence_ids": [id_], "code": False}
             for id_, quote in items[:6]
+        ]
+    }
+
+
+def summary(request: ChatRequest) -> dict[str, Any]:
+    """A writer's summary: the first sentence of every section, on the same evidence."""
+    first = (re.search(r"^(.*) \[(E.*)\]$", b, re.MULTILINE) for b in _BLOCK.findall(request.user))
+    return {
+        "sentences": [
+            {"text": found[1], "evidence_ids": found[2].split(", "), "code": False}
+            for found in first
+            if found
         ]
     }
 

@@ -12,6 +12,7 @@ from typing import Any
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.filling import fill
+from tests.world.verdicts import verdicts
 
 Plain = dict[str, Any] | str | Fault
 Answer = Plain | Callable[[ChatRequest], Plain | Awaitable[Plain]]
@@ -74,6 +75,8 @@ class Script:
 
 def fitting(request: ChatRequest) -> Plain:
     """An answer without meaning, in the shape that is asked for."""
+    if request.schema_name == "VerdictsAnswer":
+        return verdicts(request)
     if request.schema:
         made: dict[str, Any] = fill(request.schema, request.user or request.prompt)
         return made

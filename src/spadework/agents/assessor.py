@@ -38,7 +38,9 @@ from spadework.values import (
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 #: Quotes that the assessor is told to give at most.
-MOST_QUOTES = 8
+MOST_QUOTES = 20
+#: Characters of a claim at most: it is one sentence.
+CLAIM_CHARS = 300
 #: Likelier than not.
 LIKELY = 0.5
 
@@ -51,6 +53,7 @@ class QuoteAnswer(Visible):
     """A quote copied from a passage."""
 
     quote: str
+    claim: str = ""
 
 
 class GapQuery(Visible):
@@ -114,7 +117,7 @@ async def assess(
             marks=marks,
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
-        judgement, lost = _located(answer, shown, bool(known))
+        judgement, lost = _located(answer, shown, known)
         problems.extend(_invented(topic, quote) for quote in lost)
         if known or (judgement.spots and not asks_for_a_relation(plan.question)):
             return judgement
@@ -143,18 +146,18 @@ def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
 
 
 def _located(
-    answer: AssessmentAnswer, shown: Sequence[Shown], known: bool
+    answer: AssessmentAnswer, shown: Sequence[Shown], known: Sequence[Evidence]
 ) -> tuple[Judgement, list[str]]:
     """The judgement with the quotes that stand in a passage, and those that do not."""
     spots: list[Spot] = []
     lost: list[str] = []
     for item in answer.evidence:
-        spot = _spot(item.quote, shown)
+        spot = _spot(item, shown)
         if spot:
             spots.append(spot)
-        elif item.quote.strip():
+        elif item.quote.strip() and not any(locate(item.quote, e.quote) for e in known):
             lost.append(item.quote)
-    proven = bool(spots) or known
+    proven = bool(spots) or bool(known)
     score = min(1.0, max(0.0, answer.score))
     return (
         Judgement(
@@ -170,11 +173,12 @@ def _located(
     )
 
 
-def _spot(quote: str, shown: Sequence[Shown]) -> Spot | None:
+def _spot(answer: QuoteAnswer, shown: Sequence[Shown]) -> Spot | None:
     for s in shown:
-        if span := locate(quote, s.text):
+        if span := locate(answer.quote, s.text):
             start, end = span
-            return Spot(s.page, s.start + start, s.start + end, s.text[start:end])
+            claim = "" if is_order(answer.claim) else " ".join(answer.claim.split())[:CLAIM_CHARS]
+            return Spot(s.page, s.start + start, s.start + end, s.text[start:end], claim)
     return None
 
 

@@ -140,6 +140,10 @@ class Model:
         place = self._places(role)[0]
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
+    def place(self, role: Role) -> Place:
+        """The role's model and where it is."""
+        return self._places(role)[0]
+
     def name(self, role: Role) -> str:
         """The name of the role's model."""
         return self._endpoint(self._places(role)[0]).name

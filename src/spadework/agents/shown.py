@@ -40,12 +40,15 @@ def to_people(shown: Shown) -> list[Shown]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A stretch of a page that proves something: quote == the page's text[start:end]."""
+    """A stretch of a page that proves something: quote == the page's text[start:end]. `claim` is
+    what it says, in the words of the model that found it.
+    """
 
     page: Page
     start: int
     end: int
     quote: str
+    claim: str = ""
 
 
 @dataclass(frozen=True)

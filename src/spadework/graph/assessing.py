@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 from spadework.agents.assessor import assess
 from spadework.agents.expected import meets
+from spadework.agents.quoting import columns_of
 from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
-from spadework.agents.verifier import columns_of
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import blocks_of, heading_above, names_at, shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block
+from spadework.tools.neighbours import neighbours
 from spadework.tools.tables import rows_at
 from spadework.values import (
     Coverage,
@@ -39,6 +40,7 @@ class _Place(NamedTuple):
     block: Block
     kind: EvidenceKind
     columns: int | None
+    claim: str
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,10 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
             _coverage(
                 topic,
                 judgement,
-                known if desk.model else _as_judged(known, judgement),
+                known if desk.judging else _as_judged(known, judgement),
                 desk.settings.completeness,
             )
-            if new or topic.name not in before or not desk.model
+            if new or topic.name not in before or not desk.judging
             else _as_before(before[topic.name], judgement)
         )
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
@@ -141,7 +143,7 @@ async def _judge(
 
     heard = await asyncio.to_thread(work)
     known = [e for e in state.get("evidence", []) if e.topic == topic.name]
-    return await assess(desk.model, state["plan"], topic, heard, known, seconds=seconds)
+    return await assess(desk.judging, state["plan"], topic, heard, known, seconds=seconds)
 
 
 async def _entries(
@@ -165,7 +167,8 @@ async def _entries(
                 ):
                     taken.append((spot.page.content_hash, first, last))
                     id_ = f"E{len(ledger) + len(made) + 1}"
-                    place = _Place(first, last, block, kind, columns if kind == "row" else None)
+                    of_row = columns if kind == "row" else None
+                    place = _Place(first, last, block, kind, of_row, spot.claim)
                     made.append(_entry(id_, topic, spot.page, text, place))
     return made
 
@@ -209,7 +212,8 @@ def _entry(
     text: str,
     place: _Place,
 ) -> Evidence:
-    start, end, block, kind, columns = place
+    start, end, block, kind, columns, claim = place
+    before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
     heading = heading_above(text, start)
     return Evidence(
         id=id_,
@@ -223,7 +227,11 @@ def _entry(
         published_at=page.published_at,
         origin=page.origin or page.url,
         title=page.title,
+        author=page.author,
         heading=heading,
+        before=before,
+        after=after,
+        claim=claim,
         kind=kind,
         language=block.language if kind == "code" else "",
         columns=columns,

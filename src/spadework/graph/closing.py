@@ -11,11 +11,11 @@ from spadework.agents.critic import opinion
 from spadework.agents.editor import about, disagreements, limits, not_found, problem_lines
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.verifier import Judged, verify
 from spadework.graph.desk import Desk
 from spadework.graph.disputing import disputed
 from spadework.graph.routes import KNOWN, status_of
 from spadework.graph.state import ResearchState, proving
+from spadework.graph.verifying import Verified, standing, verified, without_addresses
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
 from spadework.tools.trust import trust
 from spadework.tools.urls import domain_of, hosts_for_urls
@@ -26,7 +26,6 @@ from spadework.values import (
     Evidence,
     Mode,
     Page,
-    Plan,
     Problem,
     Question,
     Report,
@@ -36,68 +35,19 @@ from spadework.values import (
 )
 
 
-def citations_of(
-    sections: Sequence[Section], ledger: Mapping[str, Evidence], judged: Judged | None = None
-) -> list[Citation]:
+def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
-    found = judged or {}
     return [
         Citation(
             sentence=sentence_markdown(sentence),
             evidence_id=id_,
-            verdict=found.get(sentence, "supported"),
+            verdict=verified.findings[sentence].verdict,
         )
-        for section in sections
+        for section in verified.sections
         for sentence in section.sentences
         for id_ in sentence.evidence_ids
         if id_ in ledger
     ]
-
-
-def verified(
-    plan: Plan,
-    sections: Sequence[Section],
-    ledger: Mapping[str, Evidence],
-    texts: Mapping[str, str],
-    judged: Judged | None = None,
-) -> tuple[list[Section], list[Problem]]:
-    """The sections with what their quotes carry. A topic of whose section nothing is left shows its
-    quotes themselves.
-    """
-    found = verify(sections, ledger, texts, judged)
-    kept = {section.heading: section for section in found.sections}
-    problems = list(found.problems)
-    for topic in plan.topics:
-        own = [e for e in ledger.values() if e.topic == topic.name]
-        if own and topic.name not in kept:
-            again = verify([extractive.section(topic.name, own)], ledger, texts)
-            kept |= {section.heading: section for section in again.sections}
-            reason = "No sentence that was written held against the evidence."
-            problems.append(
-                Problem(
-                    stage="writer",
-                    subject=topic.name,
-                    reason=reason,
-                    effect="The extractive role did this work.",
-                )
-            )
-    order = [name for name in kept if name not in {topic.name for topic in plan.topics}] + [
-        topic.name for topic in plan.topics
-    ]
-    return [_without_addresses(kept[name]) for name in order if name in kept], problems
-
-
-def _without_addresses(section: Section) -> Section:
-    """A section in which prose names hosts: the only addresses of a report are those of its
-    sources, and what stands in code.
-    """
-    sentences = tuple(
-        s if s.code else s.model_copy(update={"text": hosts_for_urls(s.text)})
-        for s in section.sentences
-    )
-    return section.model_copy(
-        update={"heading": hosts_for_urls(section.heading), "sentences": sentences}
-    )
 
 
 def draft(state: ResearchState) -> str:
@@ -117,7 +67,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     """The result of a finished run; `late` are problems that no node has met."""
     why = _ended_by(desk, state)
     # A model that never gave an answer has written nothing, whatever was meant.
-    mode: Mode = desk.mode if desk.budget.used.tokens_out else "extractive"
+    mode: Mode = "model" if desk.judging and desk.budget.used.tokens_out else "extractive"
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
     problems = _once([*state.get("problems", []), *late])
@@ -140,7 +90,9 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         )
     )
     whole = tuple(
-        _without_addresses(section) for section in [*sections, *closing] if section.sentences
+        section.model_copy(update={"sentences": tuple(map(without_addresses, section.sentences))})
+        for section in [*sections, *closing]
+        if section.sentences
     )
     report = Report(title=hosts_for_urls(state["plan"].question), sections=whole)
     status = status_of(why)
@@ -280,15 +232,15 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
     """
     plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
     evidence = proving(state)
-    ledger = {e.id: e for e in evidence}
-    sections, _ = await writer.write(None, plan, evidence, seconds=0)
+    written, _ = await writer.write(None, plan, evidence, seconds=0)
     texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in evidence}
-    kept, _ = verified(plan, sections, ledger, texts)
+    material, _ = standing(evidence, texts, plan.question)
+    kept = await verified(None, plan, written, material, seconds=0)
     closed: ResearchState = {
         **state,
         "plan": plan,
-        "sections": kept,
-        "citations": citations_of(kept, ledger),
+        "sections": list(kept.sections),
+        "citations": citations_of(kept, material.ledger),
         "conflicts": disputed(plan, evidence, state.get("pages", {}), texts),
         "stopped_by": "time",
     }

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from spadework.agents.examination import Examined
 from spadework.agents.model import Model
 from spadework.budget import Budget
 from spadework.errors import ModelError, SettingsError
@@ -98,6 +99,8 @@ class Desk:
     cleaning: int = 0
     #: False once a page was left as it was since the model is slow, which is said once.
     cleans: bool = True
+    #: The examination of the model: its result, or why there is none.
+    examination: asyncio.Task[Examined | str] | None = None
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
@@ -106,6 +109,15 @@ class Desk:
     def mode(self) -> Mode:
         """Whether a model or the extractive roles do the work."""
         return "model" if self.model else "extractive"
+
+    @property
+    def judging(self) -> Model | None:
+        """The model, once it has passed its examination: only then it judges and writes."""
+        taken = self.examination
+        if taken is None or not taken.done() or taken.cancelled() or taken.exception():
+            return None
+        result = taken.result()
+        return self.model if isinstance(result, Examined) and result.passed else None
 
     @property
     def deep(self) -> bool:
@@ -194,6 +206,9 @@ class Desk:
     async def close(self) -> None:
         """Give back the connections and files, and forget the desk."""
         _desks.pop(self.session_id, None)
+        if self.examination:
+            self.examination.cancel()
+            await asyncio.wait({self.examination})
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
         # Each is closed whatever becomes of the others, also when this is cancelled.

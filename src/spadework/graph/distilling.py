@@ -104,7 +104,7 @@ async def pooled(
     A passage that stands in two pages, or stood in one of an earlier round, is not shown again.
     """
     newest = max((find.round for find in finds), default=0)
-    again = not desk.model
+    again = not desk.judging
     places = {
         (p.content_hash, p.start, p.end)
         for find in finds
@@ -152,7 +152,7 @@ def _fresh(cuts: Sequence[Cut], seen: set[str]) -> list[Cut]:
 
 def most_chars(desk: Desk) -> int:
     """Characters of passages that the assessor of a topic may see."""
-    return desk.settings.assess_chars if desk.model else EXTRACTIVE_CHARS
+    return desk.settings.assess_chars if desk.judging else EXTRACTIVE_CHARS
 
 
 def shown(page: Page, text: str, passage: Passage) -> Shown:

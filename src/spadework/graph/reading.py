@@ -116,6 +116,7 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
     return page.model_copy(
         update={
             "title": one_line(own_title or hit.title),
+            "author": "" if is_order(page.author) else one_line(page.author),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,
             "rrf": hit.rrf,
@@ -220,6 +221,7 @@ async def _from_web(desk: Desk, url: str, seconds: float) -> Page:
     return Page(
         url=fetched.url.partition("#")[0],
         title=extracted.title,
+        author=extracted.author,
         level=fetched.level,
         status=fetched.status,
         media_type=fetched.media_type,

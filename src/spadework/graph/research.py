@@ -18,7 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
-from spadework.agents import verifier, writer
+from spadework.agents import writer
 from spadework.agents.doubt import clarified, doubt
 from spadework.agents.edited import edited
 from spadework.agents.extractive.lead import in_context
@@ -27,11 +27,12 @@ from spadework.events import Asked, Assessed, Finished, Planned, Wrote
 from spadework.graph import routes, stored, worker
 from spadework.graph.asking import ask_user
 from spadework.graph.assessing import assess_round
-from spadework.graph.closing import citations_of, draft, result_of, reviewed, verified
+from spadework.graph.closing import citations_of, draft, result_of, reviewed
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.disputing import disputed
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
+from spadework.graph.judging import begin, judge
 from spadework.graph.planning import foreseen, planned
 from spadework.graph.reading import attached_pages
 from spadework.graph.recalling import earlier_pages
@@ -45,6 +46,7 @@ from spadework.graph.state import (
     left_over,
     proving,
 )
+from spadework.graph.verifying import standing, verified
 from spadework.settings import Settings
 
 #: The node that LangGraph makes of a worker's error handler.
@@ -99,6 +101,7 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     made, problems, seconds = await planned(desk, question, emit)
     known = await earlier_pages(desk, state.get("follows", ""), made)
     emit(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
+    begin(desk)
     return {
         "plan": made,
         "plan_seconds": seconds,
@@ -149,12 +152,14 @@ async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     one origin.
     """
     desk = await desk_of(state["session_id"], runtime.context)
+    await judge(desk)
     return await fused(desk, state)
 
 
 async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Judge the topics of this round on the ledger, and name the tasks that would fill the gaps."""
     desk = await desk_of(state["session_id"], runtime.context)
+    _, unfit = await judge(desk)
     judged = await assess_round(desk, state)
     known = judged.after(state)
     emit = emitter(runtime)
@@ -171,6 +176,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.workload(state["plan"]))
     return {
         **judged.channels(),
+        "problems": [*unfit, *judged.problems],
         "tasks": tasks,
         "stopped_by": why or ("" if tasks else "nothing left to ask"),
     }
@@ -179,41 +185,35 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Write the sections from the ledger, all in one wave."""
     desk = await desk_of(state["session_id"], runtime.context)
-    model = None if desk.budget.until_closing() <= 0 else desk.model
-    ledger = proving(state)
+    model = None if desk.budget.until_closing() <= 0 else (await judge(desk))[0]
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
     sections, problems = await writer.write(
-        model, state["plan"], ledger, seconds=desk.budget.phase("write")
+        model, state["plan"], proving(state), seconds=desk.budget.phase("write")
     )
     return {"sections": list(sections), "problems": problems}
 
 
 async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Re-read every citation; mend or drop what its quotes do not carry; set what disagrees side by
-    side.
+    """Check every sentence, have mended what does not hold, and sum up what does; set what
+    disagrees side by side.
     """
     desk = await desk_of(state["session_id"], runtime.context)
-    ledger = {e.id: e for e in proving(state)}
-    read = state.get("pages", {})
-    hashes = {e.content_hash for e in ledger.values()} | {
-        page.content_hash for page in read.values()
-    }
+    ledger, read = proving(state), state.get("pages", {})
+    hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
     texts = {digest: await desk.pages.get(digest) for digest in hashes}
-    written = state.get("sections", [])
-    model = None if desk.budget.until_closing() <= 0 else desk.model
-    judged, failed = await verifier.judge(
-        model, written, ledger, seconds=desk.budget.phase("write")
-    )
-    sections, problems = await asyncio.to_thread(
-        verified, state["plan"], written, ledger, texts, judged
+    made = state["plan"]
+    material, lost = standing(ledger, texts, made.question)
+    model = None if desk.budget.until_closing() <= 0 else (await judge(desk))[0]
+    found = await verified(
+        model, made, state.get("sections", []), material, seconds=desk.budget.phase("write")
     )
     return {
-        "sections": sections,
-        "citations": citations_of(sections, ledger, judged),
+        "sections": list(found.sections),
+        "citations": citations_of(found, material.ledger),
         "conflicts": await asyncio.to_thread(
-            disputed, state["plan"], list(ledger.values()), read, texts
+            disputed, made, list(material.ledger.values()), read, texts
         ),
-        "problems": [*failed, *problems],
+        "problems": [*lost, *found.problems],
     }
 
 

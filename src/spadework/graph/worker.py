@@ -18,6 +18,7 @@ from spadework.graph.deepening import judged, looked_again
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.distilling import distilled, need_of
 from spadework.graph.emit import emitter
+from spadework.graph.judging import judge
 from spadework.graph.reading import failed_for_good, read_pages
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import found_before, fused_hits, search_all
@@ -112,6 +113,7 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """
     desk = await desk_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
+    await judge(desk)  # who judges decides how much is looked at
     passages = await distilled(desk, task.topic, pages)
     emitter(runtime)(
         Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages))

@@ -46,12 +46,26 @@ def plain(text: str) -> str:
     return _FORGED.sub(r"‹\1", " ".join(str(text).split()))
 
 
+def told(entry: Any) -> str:
+    """An entry of the ledger (agents/told.py) under its id and its page, between the words around
+    its quote.
+    """
+    return "\n".join(
+        [
+            f"[{entry.id}] {plain(entry.about)}",
+            *([f"Before it:\n{fenced(entry.before)}"] if entry.before else []),
+            fenced(entry.quote),
+            *([f"After it:\n{fenced(entry.after)}"] if entry.after else []),
+        ]
+    )
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
-    environment.filters |= {"fenced": fenced, "plain": plain}
+    environment.filters |= {"fenced": fenced, "plain": plain, "told": told}
     return environment
 
 

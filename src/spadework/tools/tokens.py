@@ -63,6 +63,16 @@ async def ready() -> None:
     await asyncio.to_thread(_encoding)
 
 
+def rather_a_name(word: str) -> bool:
+    """Whether a capitalised word is rather a name than the first word of a sentence: no ordinary
+    word of the vocabulary, or one that is more frequent with its capital. A vocabulary of byte
+    pairs is in the order of how frequent they are.
+    """
+    plain = _encoding().encode_ordinary(f" {word.lower()}")
+    capital = _encoding().encode_ordinary(f" {word}")
+    return len(plain) > 1 or (len(capital) == 1 and capital[0] < plain[0])
+
+
 def count(text: str) -> int:
     """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as
     text.

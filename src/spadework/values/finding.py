@@ -41,14 +41,15 @@ class Page(Value):
     """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars`
     is its length.
 
-    `level` is how it was had: 0 plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local
-    document. `stale`: its server could not be reached, and this is a copy from before. `linked` is
-    its PageRank among the pages read, 0..1. `known`: an earlier run has read it, and it was taken
-    from the knowledge store.
+    `author` is who the page says wrote it. `level` is how it was had: 0 plain HTTP, 1
+    browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could not be
+    reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1.
+    `known`: an earlier run has read it, and it was taken from the knowledge store.
     """
 
     url: str
     title: str = ""
+    author: str = ""
     level: int = 0
     status: int = 200
     media_type: str = "text/html"
@@ -82,7 +83,9 @@ class Evidence(Value):
     """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page
     `content_hash`.
 
-    `title` is that of its page, `heading` the path of headings above it.
+    `title` and `author` are those of its page, `heading` is the path of headings above it, `before`
+    and `after` the sentence before it and the one after it. `claim` says in one sentence that
+    stands alone what the quote says, in the words of the model that read it; "" without one.
 
     `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of
     code, as its page names it. A "row" of a table is told with the names of its "columns", an entry
@@ -101,7 +104,11 @@ class Evidence(Value):
     published_at: datetime | None = None
     origin: str
     title: str = ""
+    author: str = ""
     heading: str = ""
+    before: str = ""
+    after: str = ""
+    claim: str = ""
     kind: EvidenceKind = "text"
     language: str = ""
     columns: int | None = None

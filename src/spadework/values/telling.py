@@ -13,17 +13,22 @@ from spadework.values.finding import Evidence, Found
 from spadework.values.judging import Conflict, CoverageState, Quality, Round, Shortfall
 from spadework.values.value import Value
 
-Verdict = Literal["supported", "contradicted", "unsupported", "could not check"]
+Verdict = Literal[
+    "supported", "partly", "contradicted", "unsupported", "could not check", "inference"
+]
 Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
 Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
 
 
 class Sentence(Value):
-    """A sentence of the report (or a code block, which is exact) and the evidence it rests on."""
+    """A sentence of the report (or a code block, which is exact) and the evidence it rests on;
+    `inferred` where it concludes from that rather than says the same.
+    """
 
     text: str
     evidence_ids: tuple[str, ...] = ()
+    inferred: bool = False
     code: bool = False
     language: str = ""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.verifier import columns_of, quoted
+from spadework.agents.quoting import columns_of, quoted
 from spadework.values import Evidence, Section
 
 

@@ -42,6 +42,8 @@ class Language:
     of: str = ""  # may stand between the parts of a date
     months: Mapping[str, str] = field(default_factory=dict)  # name → "1" to "12"
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
+    scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
+    nouns_in_capitals: bool = False  # a word in capitals need not be a name
     abbreviations: frozenset[str] = frozenset()  # never the last word of a sentence
     maybe_last: frozenset[str] = frozenset()  # the last one only before one of `starters`
     starters: frozenset[str] = frozenset()
@@ -70,6 +72,17 @@ class Language:
         opening = text[:60].casefold().lstrip("*_“\"'( ")
         ends = ("",) if self.unspaced else (" ", ",")
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
+
+    def alone(self, text: str) -> str:
+        """A sentence without the connective at its beginning ("However, …"); "" where it needs what
+        stands before it all the same.
+        """
+        if not self.leaning(text):
+            return text
+        connective, comma, rest = text.partition(", ")
+        if not comma or connective.strip("*_“\"'( ").casefold() not in self.leans:
+            return ""
+        return self.alone(rest[:1].upper() + rest[1:])
 
 
 @lru_cache(maxsize=64)
@@ -106,6 +119,7 @@ def _made(code: str, table: dict[str, Any]) -> Language:
         months={name: str(n) for n, names in months for name in names.split()},
         numbers={w: n for n, names in table.pop("numbers").items() for w in names.split()},
         negations=_pattern(table.pop("negations"), spaced),
+        scales={w: int(n) for n, names in table.pop("scales", {}).items() for w in names.split()},
         latest=_pattern(table.pop("latest", ["(?!)"]), spaced),
         cues={name: _pattern(cues, spaced) for name, cues in table.pop("cues").items()},
         joins=re.compile(table.pop("joins", "(?!)"), re.IGNORECASE),

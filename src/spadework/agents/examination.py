@@ -1,0 +1,109 @@
+"""The examination of a model that is to judge: thirty sentences, half of them borne out in other
+words, half with one thing changed, in one call. Whether a model can judge is not assumed.
+
+The result is kept in the home, by model, server and wording of what is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+import time
+from contextlib import suppress
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from spadework.agents.model import Model
+from spadework.agents.told import Entry
+from spadework.agents.verifier import ask
+from spadework.prompts import render
+from spadework.tools.pages import write_atomically
+from spadework.values import Value
+
+#: Verdicts of the thirty that must be right, and false sentences that may be let through.
+LEAST_RIGHT, MOST_LET_THROUGH = 28, 1
+#: A server may be started anew with another model of the same name: a result is believed so long.
+KEPT_SECONDS = 30 * 86_400
+
+
+class Examined(Value):
+    """What a model did in the examination: how many of `asked` verdicts were right, and how many
+    false sentences it called supported.
+    """
+
+    asked: int
+    right: int
+    let_through: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether the model may judge."""
+        return self.right >= LEAST_RIGHT and self.let_through <= MOST_LET_THROUGH
+
+
+async def examined(model: Model, home: Path, *, seconds: float) -> Examined:
+    """The result of the verifier's model, from before or from now. Raises ModelError or
+    BudgetSpent where it cannot be examined.
+    """
+    path = _path(model, home)
+    known = await asyncio.to_thread(_kept, path)
+    if known is None:
+        known = await _examine(model, seconds)
+        # What cannot be kept is only asked again.
+        with suppress(OSError):
+            await asyncio.to_thread(write_atomically, path, known.model_dump_json().encode())
+    return known
+
+
+async def known_result(model: Model, home: Path) -> Examined | None:
+    """The result from before; None where there is none."""
+    return await asyncio.to_thread(_kept, _path(model, home))
+
+
+async def _examine(model: Model, seconds: float) -> Examined:
+    cases = list(_cases())
+    random.Random(model.place("verifier").name).shuffle(cases)
+    entries, items = [], []
+    for n, case in enumerate(cases, 1):
+        own = [
+            Entry(
+                id=f"E{n}{'abc'[m]}",
+                **{name: quote[name] for name in ("quote", "title", "heading")},
+            )
+            for m, quote in enumerate(case["quotes"])
+        ]
+        entries += own
+        ids = [entry.id for entry in own]
+        items.append({"sentence": case["sentence"], "ids": ids, "inferred": False, "note": ""})
+    answers = await ask(model, items, entries, seconds=seconds)
+    said = {n: answer.verdict == "supported" for n, answer in answers.items()}
+    right = sum(said.get(n) is case["holds"] for n, case in enumerate(cases, 1))
+    let_through = sum(said.get(n, False) for n, case in enumerate(cases, 1) if not case["holds"])
+    return Examined(asked=len(cases), right=right, let_through=let_through)
+
+
+@lru_cache(maxsize=1)
+def _cases() -> tuple[dict[str, Any], ...]:
+    text = (files("spadework.agents") / "examination.json").read_text(encoding="utf-8")
+    return tuple(json.loads(text))
+
+
+def _path(model: Model, home: Path) -> Path:
+    wording = render("verifier", items=[], evidence=[]).system
+    asked = json.dumps([*model.place("verifier"), wording, _cases()], ensure_ascii=False)
+    return home / "examined" / f"{hashlib.sha256(asked.encode()).hexdigest()[:40]}.json"
+
+
+def _kept(path: Path) -> Examined | None:
+    try:
+        if time.time() - path.stat().st_mtime > KEPT_SECONDS:
+            return None
+        return Examined.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None

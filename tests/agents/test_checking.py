@@ -1,0 +1,140 @@
+"""What code says of a sentence by itself: it refuses what is surely in no page, and flags what looks
+odd.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from spadework.agents.checking import flagged, refused
+from spadework.values import Evidence, Sentence
+
+QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
+PAGE = f"""# Port Aldermere
+
+{QUOTE} The harbour is 26.2 miles long. The lighthouse by Jory Penhallow was lit on 2024-05-03.
+
+The budget of the United Councils is 1,523,000 crowns. `port --open` opens the port.
+
+```
+import census
+census.run()
+```
+"""
+
+
+def evidence(quote: str = QUOTE, **changes: object) -> Evidence:
+    start = PAGE.find(quote)
+    return Evidence(
+        id="E1",
+        topic="T",
+        quote=quote,
+        url="https://docs.example/port",
+        start=start,
+        end=start + len(quote),
+        content_hash="h",
+        fetched_at=datetime(2025, 1, 1, tzinfo=UTC),
+        origin="u",
+        title="The town",
+        heading="Port Aldermere",
+        author="Ada Scribe",
+    ).model_copy(update=changes)
+
+
+def why(text: str, *, code: bool = False, page: str = PAGE, question: str = "") -> str:
+    return refused(Sentence(text=text, code=code), [evidence()], [page], question)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Queen Isaura founded the town in 1204.",
+        "The town counts 48212 people.",
+        "About 48,000 people live there.",
+        "The budget is about 1.5 million crowns.",
+        "The harbour is 42 km long.",
+        "The harbour is some 42.2 kilometres long.",
+        "Jory Penhallow's lamp was lit in May 2024.",
+        "The UC has three budgets.",
+        "Ada Scribe says so.",
+        "The port is not what it was.",
+        "`port  --open` opens it.",
+        "Die Stadt hat 48.212 Einwohner.",
+        "La ville compte 48 212 habitants.",
+        "Whales sing at night beneath the ice.",
+    ],
+)
+def test_what_stands_in_the_page_in_other_words_or_figures_is_not_refused(text: str) -> None:
+    assert why(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "strange"),
+    [
+        ("The town has 48,213 inhabitants.", "48,213"),
+        ("The town was founded in 1205.", "1205"),
+        ("About 40,000 people live there.", "40,000"),
+        ("The harbour is 45 km long.", "45"),
+        ("Some nineteen ships lie there.", "nineteen"),
+        ("Five hundred ships lie there.", "Five hundred"),
+        ("The lamp was lit in June 2024.", "m6"),
+        ("The town was founded by King Otto.", "king, otto"),
+        ("Zorblatt sells the lamps.", "zorblatt"),
+        ("`port --close` closes it.", "port --close"),
+        ("More stands at https://evil.example/page.", "https://evil.example/page"),
+        ("Die Stadt nutzt IPv6.", "ipv6"),
+    ],
+)
+def test_what_stands_nowhere_is_refused_and_named(text: str, strange: str) -> None:
+    assert strange in why(text)
+
+
+def test_what_the_question_names_may_be_named() -> None:
+    assert why("Zorblatt sells the lamps.", question="Does Zorblatt sell lamps?") == ""
+
+
+def test_the_day_of_the_page_may_be_told() -> None:
+    dated = evidence(published_at=datetime(2031, 7, 9, tzinfo=UTC))
+    said = Sentence(text="On 9 July 2031 the town was described anew.")
+    assert refused(said, [dated], [PAGE], "") == ""
+    assert "2031" in refused(said, [evidence()], [PAGE], "")
+
+
+def test_code_must_be_that_of_its_page() -> None:
+    assert why("import census\ncensus.run()", code=True) == ""
+    assert why("census.stop()", code=True)
+
+
+def test_a_sentence_without_evidence_is_refused() -> None:
+    assert refused(Sentence(text=QUOTE), [], [], "")
+
+
+@pytest.mark.parametrize(
+    ("text", "odd"),
+    [
+        ("Port Aldermere was not founded in 1204 by Queen Isaura.", "denies"),
+        ("Port Aldermere was founded in 1204 by Queen Isaura.", ""),
+        ("The harbour is 26.2 miles long.", "26.2"),
+        ("Jory Penhallow founded the town.", "jory, penhallow"),
+    ],
+)
+def test_what_looks_odd_is_flagged(text: str, odd: str) -> None:
+    note = flagged(Sentence(text=text), [evidence()])
+    assert odd in note
+    assert bool(note) == bool(odd)
+
+
+def test_an_assertion_of_what_is_denied_is_flagged() -> None:
+    quote = "The harbour bridge is not open to heavy lorries."
+    said = Sentence(text="The harbour bridge is open to heavy lorries.")
+    assert flagged(said, [evidence(quote)])
+
+
+def test_a_denial_elsewhere_in_a_long_quote_is_not_odd() -> None:
+    quote = f"{QUOTE} It was never conquered."
+    assert (
+        flagged(Sentence(text="Queen Isaura founded Port Aldermere in 1204."), [evidence(quote)])
+        == ""
+    )
