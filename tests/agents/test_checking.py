@@ -1,5 +1,5 @@
-"""What code says of a sentence by itself: it refuses what is surely in no page, and flags what looks
-odd.
+"""What code says of a sentence by itself: it refuses what is surely in no page, and flags what
+looks odd.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def why(text: str, *, code: bool = False, page: str = PAGE, question: str = "") 
         "The port is not what it was.",
         "`port  --open` opens it.",
         "Die Stadt hat 48.212 Einwohner.",
-        "La ville compte 48 212 habitants.",
+        "La ville compte 48 212 habitants et elle se trouve au bord de la mer.",
         "Whales sing at night beneath the ice.",
     ],
 )
