@@ -4,6 +4,7 @@ as one result.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -21,6 +22,10 @@ Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
 
 
+#: How sentences are set.
+Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
+
+
 class Sentence(Value):
     """A sentence of the report (or a code block, which is exact) and the evidence it rests on;
     `inferred` where it concludes from that rather than says the same.
@@ -33,12 +38,52 @@ class Sentence(Value):
     language: str = ""
 
 
+class Part(Value):
+    """A stretch of a section that is set in one form, and how many sentences each of its items
+    takes, in order: a paragraph and code have one item, a list one an item, a table one a cell, row
+    by row under its `columns`. A sub-heading has a `text` and none.
+    """
+
+    form: Form
+    text: str = ""
+    columns: tuple[str, ...] = ()
+    takes: tuple[int, ...] = ()
+
+
 class Section(Value):
-    """A heading and its sentences."""
+    """A heading and its sentences; `parts` say how they are set, () where code sets them."""
 
     heading: str
     kind: SectionKind = "topic"
     sentences: tuple[Sentence, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+    def changed(self, changes: Mapping[Sentence, Sentence | None]) -> Section:
+        """The section with other sentences in the place of some; None takes one away, and a part
+        of which nothing is left goes, too. Cells of a table stay, empty.
+        """
+        after = [changes.get(sentence, sentence) for sentence in self.sentences]
+        parts, at = [], 0
+        for part in self.parts:
+            takes = []
+            for count in part.takes:
+                takes.append(sum(one is not None for one in after[at : at + count]))
+                at += count
+            kept = takes if part.form == "table" else [count for count in takes if count]
+            if any(kept) or part.form == "heading":
+                parts.append(part.model_copy(update={"takes": tuple(kept)}))
+        told = tuple(one for one in after if one is not None)
+        return self.model_copy(update={"sentences": told, "parts": _without_bare(parts)})
+
+
+def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The parts without sub-headings under which nothing stands."""
+    following = [*parts[1:], Part(form="heading")]
+    return tuple(
+        part
+        for part, after in zip(parts, following, strict=True)
+        if part.form != "heading" or after.form != "heading"
+    )
 
 
 class Report(Value):
