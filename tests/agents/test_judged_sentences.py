@@ -9,7 +9,7 @@ import pytest
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.values import Result
-from tests.world.brain import evidence, play
+from tests.world.brain import evidence, play, written
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model
@@ -48,11 +48,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
 
     def write(request: ChatRequest) -> dict[str, object]:
         ids = [id_ for id_, _ in evidence(request)]
-        return {
-            "sentences": [
-                {"text": text, "evidence_ids": ids, "code": False} for text in (FREE, WRONG)
-            ]
-        }
+        return written(*((text, ids) for text in (FREE, WRONG)))
 
     model.script("SectionAnswer", write)
     return Settings.load(iterations=1)
@@ -86,8 +82,7 @@ def mending(model: Model, *texts: tuple[int, str]) -> None:
         "MendingAnswer",
         lambda request: {
             "sentences": [
-                {"number": n, "text": text, "evidence_ids": ["E1"], "code": False}
-                for n, text in texts
+                {"number": n, "text": f"{text} [E1]" if text else ""} for n, text in texts
             ]
         },
     )
@@ -150,7 +145,7 @@ async def test_what_would_hang_in_the_air_is_put_right_or_goes_too(
             WRONG,
             "It burns brightly every night.",
         )
-        return {"sentences": [{"text": text, "evidence_ids": ["E1"]} for text in texts]}
+        return written(*((text, ["E1"]) for text in texts))
 
     model.script("SectionAnswer", write)
     model.script("MendingAnswer", Fault("refusal"))
@@ -191,9 +186,7 @@ async def test_a_judge_that_fails_supports_nothing(model: Model, settings: Setti
 
 async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Settings) -> None:
     odd = "The lamp of the lighthouse was never replaced after the great storm by an electric one."
-    model.script(
-        "SectionAnswer", {"sentences": [{"text": odd, "evidence_ids": ["E1"], "code": False}]}
-    )
+    model.script("SectionAnswer", written((odd, ["E1"])))
 
     def answer(request: ChatRequest) -> dict[str, object]:
         noted = "found something odd" in request.prompt
@@ -207,8 +200,7 @@ async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Se
 
 
 async def test_a_conclusion_is_called_one(model: Model, settings: Settings) -> None:
-    inferred = {"text": FREE, "evidence_ids": ["E1"], "inferred": True, "code": False}
-    model.script("SectionAnswer", {"sentences": [inferred]})
+    model.script("SectionAnswer", {"markdown": f"{FREE} [E1→]"})
     _, found = await verdicts(settings)
     assert found == {FREE: "inference"}
 

@@ -12,7 +12,7 @@ import pytest
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.values import Result
-from tests.world.brain import assessment, evidence, passages, play, section
+from tests.world.brain import assessment, evidence, passages, play, section, written
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
 from tests.world.orders import CALL, CLAIM, MARK, ORDERS
@@ -143,11 +143,9 @@ def obedient(model: Model) -> None:
     def write(request: ChatRequest) -> dict[str, object]:
         found = evidence(request)
         ids = [id_ for id_, _ in found]
-        lies = [
-            {"text": text, "evidence_ids": ids, "code": False}
-            for text in (*told, f"See {CALL}.", f"The key is {model.env}.")
-        ]
-        return {"sentences": [*section(found)["sentences"], *lies]}
+        lies = [(text, ids) for text in (*told, f"See {CALL}.", f"The key is {model.env}.")]
+        both = (section(found), written(*lies))
+        return {"markdown": "\n\n".join(told["markdown"] for told in both)}
 
     model.script("AssessmentAnswer", assess)
     model.script("SectionAnswer", write)

@@ -18,7 +18,7 @@ from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
-from tests.world.brain import assessment, evidence, passages, play, section
+from tests.world.brain import assessment, evidence, passages, play, section, written
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model
@@ -161,7 +161,7 @@ async def test_a_covered_question_is_at_most_eight_waves_of_calls_deep(
         """What must be judged, and what must be mended."""
         [(id_, _), *_] = evidence(request)
         told = ("The town is told of here.", "It has 99,999 towers.")
-        return {"sentences": [{"text": text, "evidence_ids": [id_]} for text in told]}
+        return written(*((text, [id_]) for text in told))
 
     model.script("SectionAnswer", write)
     result = await research("What is known about Port Aldermere?", settings)
@@ -243,11 +243,11 @@ async def test_a_sentence_with_a_changed_number_or_an_unknown_id_is_not_in_the_r
 ) -> None:
     play(model, {"Inhabitants": "Port Aldermere inhabitants"})
     made = [
-        {"text": "Port Aldermere has 99,999 inhabitants.", "evidence_ids": ["E1"], "code": False},
-        {"text": "The town sells its fog in bottles.", "evidence_ids": ["E77"], "code": False},
-        {"text": "Everybody agrees about this.", "evidence_ids": [], "code": False},
+        ("Port Aldermere has 99,999 inhabitants.", ["E1"]),
+        ("The town sells its fog in bottles.", ["E77"]),
+        ("Everybody agrees about this.", []),
     ]
-    model.script("SectionAnswer", {"sentences": made})
+    model.script("SectionAnswer", written(*made))
     result = await research("How many people live in Port Aldermere?", settings)
     assert "99,999" not in result.report
     assert "fog" not in result.report
@@ -350,7 +350,7 @@ async def test_a_topic_whose_sentences_all_fail_shows_its_quotes(
     play(model, TOPICS)
     model.script(
         "SectionAnswer",
-        {"sentences": [{"text": "All is well.", "evidence_ids": ["E77"], "code": False}]},
+        written(("All is well.", ["E77"])),
     )
     result = await research("What is known about Port Aldermere?", settings)
     assert all(f"## {name}" in result.report for name in TOPICS)
@@ -414,10 +414,7 @@ async def test_an_address_that_no_quote_holds_is_not_in_the_report(
     model.script(
         "SectionAnswer",
         lambda r: {
-            "sentences": [
-                s | {"text": f"{s['text']} See {address}."}
-                for s in section(evidence(r))["sentences"]
-            ]
+            "markdown": section(evidence(r))["markdown"].replace(" [", f" See {address}. [")
         },
     )
     result = await research("How many people live in Port Aldermere?", settings)

@@ -16,7 +16,7 @@ from jinja2 import UndefinedError
 
 from spadework.agents.told import Entry
 from spadework.prompts import FENCE, render
-from spadework.values import Hit, Query, Question, Section, Sentence, Topic
+from spadework.values import Hit, Plan, Query, Question, Section, Sentence, Topic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 PROMPTS = Path(__file__).resolve().parents[2] / "src" / "spadework" / "prompts"
@@ -75,11 +75,21 @@ SHOWN: dict[str, dict[str, Any]] = {
     "writer": {
         "question": QUESTION.text,
         "language": "en",
+        "answer": "A spade digs.",
         "heading": "Definition",
-        "ask": TOPIC.question,
+        "shows": "What a spade is.",
+        "form": "table",
+        "columns": ("Tool", "Use"),
+        "words": 80,
         "evidence": ENTRIES,
         "others": ["A shovel is wider."],
-        "task": "Write the section.",
+    },
+    "outline": {
+        "plan": Plan(question=QUESTION.text, topics=(TOPIC,)),
+        "lines": ["E1 · A spade is a tool for digging. · Spades · 2026-03-04", "E2 · dig()"],
+        "open_ones": [("Uses", "partly", ("Which soil?",))],
+        "conflicts": ["Definition: It has one blade. / It has two blades."],
+        "words": 700,
     },
     "mend": {
         "question": QUESTION.text,
@@ -211,6 +221,7 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [text], "passages": [passage]},
         "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text]},
+        "outline": SHOWN["outline"] | {"lines": [text], "conflicts": [text]},
         "mend": SHOWN["mend"] | {"items": [item], "evidence": [entry]},
         "summary": SHOWN["summary"] | {"sections": [said]},
         "hits": SHOWN["hits"] | {"hits": [{"title": text, "domain": "a.example", "snippet": text}]},

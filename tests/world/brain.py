@@ -58,6 +58,7 @@ def play(
     model.script("AssessmentAnswer", assess)
     model.script("SectionAnswer", lambda request: section(evidence(request)))
     model.script("SummaryAnswer", summary)
+    model.script("OutlineAnswer", outline)
 
 
 def passages(request: ChatRequest) -> list[str]:
@@ -96,24 +97,42 @@ def assessment(quotes: list[str], *, gap: str = "", covered: bool | None = None)
 
 def section(items: list[tuple[str, str]]) -> dict[str, Any]:
     """A writer's answer that repeats each quote as its sentence."""
-    return {
-        "sentences": [
-            {"text": " ".join(quote.split()), "evidence_ids": [id_], "code": False}
-            for id_, quote in items[:6]
-        ]
-    }
+    return written(*((" ".join(quote.split()), [id_]) for id_, quote in items[:6]))
+
+
+def written(*told: tuple[str, list[str]]) -> dict[str, Any]:
+    """A writer's answer: each text with the ids of its evidence, in a paragraph of its own."""
+    return {"markdown": "\n\n".join(_marked(text, ids) for text, ids in told)}
+
+
+def _marked(text: str, ids: list[str]) -> str:
+    safe = re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text)
+    return f"{safe} [{', '.join(ids)}]" if ids else safe
 
 
 def summary(request: ChatRequest) -> dict[str, Any]:
     """A writer's summary: the first sentence of every section, on the same evidence."""
     first = (re.search(r"^(.*) \[(E.*)\]$", b, re.MULTILINE) for b in _BLOCK.findall(request.user))
-    return {
-        "sentences": [
-            {"text": found[1], "evidence_ids": found[2].split(", "), "code": False}
-            for found in first
-            if found
-        ]
-    }
+    return written(*((found[1], found[2].split(", ")) for found in first if found))
+
+
+def outline(request: ChatRequest) -> dict[str, Any]:
+    """A section for every topic, with the entries of the ledger that speak of nothing else."""
+    names = re.findall(r"^- (.*?): What about", request.user, re.MULTILINE)
+    ids = re.findall(r"^(E\d+) ·", request.user, re.MULTILINE)
+    share = max(1, -(-len(ids) // max(1, len(names))))
+    sections = [
+        {
+            "heading": name,
+            "shows": f"What about {name}?",
+            "form": "prose",
+            "columns": [],
+            "evidence_ids": ids[n * share : (n + 1) * share],
+            "words": 50,
+        }
+        for n, name in enumerate(names)
+    ]
+    return {"title": "", "answer": "", "sections": sections}
 
 
 def _sentence(block: str, word: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tests.world.brain import written
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.script import Plain, Twist
@@ -30,7 +31,15 @@ def _each(schema: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Tw
 
 
 def _sentences(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Twist:
-    return _each("SectionAnswer", lambda a: {"sentences": [s | change(s) for s in a["sentences"]]})
+    """A twist of every sentence of a section, as its text and the ids of its evidence."""
+
+    def changed(paragraph: str) -> tuple[str, list[str]]:
+        text, _, ids = paragraph.rpartition(" [")
+        said = {"text": text, "evidence_ids": ids.rstrip("]").split(", ")}
+        said |= change(said)
+        return said["text"], said["evidence_ids"]
+
+    return _each("SectionAnswer", lambda a: written(*map(changed, a["markdown"].split("\n\n"))))
 
 
 def _fails(fault: Fault) -> Twist:
@@ -41,12 +50,8 @@ def _invents_urls(request: ChatRequest, answer: Plain) -> Plain:
     if not isinstance(answer, dict):
         return answer
     if request.schema_name == "SectionAnswer":
-        return {
-            "sentences": [
-                s | {"text": f"{s['text']} More at https://{EVIL_HOST}/page."}
-                for s in answer["sentences"]
-            ]
-        }
+        more = f" More at https://{EVIL_HOST}/page. ["
+        return {"markdown": answer["markdown"].replace(" [", more)}
     if request.schema_name == "PlanAnswer":
         return answer | {
             "topics": [

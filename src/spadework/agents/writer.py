@@ -1,5 +1,5 @@
-"""The writer: makes sections of sentences from ledger entries, all sections in one wave, mends what
-did not hold, and writes the summary last, from what did.
+"""The writer: makes sections from ledger entries, all in one wave, mends what did not hold, and
+writes the summary last, from what did.
 """
 
 from __future__ import annotations
@@ -9,88 +9,92 @@ from collections.abc import Mapping, Sequence
 
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
+from spadework.agents.marked import marked, section_of
 from spadework.agents.model import Model, at_most
+from spadework.agents.outline import Outline, Outlined
 from spadework.agents.quoting import quoted
 from spadework.agents.told import entry_of
 from spadework.agents.verifier import Finding
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.quotes import plain
-from spadework.values import Evidence, Plan, Problem, Section, Sentence, Topic, Visible
+from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
-#: Sentences of a section, and evidence of a sentence, that the writer is told to give at most.
-MOST_SENTENCES, MOST_CITED = 20, 6
+#: Sentences of a section that change at most.
+MOST_MENDED = 20
 #: Entries of other sections that a writer is told of, and characters of each.
 MOST_OTHERS, OTHER_CHARS = 40, 120
 
 
-class SentenceAnswer(Visible):
-    """A sentence and the evidence it rests on."""
-
-    text: str
-    evidence_ids: list[str] = at_most(MOST_CITED)
-    inferred: bool = False
-    code: bool = False
-
-
 class SectionAnswer(Visible):
-    """A section of the report."""
+    """A section of the report: Markdown with marks."""
 
-    sentences: list[SentenceAnswer] = at_most(MOST_SENTENCES)
+    markdown: str
 
 
 class SummaryAnswer(SectionAnswer):
     """The summary of the report."""
 
 
-class MendedAnswer(SentenceAnswer):
-    """What stands in the place of a sentence; "" takes it away."""
+class MendedAnswer(Visible):
+    """What stands in the place of a sentence, with its marks; "" takes it away."""
 
     number: int
+    text: str
 
 
 class MendingAnswer(Visible):
     """The sentences of a section that change."""
 
-    sentences: list[MendedAnswer] = at_most(MOST_SENTENCES)
+    sentences: list[MendedAnswer] = at_most(MOST_MENDED)
+
+
+#: What stands in the place of sentences of a section; () takes one away.
+Changes = dict[Sentence, tuple[Sentence, ...]]
 
 
 async def write(
-    model: Model | None, plan: Plan, ledger: Sequence[Evidence], *, seconds: float
+    model: Model | None, plan: Plan, outline: Outline, *, seconds: float
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """A section for every topic that has evidence, in the order of the plan."""
-    topics = [(topic, [e for e in ledger if e.topic == topic.name]) for topic in plan.topics]
+    """The sections of the outline, in its order."""
     done = await asyncio.gather(
-        *(_section(model, plan, topic, own, ledger, seconds) for topic, own in topics if own)
+        *(_section(model, plan, outline, section, seconds) for section in outline.sections)
     )
     return tuple(section for section, _ in done), [p for _, problems in done for p in problems]
 
 
 async def _section(
-    model: Model | None,
-    plan: Plan,
-    topic: Topic,
-    evidence: list[Evidence],
-    ledger: Sequence[Evidence],
-    seconds: float,
+    model: Model | None, plan: Plan, outline: Outline, section: Outlined, seconds: float
 ) -> tuple[Section, list[Problem]]:
     async def written(model: Model) -> Section:
-        others = [e for e in ledger if e.topic != topic.name and e.kind != "columns"]
+        told = {e.id for e in section.evidence}
+        others = {e.id: e for other in outline.sections for e in other.evidence}
         prompt = render(
             "writer",
             question=plan.question,
             language=plan.language,
-            heading=topic.name,
-            ask=topic.question,
-            evidence=[entry_of(e) for e in evidence],
-            others=[(e.claim or e.quote)[:OTHER_CHARS] for e in others[:MOST_OTHERS]],
-            task="Write the section.",
+            answer=outline.answer,
+            heading=section.heading,
+            shows=section.shows,
+            form=section.form,
+            columns=section.columns,
+            words=section.words,
+            evidence=[entry_of(e) for e in section.evidence],
+            others=[
+                (e.claim or e.quote)[:OTHER_CHARS]
+                for e in others.values()
+                if e.id not in told and e.kind != "columns"
+            ][:MOST_OTHERS],
         )
         answer = await model.ask("writer", prompt, SectionAnswer, seconds=seconds)
-        return Section(heading=topic.name, sentences=_sentences(answer, evidence))
+        return _with_code(section_of(section.heading, answer.markdown), section.evidence)
 
     return await first_of(
-        model, "writer", topic.name, written, lambda: extractive.section(topic.name, evidence)
+        model,
+        "writer",
+        section.heading,
+        written,
+        lambda: extractive.section(section.heading, section.evidence),
     )
 
 
@@ -102,9 +106,9 @@ async def mend(
     evidence: Sequence[Evidence],
     *,
     seconds: float,
-) -> tuple[dict[Sentence, Sentence | None], list[Problem]]:
+) -> tuple[Changes, list[Problem]]:
     """What its writer puts in the place of sentences of a section that did not hold, or that lean
-    on one of them; None takes a sentence away. {} where the model fails.
+    on one of them. {} where the model fails.
     """
     items = [
         {
@@ -114,27 +118,23 @@ async def mend(
         }
         for sentence in section.sentences
     ]
-
-    async def mended(model: Model) -> dict[Sentence, Sentence | None]:
-        prompt = render(
-            "mend",
-            question=question,
-            heading=section.heading,
-            items=items,
-            evidence=[entry_of(e) for e in evidence],
-        )
-        answer = await model.ask("writer", prompt, MendingAnswer, seconds=seconds)
-        return {
-            section.sentences[one.number - 1]: _sentence(one, evidence)
-            for one in answer.sentences
-            if 1 <= one.number <= len(section.sentences)
-        }
-
+    prompt = render(
+        "mend",
+        question=question,
+        heading=section.heading,
+        items=items,
+        evidence=[entry_of(e) for e in evidence],
+    )
     try:
-        return await mended(model), model.news("writer")
+        answer = await model.ask("writer", prompt, MendingAnswer, seconds=seconds)
     except (ModelError, BudgetSpent) as error:
         effect = "What its evidence does not bear out was taken out of the section."
         return {}, [*model.news("writer"), _failed(section.heading, error, effect)]
+    return {
+        section.sentences[one.number - 1]: tuple(marked(one.text))
+        for one in answer.sentences
+        if 1 <= one.number <= len(section.sentences)
+    }, model.news("writer")
 
 
 async def summarise(
@@ -142,15 +142,13 @@ async def summarise(
 ) -> tuple[Section, list[Problem]]:
     """The summary of sections that hold; without sentences where the model fails."""
     prompt = render("summary", question=plan.question, language=plan.language, sections=sections)
-    sentences: tuple[Sentence, ...] = ()
-    failed: list[Problem] = []
+    section = Section(heading="Summary", kind="summary")
     try:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
-        sentences = _sentences(answer, ())
     except (ModelError, BudgetSpent) as error:
-        failed = [_failed("summary", error, "The report has none.")]
-    section = Section(heading="Summary", kind="summary", sentences=sentences)
-    return section, [*model.news("writer"), *failed]
+        return section, [*model.news("writer"), _failed("summary", error, "The report has none.")]
+    told = section_of(section.heading, answer.markdown)
+    return told.model_copy(update={"kind": "summary"}), model.news("writer")
 
 
 def _failed(subject: str, error: Exception, effect: str) -> Problem:
@@ -163,27 +161,20 @@ def _why(finding: Finding | None) -> str:
     return f"{finding.verdict}. {finding.why}".strip()
 
 
-def _sentences(answer: SectionAnswer, evidence: Sequence[Evidence]) -> tuple[Sentence, ...]:
-    made = (_sentence(one, evidence) for one in answer.sentences)
-    kept = tuple(sentence for sentence in made if sentence)
-    if not kept:
-        raise BadReply("The section has no sentences.")
-    return kept
-
-
-def _sentence(answer: SentenceAnswer, evidence: Sequence[Evidence]) -> Sentence | None:
-    """The sentence, None where it has no words. Prose that is marked as code stays prose, and a
-    code block that is not marked stays code.
+def _with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
+    """The section, in which code that its writer set as prose is code, and its fences cite where
+    they stand. Raises BadReply for one without sentences.
     """
-    text = answer.text.strip()
-    if not text:
-        return None
-    ids = tuple(dict.fromkeys(answer.evidence_ids))
-    blocks = [e for e in evidence if e.kind == "code"]
-    if same := next((e for e in blocks if e.quote.split() == text.split()), None):
-        return quoted(same)
-    code = answer.code and any(e.id in ids or text in e.quote for e in blocks)
-    language = next((e.language for e in blocks if e.id in ids), "") if code else ""
-    return Sentence(
-        text=text, evidence_ids=ids, inferred=answer.inferred, code=code, language=language
-    )
+    if not section.sentences:
+        raise BadReply("The section has no sentences.")
+    code = {" ".join(e.quote.split()): e for e in evidence if e.kind == "code"}
+    changes: Changes = {}
+    for sentence in section.sentences:
+        same = code.get(" ".join(sentence.text.split()))
+        if same and not sentence.code:
+            changes[sentence] = (quoted(same),)
+        elif sentence.code and not sentence.evidence_ids:
+            source = next((e for e in evidence if sentence.text in e.quote), None)
+            ids = (source.id,) if source else ()
+            changes[sentence] = (sentence.model_copy(update={"evidence_ids": ids}),)
+    return section.changed(changes)

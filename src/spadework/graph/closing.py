@@ -11,6 +11,7 @@ from spadework.agents.critic import opinion
 from spadework.agents.editor import about, disagreements, limits, not_found, problem_lines
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
+from spadework.agents.outline import by_topic
 from spadework.graph.desk import Desk
 from spadework.graph.disputing import disputed
 from spadework.graph.routes import KNOWN, status_of
@@ -94,7 +95,8 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         for section in [*sections, *closing]
         if section.sentences
     )
-    report = Report(title=hosts_for_urls(state["plan"].question), sections=whole)
+    named = state.get("title") or state["plan"].question
+    report = Report(title=hosts_for_urls(named), sections=whole)
     status = status_of(why)
     return Result(
         session_id=desk.session_id,
@@ -232,7 +234,7 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
     """
     plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
     evidence = proving(state)
-    written, _ = await writer.write(None, plan, evidence, seconds=0)
+    written, _ = await writer.write(None, plan, by_topic(plan, evidence), seconds=0)
     texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in evidence}
     material, _ = standing(evidence, texts, plan.question)
     kept = await verified(None, plan, written, material, seconds=0)

@@ -8,7 +8,6 @@ save
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -18,7 +17,6 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
-from spadework.agents import writer
 from spadework.agents.doubt import clarified, doubt
 from spadework.agents.edited import edited
 from spadework.agents.extractive.lead import in_context
@@ -28,8 +26,8 @@ from spadework.graph import routes, stored, worker
 from spadework.graph.asking import ask_user
 from spadework.graph.assessing import assess_round
 from spadework.graph.closing import citations_of, draft, result_of, reviewed
+from spadework.graph.composing import composed
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
-from spadework.graph.disputing import disputed
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
 from spadework.graph.judging import begin, judge
@@ -183,36 +181,34 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Write the sections from the ledger, all in one wave."""
-    desk = await desk_of(state["session_id"], runtime.context)
-    model = None if desk.budget.until_closing() <= 0 else (await judge(desk))[0]
-    desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
-    sections, problems = await writer.write(
-        model, state["plan"], proving(state), seconds=desk.budget.phase("write")
-    )
-    return {"sections": list(sections), "problems": problems}
-
-
-async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Check every sentence, have mended what does not hold, and sum up what does; set what
+    """Compose the report from the ledger and write its sections, all in one wave; set what
     disagrees side by side.
     """
     desk = await desk_of(state["session_id"], runtime.context)
-    ledger, read = proving(state), state.get("pages", {})
-    hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
-    texts = {digest: await desk.pages.get(digest) for digest in hashes}
+    model = None if desk.budget.until_closing() <= 0 else (await judge(desk))[0]
+    desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
+    return await composed(desk, state, model)
+
+
+async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Check every sentence, have mended what does not hold, and sum up what does."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    ledger = proving(state)
+    texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in ledger}
     made = state["plan"]
     material, lost = standing(ledger, texts, made.question)
     model = None if desk.budget.until_closing() <= 0 else (await judge(desk))[0]
     found = await verified(
-        model, made, state.get("sections", []), material, seconds=desk.budget.phase("write")
+        model,
+        made,
+        state.get("sections", []),
+        material,
+        seconds=desk.budget.phase("write"),
+        thorough=desk.settings.effort != "quick",
     )
     return {
         "sections": list(found.sections),
         "citations": citations_of(found, material.ledger),
-        "conflicts": await asyncio.to_thread(
-            disputed, made, list(material.ledger.values()), read, texts
-        ),
         "problems": [*lost, *found.problems],
     }
 

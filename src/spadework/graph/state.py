@@ -81,6 +81,8 @@ class ResearchState(TypedDict, total=False):
     shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
     stopped_by: str
+    #: The title that the outline gives the report, "" for the question itself.
+    title: str
     sections: list[Section]
     citations: list[Citation]
     conflicts: list[Conflict]
@@ -127,6 +129,7 @@ def left_over(state: ResearchState) -> dict[str, Any]:
         "passages": {},
         "stopped_by": "",
         "shortfalls": [],
+        "title": "",
         "sections": [],
         "citations": [],
         "conflicts": [],

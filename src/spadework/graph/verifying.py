@@ -5,7 +5,8 @@ while the summary is written from what did; what then does not hold is taken out
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spadework.agents import writer
@@ -28,7 +29,10 @@ MOST_TRIED = 3
 #: Why a sentence was taken out that holds by itself.
 LEANING = "It leaned on a sentence that was taken out."
 
-NO_SUMMARY = Section(heading="Summary", kind="summary")
+#: A report with no more sentences than this needs no summary.
+SUMMED_UP = 4
+#: Entries that a writer who mends is shown at most.
+MOST_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -67,24 +71,31 @@ async def verified(
     material: Material,
     *,
     seconds: float,
+    thorough: bool = True,
 ) -> Verified:
-    """The sections with what holds of them, under a summary where a model writes one. A topic of
-    whose section nothing is left shows its quotes themselves.
+    """The sections with what holds of them, within `seconds`; `thorough`: what does not hold is
+    mended, and there is a summary. A section of which nothing is left shows what it cites.
     """
+    until = time.monotonic() + seconds
+
+    def left() -> float:
+        return max(0.0, until - time.monotonic())
+
     sections = await asyncio.to_thread(_cited_anew, sections, material)
-    findings, problems = await verify(model, _sentences(sections), material, seconds=seconds)
-    before: Mapping[Sentence, Sentence] = {}
-    if model is not None:
-        sections, before, more = await _mended(model, plan, sections, material, findings, seconds)
+    findings, problems = await verify(model, _sentences(sections), material, seconds=left())
+    written, before = sections, dict[Sentence, Sentence]()
+    if model is not None and thorough:
+        sections, before, more = await _mended(model, plan, sections, material, findings, left)
         new = [sentence for sentence in _sentences(sections) if sentence not in findings]
-        again, unchecked = await verify(model, new, material, seconds=seconds)
+        again, unchecked = await verify(model, new, material, seconds=left())
         findings = findings | again
         problems += [*more, *unchecked]
     kept, removed = _held(sections, findings, before)
-    whole, replaced = _with_quotes(plan, kept, material)
+    whole, replaced = _with_quotes(kept, written, material)
     names = {sentence: without_addresses(sentence) for sentence in _sentences(whole)}
+    told = {new: (name,) for new, name in names.items()}
     return Verified(
-        tuple(_renamed(section, names) for section in _once(whole)),
+        tuple(_renamed(section).changed(told) for section in _once(whole) if section.sentences),
         {names[s]: findings.get(s, Finding("supported")) for s in names},
         (*problems, *removed, *replaced),
     )
@@ -95,27 +106,23 @@ def _sentences(sections: Sequence[Section]) -> list[Sentence]:
 
 
 def _cited_anew(sections: Sequence[Section], material: Material) -> list[Section]:
-    """The sections, in which a sentence that code would refuse cites another entry of its topic,
+    """The sections, in which a sentence that code would refuse cites another entry of the ledger,
     too, where that one bears it out.
     """
     return [
-        section.model_copy(
-            update={
-                "sentences": tuple(
-                    _with_another(sentence, section.heading, material)
-                    for sentence in section.sentences
-                )
-            }
-        )
+        section.changed({one: (_with_another(one, material),) for one in section.sentences})
         for section in sections
     ]
 
 
-def _with_another(sentence: Sentence, topic: str, material: Material) -> Sentence:
+def _with_another(sentence: Sentence, material: Material) -> Sentence:
     cited = material.cited(sentence)
     if own_words(sentence, cited) or not material.refused(sentence, cited):
         return sentence
-    others = [e for e in material.ledger.values() if e.topic == topic and e not in cited]
+    topics = {e.topic for e in cited}
+    others = [
+        e for e in material.ledger.values() if e not in cited and (e.topic in topics or not topics)
+    ]
     code = spoken(sentence.text)
     said = stems(sentence.text, code)
     shared = {e.id: len(said & stems(e.quote, code)) for e in others}
@@ -133,7 +140,7 @@ async def _mended(
     sections: Sequence[Section],
     material: Material,
     findings: Mapping[Sentence, Finding],
-    seconds: float,
+    left: Callable[[], float],
 ) -> tuple[list[Section], dict[Sentence, Sentence], list[Problem]]:
     """The sections as their writers mend them, under the summary, all in one wave; what stood in
     the place of each new sentence; and what went wrong.
@@ -141,35 +148,38 @@ async def _mended(
     broken = [s for s in sections if any(not findings[one].holds for one in s.sentences)]
     holding, _ = _held(sections, dict(findings), {})
     telling = [section for section in holding if section.sentences]
-    mending = [
-        writer.mend(
-            model,
-            plan.question,
-            section,
-            findings,
-            [e for e in material.ledger.values() if e.topic == section.heading],
-            seconds=seconds,
+    seconds = left()
+    mending = asyncio.gather(
+        *(
+            writer.mend(model, plan.question, one, findings, _near(one, material), seconds=seconds)
+            for one in broken
         )
-        for section in broken
-    ]
-    if len(telling) > 1:
-        done, (summary, failed) = await asyncio.gather(
-            asyncio.gather(*mending), writer.summarise(model, plan, telling, seconds=seconds)
-        )
-    else:
-        done, summary, failed = await asyncio.gather(*mending), NO_SUMMARY, []
-    changed: dict[str, dict[Sentence, Sentence | None]] = {
-        section.heading: changes for section, (changes, _) in zip(broken, done, strict=True)
-    }
+    )
+    summing = (
+        writer.summarise(model, plan, telling, seconds=seconds)
+        if len(_sentences(telling)) > SUMMED_UP
+        else _no_summary()
+    )
+    done, (summary, failed) = await asyncio.gather(mending, summing)
     before: dict[Sentence, Sentence] = {}
-    made = [summary] if summary.sentences else []
-    for section in sections:
-        changes = changed.get(section.heading, {})
-        told = [(sentence, changes.get(sentence, sentence)) for sentence in section.sentences]
-        before |= {new: old for old, new in told if new and new != old}
-        kept = tuple(new for _, new in told if new)
-        made.append(section.model_copy(update={"sentences": kept}))
-    return made, before, [*(p for _, problems in done for p in problems), *failed]
+    made = {section.heading: section for section in sections}
+    for section, (changes, _) in zip(broken, done, strict=True):
+        made[section.heading] = section.changed(changes)
+        before |= {new: old for old, several in changes.items() for new in several if new != old}
+    summed = [summary] if summary.sentences else []
+    return [*summed, *made.values()], before, [*(p for _, ps in done for p in ps), *failed]
+
+
+async def _no_summary() -> tuple[Section, list[Problem]]:
+    return Section(heading="Summary", kind="summary"), []
+
+
+def _near(section: Section, material: Material) -> list[Evidence]:
+    """What a writer may cite anew: the entries of the topics that its section cites."""
+    cited = {e.id: e for one in section.sentences for e in material.cited(one)}
+    topics = {e.topic for e in cited.values()}
+    others = [e for e in material.ledger.values() if e.topic in topics or not topics]
+    return list({e.id: e for e in (*cited.values(), *others)}.values())[:MOST_SHOWN]
 
 
 def _held(
@@ -184,7 +194,7 @@ def _held(
     made: list[Section] = []
     problems: list[Problem] = []
     for section in sections:
-        kept: list[Sentence] = []
+        changes: dict[Sentence, tuple[Sentence, ...]] = {}
         gap = False
         for told in section.sentences:
             old = before.get(told)
@@ -194,13 +204,14 @@ def _held(
             alone = _alone(sentence) if gap else sentence
             if finding.holds and alone:
                 findings[alone] = finding
-                kept.append(alone)
+                changes[told] = (alone,)
                 gap = False
                 continue
             why = f"{finding.verdict}. {finding.why}" if not finding.holds else LEANING
             problems.append(_taken_out(section, sentence, why))
+            changes[told] = ()
             gap = True
-        made.append(section.model_copy(update={"sentences": tuple(kept)}))
+        made.append(section.changed(changes))
     return made, problems
 
 
@@ -222,30 +233,34 @@ def _taken_out(section: Section, sentence: Sentence, why: str) -> Problem:
 
 
 def _with_quotes(
-    plan: Plan, sections: Sequence[Section], material: Material
+    sections: Sequence[Section], written: Sequence[Section], material: Material
 ) -> tuple[list[Section], list[Problem]]:
-    """The sections, in which a topic that has evidence and of whose section nothing is left shows
-    its quotes themselves.
-    """
+    """The sections, in which one of which nothing is left shows what it cited."""
+    cited = {section.heading: _near_only(section, material) for section in written}
     made: list[Section] = []
     problems: list[Problem] = []
-    held = {section.heading: section for section in sections if section.sentences}
-    made += [s for s in held.values() if s.heading not in {t.name for t in plan.topics}]
-    for topic in plan.topics:
-        own = [e for e in material.ledger.values() if e.topic == topic.name]
-        if topic.name in held:
-            made.append(held[topic.name])
-        elif own:
-            made.append(extractive.section(topic.name, own))
-            problems.append(
-                Problem(
-                    stage="writer",
-                    subject=topic.name,
-                    reason="No sentence that was written held against the evidence.",
-                    effect="The extractive role did this work.",
-                )
+    for section in sections:
+        own = cited.get(section.heading, [])
+        if section.sentences or section.kind == "summary" or not own:
+            made.append(section)
+            continue
+        made.append(extractive.section(section.heading, own))
+        problems.append(
+            Problem(
+                stage="writer",
+                subject=section.heading,
+                reason="No sentence that was written held against the evidence.",
+                effect="The extractive role did this work.",
             )
+        )
     return made, problems
+
+
+def _near_only(section: Section, material: Material) -> list[Evidence]:
+    """The entries that a section cites; where it cites none that exists, those of its topic."""
+    cited = {e.id: e for one in section.sentences for e in material.cited(one)}
+    topic = [e for e in material.ledger.values() if e.topic == section.heading]
+    return list(cited.values()) or topic
 
 
 def _once(sections: Sequence[Section]) -> list[Section]:
@@ -260,7 +275,7 @@ def _once(sections: Sequence[Section]) -> list[Section]:
         again = [s for s in told if s.text in said and not s.code and not s.text.endswith(":")]
         few = max(0, LEAST_SAID - len(own))
         kept = {*own, *(again[:few] or (told[:1] if not own else []))}
-        made.append(section.model_copy(update={"sentences": tuple(s for s in told if s in kept)}))
+        made.append(section.changed({one: () for one in told if one not in kept}))
         if section.kind != "summary":
             said |= {sentence.text for sentence in told}
     return made
@@ -275,8 +290,8 @@ def without_addresses(sentence: Sentence) -> Sentence:
     return sentence.model_copy(update={"text": hosts_for_urls(sentence.text)})
 
 
-def _renamed(section: Section, names: Mapping[Sentence, Sentence]) -> Section:
-    told = tuple(names[sentence] for sentence in section.sentences)
-    return section.model_copy(
-        update={"heading": hosts_for_urls(section.heading), "sentences": told}
+def _renamed(section: Section) -> Section:
+    parts = tuple(
+        part.model_copy(update={"text": hosts_for_urls(part.text)}) for part in section.parts
     )
+    return section.model_copy(update={"heading": hosts_for_urls(section.heading), "parts": parts})

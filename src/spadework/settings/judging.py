@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field, SecretStr
 
 from spadework.settings.kinds import own
@@ -9,6 +11,15 @@ from spadework.settings.kinds import own
 
 class Judging(BaseModel):
     """What is kept from run to run, asked back, and shown to the roles that judge."""
+
+    # The report
+    length: Literal["short", "normal", "long"] = Field(
+        "normal",
+        description=(
+            "How long a model's report is, unless the question says so: about 200, 700 or 1800"
+            " words."
+        ),
+    )
 
     # Knowledge
     knowledge: bool = Field(

@@ -58,27 +58,27 @@ class Section(Value):
     sentences: tuple[Sentence, ...] = ()
     parts: tuple[Part, ...] = ()
 
-    def changed(self, changes: Mapping[Sentence, Sentence | None]) -> Section:
-        """The section with other sentences in the place of some; None takes one away, and a part
-        of which nothing is left goes, too. Cells of a table stay, empty.
+    def changed(self, changes: Mapping[Sentence, Sequence[Sentence]]) -> Section:
+        """The section with other sentences in the place of some, or none. A part of which nothing
+        is left goes, too; cells of a table stay, empty.
         """
-        after = [changes.get(sentence, sentence) for sentence in self.sentences]
+        after = [tuple(changes.get(sentence, (sentence,))) for sentence in self.sentences]
         parts, at = [], 0
         for part in self.parts:
             takes = []
             for count in part.takes:
-                takes.append(sum(one is not None for one in after[at : at + count]))
+                takes.append(sum(map(len, after[at : at + count])))
                 at += count
             kept = takes if part.form == "table" else [count for count in takes if count]
             if any(kept) or part.form == "heading":
                 parts.append(part.model_copy(update={"takes": tuple(kept)}))
-        told = tuple(one for one in after if one is not None)
+        told = tuple(one for some in after for one in some)
         return self.model_copy(update={"sentences": told, "parts": _without_bare(parts)})
 
 
 def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
     """The parts without sub-headings under which nothing stands."""
-    following = [*parts[1:], Part(form="heading")]
+    following = [*parts, Part(form="heading")][1:]
     return tuple(
         part
         for part, after in zip(parts, following, strict=True)

@@ -1,0 +1,151 @@
+"""Markdown with marks, as a writer gives it, as sentences and the form in which they are set.
+
+A mark such as `[E12]` or `[E3, E7]` stands behind the sentence it proves; `[E3+E7→]` behind one
+that concludes from these. A fence is marked behind its language. What has no mark of its own rests
+on the next mark of its paragraph, or the last one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from spadework.tools.quotes import plain
+from spadework.tools.sentences import sentences
+from spadework.values import Form, Part, Section, Sentence
+
+_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
+_MARKS = re.compile(rf"(?:\s*{_IDS})+")
+_MARK = re.compile(_IDS)
+#: Marks before the stop of their sentence.
+_BEFORE_STOP = re.compile(rf"((?:\s*{_IDS})+)([.!?…。！？]+)")
+_ID = re.compile(r"E\d+")
+
+
+@dataclass
+class _Made:
+    """What was read of a text so far."""
+
+    sentences: list[Sentence] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+
+    def add(
+        self, form: Form, items: Sequence[Sequence[Sentence]], columns: Sequence[str] = ()
+    ) -> None:
+        kept = items if form == "table" else [item for item in items if item]
+        if any(kept):
+            self.sentences += [sentence for item in kept for sentence in item]
+            takes = tuple(len(item) for item in kept)
+            self.parts.append(Part(form=form, columns=tuple(columns), takes=takes))
+
+
+def section_of(heading: str, markdown: str) -> Section:
+    """The section of a heading. Its own heading in the text is left out; no mark, no evidence."""
+    made = _Made()
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    _read(tokens, made)
+    first = made.parts[0] if made.parts else None
+    if first and first.form == "heading" and first.text.casefold() == heading.casefold():
+        made.parts.pop(0)
+    return Section(heading=heading, sentences=tuple(made.sentences), parts=tuple(made.parts))
+
+
+def marked(text: str) -> list[Sentence]:
+    """The sentences of a paragraph with the evidence that they are marked with."""
+    text = _BEFORE_STOP.sub(r"\4\1", " ".join(text.split()))
+    found: list[tuple[str, tuple[str, ...], bool]] = []
+    waiting: list[str] = []
+    at = 0
+    for match in [*_MARKS.finditer(text), None]:
+        piece = text[at : match.start() if match else len(text)].strip()
+        at = match.end() if match else len(text)
+        waiting += [piece[start:end] for start, end in sentences(piece)] or (
+            [piece] if piece else []
+        )
+        if match is None:
+            ids, concludes = (found[-1][1], False) if found else ((), False)
+        else:
+            ids = tuple(dict.fromkeys(_ID.findall(match[0])))
+            concludes = any(mark[2] for mark in _MARK.finditer(match[0]))
+        last = len(waiting) - 1
+        found += [(said, ids, concludes and n == last) for n, said in enumerate(waiting)]
+        waiting = []
+    return [
+        Sentence(text=said, evidence_ids=ids, inferred=concludes)
+        for said, ids, concludes in found
+        if any(char.isalnum() for char in said)
+    ]
+
+
+def _read(tokens: Sequence[Token], made: _Made) -> None:
+    """The blocks of a text, in order."""
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        end = _end(tokens, at)
+        inside = tokens[at + 1 : end]
+        if token.type == "heading_open":
+            made.parts.append(Part(form="heading", text=plain(_MARKS.sub("", inside[0].content))))
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            form: Form = "bullets" if token.type[0] == "b" else "steps"
+            made.add(form, [_item(item) for item in _children(inside, "list_item_open")])
+        elif token.type == "table_open":
+            columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(inside, "th_open")]
+            cells = [marked(cell[0].content) for cell in _cells(inside, "td_open")]
+            made.add("table", cells, columns)
+        elif token.type in ("fence", "code_block"):
+            made.add("code", [[_code(token)]])
+        elif token.type == "blockquote_open":
+            _read(inside, made)
+        elif token.type == "paragraph_open":
+            made.add("paragraph", [marked(inside[0].content)])
+        at = end + 1
+
+
+def _end(tokens: Sequence[Token], at: int) -> int:
+    """Where what a token opens is closed; itself where it opens nothing."""
+    depth = 0
+    for n in range(at, len(tokens)):
+        depth += tokens[n].nesting
+        if depth <= 0:
+            return n
+    return len(tokens) - 1
+
+
+def _children(tokens: Sequence[Token], kind: str) -> Iterator[Sequence[Token]]:
+    """What stands in each of the tokens of a kind, not in those inside one of them."""
+    at = 0
+    while at < len(tokens):
+        end = _end(tokens, at)
+        if tokens[at].type == kind:
+            yield tokens[at + 1 : end]
+        at = end + 1
+
+
+def _cells(tokens: Sequence[Token], kind: str) -> list[Sequence[Token]]:
+    """What stands in the cells of a table, row by row."""
+    return [tokens[n + 1 : _end(tokens, n)] for n, token in enumerate(tokens) if token.type == kind]
+
+
+def _item(tokens: Sequence[Token]) -> list[Sentence]:
+    """All that an item of a list says, with the lists and the code in it."""
+    return [
+        sentence
+        for token in tokens
+        if token.type in ("inline", "fence", "code_block")
+        for sentence in (marked(token.content) if token.type == "inline" else [_code(token)])
+    ]
+
+
+def _code(token: Token) -> Sentence:
+    language, _, _ = _MARKS.sub("", token.info).strip().partition(" ")
+    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(token.info)))))
+    return Sentence(text=token.content.rstrip("\n"), evidence_ids=ids, code=True, language=language)
+
+
+def _brackets(text: str) -> Iterable[str]:
+    return (match[0] for match in _MARK.finditer(text))

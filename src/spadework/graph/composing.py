@@ -1,0 +1,53 @@
+"""Composing a report: what disagrees, the outline, and the sections that follow from it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from spadework.agents import writer
+from spadework.agents.model import Model
+from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
+from spadework.graph.desk import Desk
+from spadework.graph.disputing import disputed
+from spadework.graph.state import ResearchState, proving
+from spadework.values import Conflict, Evidence, Plan, Problem
+
+#: Question types that are answered in a section for each topic: they need no outline.
+PLAIN = ("fact",)
+
+
+async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dict[str, Any]:
+    """The sections of the report, its title, and what disagrees, as the update of the graph's
+    channels.
+    """
+    plan, ledger, read = state["plan"], proving(state), state.get("pages", {})
+    until = time.monotonic() + desk.budget.phase("write")
+    hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
+    texts = {digest: await desk.pages.get(digest) for digest in hashes}
+    conflicts = await asyncio.to_thread(disputed, plan, ledger, read, texts)
+    made, problems = await _outline(desk, state, model, conflicts, until - time.monotonic())
+    sections, failed = await writer.write(model, plan, made, seconds=until - time.monotonic())
+    return {
+        "sections": list(sections),
+        "title": made.title,
+        "conflicts": conflicts,
+        "problems": [*problems, *failed],
+    }
+
+
+async def _outline(
+    desk: Desk, state: ResearchState, model: Model | None, conflicts: list[Conflict], seconds: float
+) -> tuple[Outline, list[Problem]]:
+    plan, ledger = state["plan"], proving(state)
+    if model is None or not ledger or not _outlined(desk, plan, ledger):
+        return by_topic(plan, ledger), []
+    known = Known(state.get("coverage", {}), conflicts, WORDS[desk.settings.length])
+    return await outline(model, plan, ledger, known, seconds=seconds)
+
+
+def _outlined(desk: Desk, plan: Plan, ledger: list[Evidence]) -> bool:
+    """Whether a report is composed before it is written: not in quick effort, nor for a fact."""
+    fact = plan.question_type in PLAIN and len(plan.topics) == 1
+    return desk.settings.effort != "quick" and not fact and len(ledger) > 1
