@@ -59,7 +59,7 @@ def ask(
     iterations: Iterations = None,
     completeness: Annotated[
         str | None,
-        typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1."),
+        typer.Option("--completeness", help="Score from which a topic counts as answered, 0 to 1."),
     ] = None,
     pages: Pages = None,
     calls: Calls = None,
