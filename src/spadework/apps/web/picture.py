@@ -58,7 +58,7 @@ class TopicView:
         """The state in words."""
         if self.phase == "reading":
             return f"reading {len(self.open)}" if self.open else "checking"
-        if self.phase in ("waiting", "searching"):
+        if self.phase == "waiting" or self.phase == "searching":
             return self.phase
         return STATE_WORDS[self.phase]
 
