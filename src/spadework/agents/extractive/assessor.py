@@ -23,6 +23,9 @@ from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic.
 ANSWERED = 0.85
+#: From this share of the words of a page's title on, that stand in the question, the page is of the
+#: subject.
+TITLED = 0.3
 #: New pages that a recommended search may bring, and words that make one worth it.
 MOST_RESULTS, LEAST_WORDS = 5, 2
 
@@ -69,8 +72,11 @@ def _gaps(topic: Topic, opinion: Opinion, ahead: Sequence[Bridge]) -> Iterator[s
 
 
 def _in_page_order(chosen: Sequence[Scored]) -> list[Candidate]:
-    """Page by page in the order of their best quote, each page's quotes as they stand in it."""
-    pages = list(dict.fromkeys(s.candidate.shown.page.url for s in chosen))
+    """Page by page in the order of their best quote, those of the subject first; each page's quotes
+    as they stand in it.
+    """
+    titled = {s.candidate.shown.page.url: s.features["title_fits"] >= TITLED for s in chosen}
+    pages = sorted(titled, key=lambda url: not titled[url])
     return sorted(
         (s.candidate for s in chosen),
         key=lambda one: (pages.index(one.shown.page.url), one.start),
