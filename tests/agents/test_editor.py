@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spadework.agents.editor import about, not_found
-from spadework.values import Coverage, Plan, Topic
+from spadework.values import Coverage, Mode, Plan, Topic
 
 NAMES = ("What is a sluice?", "Prices", "Owners", "Never judged")
 PLAN = Plan(question="q", topics=tuple(Topic(name=name, question=name) for name in NAMES))
@@ -27,7 +27,7 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
 
 
 @pytest.mark.parametrize(("mode", "told"), [("extractive", True), ("model", False)])
-def test_a_report_without_a_model_says_that_none_judged_it(mode: str, told: bool) -> None:
-    said = about(mode, ["the notes"], (), 1, "coverage").sentences  # type: ignore[arg-type]
+def test_a_report_without_a_model_says_that_none_judged_it(mode: Mode, told: bool) -> None:
+    said = about(mode, ["the notes"], (), 1, "coverage").sentences
     assert ("no model judged whether they answer the question" in said[0].text) is told
     assert said[-1].text == "Every topic is answered."

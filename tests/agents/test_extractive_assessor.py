@@ -211,3 +211,14 @@ def test_what_another_page_has_said_is_not_quoted_again_and_closes_nothing() -> 
     assert not found.spots
     assert not found.covered
     assert found.gaps
+
+
+def test_the_page_of_the_subject_comes_first_whatever_another_page_says_of_it() -> None:
+    other = page(
+        "gearbox",
+        "Here one sets the timeout of a spring in ferrolite by hand, as a spring timeout.",
+        0.03,
+    )
+    own = page("ferrolite", "The timeout of a spring is five seconds where none is set.", 0.02)
+    found = judged("How do I set the timeout of a spring in ferrolite?", other, own)
+    assert [spot.page.title for spot in found.spots] == ["ferrolite", "gearbox"]

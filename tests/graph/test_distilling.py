@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.graph.distilling import _cuts, ranked, shown
+from spadework.graph.distilling import Room, _cuts, ranked, shown
 from spadework.values import Page, Passage, Query, Topic
 
 ROWS = "".join(
@@ -42,7 +42,7 @@ def test_a_page_is_ranked_in_its_own_language() -> None:
         "# Der See\n\nUnd das Wasser von dem See ist im Winter so kalt wie in den Bergen.\n"
     )
     topic = Topic(name="T", question="Welches Haus ist das?", queries=(Query(text="Haus"),))
-    found = ranked([topic], _cuts(page(text), text, 0, 100), 1_000)["T"]
+    found = ranked([topic], _cuts(page(text), text, 0, 100), Room(1_000, 12))["T"]
     assert ["Häuser" in text[one.start : one.end] for one in found] == [True]
 
 

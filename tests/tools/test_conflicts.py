@@ -55,11 +55,33 @@ from spadework.values import Evidence
         ("Die Stadt hat 48.212 Einwohner.", "Die Stadt hat 61.000 Einwohner.", "number"),
         ("橋は1887年に開通した。", "橋は1889年に開通した。", "date"),
         ("It has 12 cranes.", "Founded in 1204, the town was rebuilt after the fire of 1666.", ""),
+        ("Forza Horizon 5 EULA", "We show you Wolverine and the new Forza Horizon 6.", ""),
+        ("Quillon 1.10 fixes two bugs in 1.9.", "Quillon 1.7 fixes six bugs in 1.6.", ""),
+        ("Lowen had 20,100 people in 1910.", "Lowen had 61,000 people in 1990.", ""),
+        (
+            "It bounds hangs to a 2-minute keepalive, where the timeout of the platform is set.",
+            "The timeout for all others is set by hand; connect waits for 5 seconds.",
+            "",
+        ),
     ],
 )
 def test_statements_about_the_same_thing_are_compared(one: str, other: str, kind: str) -> None:
     assert disagreement(one, other) == kind
     assert disagreement(other, one) == kind
+
+
+@pytest.mark.parametrize(
+    ("titles", "kind"),
+    [
+        (("Albert Parker (director)", "John Dillon (director)"), ""),
+        (("Albert Parker", "Films of Albert Parker"), "number"),
+        (("Albert Parker", ""), "number"),
+    ],
+)
+def test_pages_about_others_do_not_disagree(titles: tuple[str, str], kind: str) -> None:
+    one = "He directed 36 films between the wars."
+    other = "He directed 130 films between the wars."
+    assert disagreement(one, other, titles=titles) == kind
 
 
 def entry(id_: str, quote: str, origin: str) -> Evidence:

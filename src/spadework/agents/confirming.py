@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spadework.agents.shown import Judgement, Shown, Spot
-from spadework.tools.disagreement import disagreement
+from spadework.tools.disagreement import about_the_same, disagreement
 from spadework.tools.facts import names, numbers, stems
 from spadework.tools.inline import plain
 from spadework.tools.sentences import sentences
@@ -19,8 +19,6 @@ from spadework.values import Expected, Plan, Topic
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
 #: Passages that are looked at, best first, and pages that are quoted for each side.
 MOST_SHOWN, MOST_QUOTED = 60, 2
-#: Share of the words of the shorter statement that two must share to say the same.
-SAME = 0.6
 
 
 def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
@@ -33,11 +31,15 @@ def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Sh
     words = stems(topic.question, code)
     # What is asked of the subject: a sentence that names the subject alone says something else.
     asked = words - stems(" ".join(plan.subjects), code) or words
-    claims = [said for spot in judgement.spots if stems(said := plain(spot.quote), code) & asked]
+    claims = [
+        (said, spot.page.title)
+        for spot in judgement.spots
+        if stems(said := plain(spot.quote), code) & asked
+    ]
     quoted = {_origin(spot) for spot in judgement.spots}
     same, other = list[Spot](), list[Spot]()
     for said, spot in _statements(topic, asked, shown):
-        side = _side(said, claims)
+        side = _side(said, spot.page.title, claims)
         into = same if side == "same" else other
         if not side or _origin(spot) in quoted or len(into) >= MOST_QUOTED:
             continue
@@ -68,15 +70,14 @@ def _statements(
                 )
 
 
-def _side(said: str, claims: Sequence[str]) -> str:
+def _side(said: str, title: str, claims: Sequence[tuple[str, str]]) -> str:
     """Whether a statement says the "same" as a claim, or something "other"; else ""."""
-    if any(disagreement(said, claim) for claim in claims):
+    if any(disagreement(said, claim, (), (title, its)) for claim, its in claims):
         return "other"
-    return "same" if any(_agrees(said, claim) for claim in claims) else ""
+    return "same" if any(_agrees(said, claim) for claim, _ in claims) else ""
 
 
 def _agrees(said: str, claim: str) -> bool:
     code = spoken(said, claim)
-    a, b = stems(said, code), stems(claim, code)
     values = numbers(said, code) & numbers(claim, code) or names(said) & names(claim)
-    return bool(values) and len(a & b) >= SAME * min(len(a), len(b))
+    return bool(values) and about_the_same(said, claim)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from spadework.tools.export.markdown import escaped
 from spadework.tools.urls import host_of, hosts_for_urls
 from spadework.values import (
+    STATE_WORDS,
     Conflict,
     Coverage,
-    CoverageState,
     Mode,
     Plan,
     Problem,
@@ -35,11 +35,6 @@ _ENDED = {
     "time": "The time was over before every topic was answered.",
     "nothing searched": "No search was answered.",
     "stop": "The run was stopped before it was done.",
-}
-_SAID: dict[CoverageState, str] = {
-    "answered": "answered",
-    "partly": "partly answered",
-    "open": "open",
 }
 
 
@@ -81,7 +76,7 @@ def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
             gaps = " ".join(found.gaps) or "Nothing was found." * (found.state == "open")
-            lines.append(f"“{topic.name}” is {_SAID[found.state]}. {gaps}".strip())
+            lines.append(f"“{topic.name}” is {STATE_WORDS[found.state]}. {gaps}".strip())
     return Section(
         heading="Not found", kind="limits", sentences=tuple(Sentence(text=line) for line in lines)
     )
@@ -168,7 +163,7 @@ def review(result: Result) -> str:
     for topic in result.topics:
         origins = len({e.origin for e in topic.evidence})
         lines.append(
-            f"- “{escaped(topic.name)}” is {_SAID[topic.state]}: score {topic.score},"
+            f"- “{escaped(topic.name)}” is {STATE_WORDS[topic.state]}: score {topic.score},"
             f" {len(topic.evidence)} quotes from {origins} independent origins."
         )
         if topic.quality:

@@ -24,6 +24,11 @@ class Shown:
     columns: str = ""
     score: float = 0.0
 
+    def spot(self, span: tuple[int, int]) -> Spot:
+        """What stands at a stretch of the page that lies in the passage."""
+        start, end = span
+        return Spot(self.page, start, end, self.text[start - self.start : end - self.start])
+
 
 def to_people(shown: Shown) -> list[Shown]:
     """What is left of a passage without the sentences that give orders to machines, as passages of
@@ -49,6 +54,14 @@ class Spot:
     end: int
     quote: str
     claim: str = ""
+
+    def overlaps(self, other: Spot) -> bool:
+        """Whether the two have words in common, as they stand in a page."""
+        return (
+            self.page.content_hash == other.page.content_hash
+            and self.start < other.end
+            and other.start < self.end
+        )
 
 
 @dataclass(frozen=True)

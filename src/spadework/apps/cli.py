@@ -51,6 +51,7 @@ app.add_typer(knowledge_commands, name="knowledge")
 
 @app.command()
 def ask(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(help="What you want to know.")],
     search: Search = None,
     library: Libraries = None,
@@ -59,7 +60,7 @@ def ask(
     iterations: Iterations = None,
     completeness: Annotated[
         str | None,
-        typer.Option("--completeness", help="Score from which a topic is covered, 0 to 1."),
+        typer.Option("--completeness", help="Score from which a topic counts as answered, 0 to 1."),
     ] = None,
     pages: Pages = None,
     calls: Calls = None,
@@ -83,24 +84,7 @@ def ask(
     """Research a question and print the report. The default command: `spadework "…"` does the
     same.
     """
-    settings = _settings(
-        home=home,
-        search=search,
-        library=tuple(library) if library else None,
-        model=model,
-        minutes=minutes,
-        iterations=iterations,
-        completeness=completeness,
-        pages=pages,
-        calls=calls,
-        tokens=tokens,
-        money=money,
-        preset=preset,
-        effort=effort,
-        knowledge=knowledge,
-        clarify=clarify,
-        approve=approve,
-    )
+    settings = _settings_of(context)
     from spadework.apps.terminal.asking import Asking
 
     asking = Asking(question, attach or (), follow, last=continue_).checked(settings)
@@ -114,6 +98,7 @@ def ask(
 
 @app.command()
 def plan(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(help="What you want to know.")],
     search: Search = None,
     library: Libraries = None,
@@ -135,19 +120,7 @@ def plan(
     """Print the plan of a question, what would answer each topic, and what a run would take,
     without running it.
     """
-    settings = _settings(
-        home=home,
-        search=search,
-        library=tuple(library) if library else None,
-        model=model,
-        minutes=minutes,
-        iterations=iterations,
-        pages=pages,
-        calls=calls,
-        tokens=tokens,
-        money=money,
-        effort=effort,
-    )
+    settings = _settings_of(context)
     from spadework.apps.planning import print_plan
     from spadework.apps.terminal.asking import followed
 
@@ -157,6 +130,7 @@ def plan(
 
 @app.command()
 def chat(
+    context: typer.Context,
     search: Search = None,
     library: Libraries = None,
     model: Model = None,
@@ -174,17 +148,7 @@ def chat(
     from spadework.apps.terminal.asking import followed
     from spadework.apps.terminal.chat import begin
 
-    paths = tuple(library) if library else None
-    base = _settings(
-        home=home,
-        search=search,
-        library=paths,
-        model=model,
-        minutes=minutes,
-        effort=effort,
-        clarify=clarify,
-        approve=approve,
-    )
+    base = _settings_of(context)
     begin(base, followed(base.home, follow, last=continue_))
 
 
@@ -363,6 +327,14 @@ def serve(
         host,
         port,
     )
+
+
+def _settings_of(context: typer.Context) -> Any:
+    """The settings of a command: those of its options that are named like one."""
+    from spadework.settings import Settings
+
+    given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
+    return _settings(**given | {"library": tuple(given["library"] or ()) or None})
 
 
 def _settings(**given: Any) -> Any:

@@ -31,7 +31,7 @@ def lines(found: Statistics) -> list[str]:
     parts = [
         head
         + _table(
-            ["session", "status", "covered", "quotes", "pages", "seconds", "tokens", "US$"],
+            ["session", "status", "answered", "quotes", "pages", "seconds", "tokens", "US$"],
             [_session(f) for f in shown],
         ),
         ["", "What the providers brought:", "", *_worth(found.providers)],
@@ -47,11 +47,11 @@ def _to_look_at(found: Statistics) -> list[str]:
 
 def _session(f: Figures) -> list[str]:
     money = "unknown" if f.money is None else f"{f.money:.3f}"
-    covered = f"{f.covered}/{f.topics}"
+    answered = f"{f.covered}/{f.topics}"
     return [
         f.session_id,
         f.status,
-        covered,
+        answered,
         str(f.evidence),
         str(f.pages),
         f"{f.seconds:.1f}",

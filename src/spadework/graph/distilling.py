@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -27,12 +28,8 @@ from spadework.values import Expected, Need, Page, Passage, Topic
 HEADING_WEIGHT = 2
 #: How much the rank of its page adds to a passage's score, at most, as a share.
 PAGE_PRIOR = 0.5
-#: Without a model more passages can be judged, since reading them costs nothing.
-EXTRACTIVE_CHARS = 400_000
 #: Passages of one page at most, so that one long page does not crowd out the others.
 PER_PAGE = 12
-#: The same without a model.
-EXTRACTIVE_PER_PAGE = 60
 #: A table with more characters than this is judged in runs of rows: as one passage it would leave
 #: no room for others, or find none.
 MOST_TABLE_CHARS = 4_000
@@ -40,27 +37,15 @@ MOST_TABLE_CHARS = 4_000
 NEEDED = 1.5
 
 
-#: What a passage holds that gives what is needed: any figure, the line of a table, nothing that
-#: counts.
-_HOLDS: dict[Need, re.Pattern[str]] = {
-    "count": re.compile(r"\d"),
-    "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
-    "text": re.compile(r"(?!)"),
-}
+class Room(NamedTuple):
+    """How many characters of passages may be shown, and how many passages of one page."""
+
+    chars: int
+    per_page: int
 
 
-#: What a topic needs of a page, by what it expects.
-_NEEDS: dict[Expected, Need] = {
-    "number": "count",
-    "date": "count",
-    "rows": "table",
-    "both sides": "table",
-}
-
-
-def need_of(topic: Topic) -> Need:
-    """What a topic needs of a page: "count" a figure, "table" rows, else "text"."""
-    return _NEEDS.get(topic.expects, "text")
+#: Without a model more passages can be judged, since reading them costs nothing.
+EXTRACTIVE = Room(400_000, 60)
 
 
 class Cut(NamedTuple):
@@ -89,7 +74,7 @@ async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Pas
             for rank, page in enumerate(pages)
             for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
-        return ranked([topic], cuts, most_chars(desk))[topic.name]
+        return ranked([topic], cuts, _room(desk))[topic.name]
 
     return await asyncio.to_thread(work)
 
@@ -129,16 +114,16 @@ async def pooled(
             if made[:3] in places
         ]
         seen = {texts[content_hash][start:end] for content_hash, start, end in before}
-        return ranked(topics, _fresh(cuts, seen), most_chars(desk))
+        return ranked(topics, _fresh(cuts, seen), _room(desk))
 
     return await asyncio.to_thread(work)
 
 
-def ranked(topics: Sequence[Topic], cuts: Sequence[Cut], most: int) -> dict[str, list[Passage]]:
-    """For each topic the best of `cuts`, at most `most` characters."""
+def ranked(topics: Sequence[Topic], cuts: Sequence[Cut], room: Room) -> dict[str, list[Passage]]:
+    """For each topic the best of `cuts` for which there is room."""
     texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
     index = Bm25(texts, [one.language for one in cuts])
-    return {topic.name: _within(_passages(topic, cuts, index), most) for topic in topics}
+    return {topic.name: _within(_passages(topic, cuts, index), room) for topic in topics}
 
 
 def _fresh(cuts: Sequence[Cut], seen: set[str]) -> list[Cut]:
@@ -150,9 +135,9 @@ def _fresh(cuts: Sequence[Cut], seen: set[str]) -> list[Cut]:
     return list(first.values())
 
 
-def most_chars(desk: Desk) -> int:
-    """Characters of passages that the assessor of a topic may see."""
-    return desk.settings.assess_chars if desk.judging else EXTRACTIVE_CHARS
+def _room(desk: Desk) -> Room:
+    """What the assessor of a topic may see."""
+    return Room(desk.settings.assess_chars, PER_PAGE) if desk.judging else EXTRACTIVE
 
 
 def shown(page: Page, text: str, passage: Passage) -> Shown:
@@ -248,6 +233,27 @@ def blocks_of(text: str) -> list[Block]:
     return blocks(text)
 
 
+#: What a passage holds that gives what is needed: any figure, the line of a table, nothing that
+#: counts.
+_HOLDS: dict[Need, re.Pattern[str]] = {
+    "count": re.compile(r"\d"),
+    "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
+    "text": re.compile(r"(?!)"),
+}
+#: What a topic needs of a page, by what it expects.
+_NEEDS: dict[Expected, Need] = {
+    "number": "count",
+    "date": "count",
+    "rows": "table",
+    "both sides": "table",
+}
+
+
+def need_of(topic: Topic) -> Need:
+    """What a topic needs of a page: "count" a figure, "table" rows, else "text"."""
+    return _NEEDS.get(topic.expects, "text")
+
+
 def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
     query = " ".join([topic.question, *topic.must_cover, *(q.text for q in topic.queries)])
     holds = _HOLDS[need_of(topic)]
@@ -271,16 +277,15 @@ def _score(score: float, one: Cut, holds: re.Pattern[str]) -> float:
     )
 
 
-def _within(passages: Sequence[Passage], most: int) -> list[Passage]:
-    """The first passages that together have at most `most` characters, a few of each page."""
+def _within(passages: Sequence[Passage], room: Room) -> list[Passage]:
+    """The first passages for which there is room."""
     kept: list[Passage] = []
     used = 0
+    of_page = Counter[str]()
     for passage in passages:
         length = passage.end - passage.start
-        if used + length > most or sum(p.content_hash == passage.content_hash for p in kept) >= (
-            EXTRACTIVE_PER_PAGE if most == EXTRACTIVE_CHARS else PER_PAGE
-        ):
-            continue
-        kept.append(passage)
-        used += length
+        if used + length <= room.chars and of_page[passage.content_hash] < room.per_page:
+            kept.append(passage)
+            used += length
+            of_page[passage.content_hash] += 1
     return kept

@@ -37,7 +37,7 @@ from spadework.settings import Settings
 from spadework.tools.export.markdown import escaped
 from spadework.tools.pages import write_atomically
 from spadework.tools.plans import PlanStore
-from spadework.values import Evidence, Result
+from spadework.values import STATE_WORDS, Evidence, Result
 
 WORK = ("search_workproduct", "intelligent_research_workproduct")
 
@@ -162,7 +162,7 @@ class Records:
             "# Searches\n\n" + "\n".join([*self._searches, "", "# Pages", "", *self._reads]) + "\n",
         )
         lines = [
-            f"- {escaped(c.topic)}: {'covered' if c.covered else 'open'}, score {c.score},"
+            f"- {escaped(c.topic)}: {STATE_WORDS[c.state]}, score {c.score},"
             f" {len(c.evidence_ids)} quotes"
             for c in event.coverage
         ]

@@ -24,7 +24,7 @@ class Budgets(BaseModel):
     )
     iterations: int = Field(3, ge=1, le=12, description="Most rounds of searching.")
     completeness: float = Field(
-        0.8, ge=0, le=1, description="Coverage score at which a topic counts as covered."
+        0.8, ge=0, le=1, description="Score from which a topic counts as answered."
     )
     calls: int = Field(110, ge=0, le=100_000, description="Most model calls.")
     searches: int = Field(120, ge=0, le=100_000, description="Most searches.")

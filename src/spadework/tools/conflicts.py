@@ -11,16 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from spadework.tools.disagreement import Kind, disagreement
-from spadework.tools.facts import names, numbers, stems
+from spadework.tools.disagreement import Kind, about_the_same, disagreement
+from spadework.tools.facts import names, numbers
 from spadework.tools.inline import plain
 from spadework.tools.origins import resemblance, sketch
 from spadework.tools.sentences import sentences
 from spadework.tools.text.detect import spoken
 from spadework.values import Conflict, Evidence, Side
 
-#: Share of the words of a claim from which a sentence that holds its number or name says the same.
-SAME = 0.6
 #: Statements of so many words that resemble each other so much are one voice, wherever they stand.
 REPEATED_WORDS, REPEATED = 8, 0.8
 #: What a page weighs of which nothing is known.
@@ -64,7 +62,7 @@ def conflicts(
             one.origin == other.origin and one.content_hash == other.content_hash
         ):
             continue
-        if kind := disagreement(texts[one.id], texts[other.id], asked):
+        if kind := disagreement(texts[one.id], texts[other.id], asked, (one.title, other.title)):
             found = against.setdefault((one.topic, kind), {})
             found.setdefault(one.id, set()).add(other.id)
             found.setdefault(other.id, set()).add(one.id)
@@ -162,15 +160,11 @@ def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list
         against = [bool(disagreement(said, claim, asked)) for claim in claims]
         if any(against):
             found += [
-                (n, said) for n, claim in enumerate(claims) if not against[n] and _same(said, claim)
+                (n, said)
+                for n, claim in enumerate(claims)
+                if not against[n] and about_the_same(said, claim)
             ]
     return found
-
-
-def _same(one: str, other: str) -> bool:
-    code = spoken(one, other)
-    a, b = stems(one, code), stems(other, code)
-    return len(a & b) >= SAME * min(len(a), len(b))
 
 
 def _independent(voices: Sequence[Voice]) -> list[float]:

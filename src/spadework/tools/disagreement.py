@@ -1,87 +1,172 @@
 """How two statements disagree: they say nearly the same of the same thing, but with other numbers,
 dates or names, or a denial.
+
+SAME, SAME_BUT_DENIED and NEAR were chosen by `benchmarks/disagreements.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Collection, Iterator
+from typing import Literal, NamedTuple
 
 from spadework.tools.facts import months, negated, numbers, stems
 from spadework.tools.relations import differ
+from spadework.tools.select import bare
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import language
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
 #: Share of the content words, of the shorter statement, that two statements must share to be about
 #: the same thing.
 SAME = 0.6
-#: A denial turns little else of a sentence, so statements that differ by one must share more.
-SAME_BUT_DENIED = 0.75
-LEAST_SHARED = 2
+#: A denial turns little else of a sentence: so much of the longer one two must share that differ by
+#: one.
+SAME_BUT_DENIED = 0.8
+#: Content words on each side of a number among which stands what it is the number of; signs for
+#: each where words are not set apart.
+NEAR, SIGNS = 2, 4
+#: Share of the words of a page's title by which another page, or what it says, speaks of the same.
+TITLED = 0.5
 
-#: Words between what was asked about and the number that answers it, at most.
-NEAR = 3
-_TOKEN = re.compile(r"\d[\d.,]*\d|\w+")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-#: A year of any age, where a date is asked for.
-_ANY_YEAR = re.compile(r"(?:1\d|20)\d\d")
+_TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+")
+_YEAR = re.compile(r"(?:1\d|20)\d\d")
 _DIGIT = re.compile(r"\d")
+_ENDED = (*'.!?。！？"”',)
+#: "Django 1.11", "Section 4": the number is a part of the name.
+_NUMBERED = re.compile(r"([A-Z][\w+-]*)\s+v?(\d+(?:\.\d+)*)\b")
 
 
-def disagreement(one: str, other: str, asked: Collection[str] = ()) -> Kind:
+class _Value(NamedTuple):
+    """A number, whether it is a year, and the words around it."""
+
+    number: str
+    year: bool
+    near: frozenset[str]
+
+
+def disagreement(
+    one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
+) -> Kind:
     """How two statements disagree: "date", "number", "value" or "negation"; "" when they do not or
     speak of different things.
+
+    `asked` are stems of what was asked: different values beside one of them disagree whatever else
+    is said. `titles` are those of the pages, where they are known.
     """
     code = spoken(one, other)
+    if not (_states(one, code) and _states(other, code)) or _of_others(one, other, titles, code):
+        return ""
+    if kind := _other_numbers(one, other, frozenset(asked), code):
+        return kind
+    if _denied(one, other, code):
+        return "negation"
+    return "value" if differ(one, other, frozenset(asked)) else ""
+
+
+def about_the_same(one: str, other: str) -> bool:
+    """Whether two statements share most of the words of the shorter one, whatever their numbers."""
+    code = spoken(one, other)
     a, b = _words(one, code), _words(other, code)
-    shared, least = len(a & b), min(len(a), len(b))
-    if shared >= LEAST_SHARED and shared >= SAME * least:
-        if kind := _other_numbers(one, other, code):
-            return kind
-        if _deny_one(one, other, code) and shared >= SAME_BUT_DENIED * max(len(a), len(b)):
-            return "negation"
-    return _another_answer(one, other, asked, code) or (
-        "value" if differ(one, other, frozenset(asked)) else ""
+    return bool(a and b) and len(a & b) >= SAME * min(len(a), len(b))
+
+
+def _states(text: str, code: str) -> bool:
+    """Whether a text is a sentence: a heading, a cell or an item of names states nothing."""
+    spoken_in = language(code)
+    if spoken_in.unspaced:
+        return True
+    return text.rstrip().endswith(_ENDED) and not spoken_in.stop.isdisjoint(
+        _TOKEN.findall(text.lower())
     )
 
 
-def _deny_one(one: str, other: str, code: str) -> bool:
-    return negated(one, code) != negated(other, code)
+def _of_others(one: str, other: str, titles: tuple[str, str], code: str) -> bool:
+    """Whether two statements are about different things: another version of what both begin with,
+    or their pages are about something else and do not speak of each other's.
+    """
+    a, b = _numbered(one, code), _numbered(other, code)
+    if a and b and a[0] == b[0] and a[1] != b[1]:
+        return True
+    first, second = (stems(bare(title), code) for title in titles)
+    if not first or not second:
+        return False
+    return not any(
+        len(own & said) >= TITLED * len(own)
+        for own, said in (
+            (min(first, second, key=len), first & second),
+            (first, stems(other, code)),
+            (second, stems(one, code)),
+        )
+    )
 
 
-def _other_numbers(one: str, other: str, code: str) -> Literal["date", "number", ""]:
+def _numbered(text: str, code: str) -> tuple[str, str]:
+    """The name with its number that a text begins with; a month or "In 1904" is none."""
+    found = _NUMBERED.match(text)
+    if not found or _YEAR.fullmatch(found[2]):
+        return ("", "")
+    name = found[1].lower()
+    known = language(code)
+    return ("", "") if name in known.months or name in known.stop else (name, found[2])
+
+
+def _other_numbers(
+    one: str, other: str, asked: frozenset[str], code: str
+) -> Literal["date", "number", ""]:
+    """How the numbers differ that stand beside the same words: of the same thing, or of what was
+    asked. Another number of another year is no disagreement.
+    """
     x, y = numbers(one, code), numbers(other, code)
     if not x or not y or x <= y or y <= x:
         return ""
-    dates = all(n.startswith("m") or _YEAR.fullmatch(n) for n in x ^ y) or bool(
-        months(one, code) and months(other, code) and x & y
-    )
-    return "date" if dates else "number"
-
-
-def _another_answer(
-    one: str, other: str, asked: Collection[str], code: str
-) -> Literal["date", "number", ""]:
-    """How the answers differ that two texts give to what was asked; "" where they do not, or one
-    gives none.
-    """
-    a, b = _answer(one, asked, code), _answer(other, asked, code)
-    if not a or not b or a == b or bool(_ANY_YEAR.fullmatch(a)) != bool(_ANY_YEAR.fullmatch(b)):
+    alike = about_the_same(one, other)
+    if alike and all(n.startswith("m") for n in x ^ y):
+        return "date"
+    ours = [value for value in _values(one, code) if value.number not in y]
+    theirs = [value for value in _values(other, code) if value.number not in x]
+    if all({value.year for value in own} == {True, False} for own in (ours, theirs)):
         return ""
-    return "date" if _ANY_YEAR.fullmatch(a) else "number"
+    for a in ours:
+        for b in theirs:
+            shared = a.near & b.near
+            if a.year == b.year and shared and (alike or not shared.isdisjoint(asked)):
+                dated = a.year or (months(one, code) and months(other, code) and x & y)
+                return "date" if dated else "number"
+    return ""
 
 
-def _answer(text: str, asked: Collection[str], code: str) -> str:
-    """The number that stands nearest to a word that was asked about, at most NEAR words away; ""
-    where there is none.
-    """
-    tokens = _TOKEN.findall(text)
-    words = [n for n, token in enumerate(tokens) if stems(token, code) & set(asked)]
-    values = [n for n, token in enumerate(tokens) if token[0].isdigit()]
-    near = [(abs(n - word), n) for n in values for word in words if abs(n - word) <= NEAR]
-    return tokens[min(near)[1]].replace(",", "").rstrip(".") if near else ""
+def _values(text: str, code: str) -> Iterator[_Value]:
+    """The numbers of a text, each reading of them."""
+    around = _signs_around if language(code).unspaced else _words_around
+    for token, near in around(text, code):
+        for number in numbers(token, code):
+            yield _Value(number, bool(_YEAR.fullmatch(token)), frozenset(near))
+
+
+def _words_around(text: str, code: str) -> Iterator[tuple[str, set[str]]]:
+    known = [(token, stems(token, code)) for token in _TOKEN.findall(text)]
+    telling = [(token, own) for token, own in known if own]
+    for n, (token, _) in enumerate(telling):
+        if token[0].isdigit():
+            beside = [*telling[max(0, n - NEAR) : n], *telling[n + 1 : n + 1 + NEAR]]
+            yield token, set[str]().union(*(own for _, own in beside))
+
+
+def _signs_around(text: str, code: str) -> Iterator[tuple[str, set[str]]]:
+    reach = SIGNS * NEAR
+    for token in _TOKEN.finditer(text):
+        if token[0][0].isdigit():
+            before = text[max(0, token.start() - reach) : token.start()]
+            after = text[token.end() : token.end() + reach]
+            yield token[0], stems(before, code) | stems(after, code)
+
+
+def _denied(one: str, other: str, code: str) -> bool:
+    a, b = _words(one, code), _words(other, code)
+    alike = bool(a and b) and len(a & b) >= SAME_BUT_DENIED * max(len(a), len(b))
+    return alike and negated(one, code) != negated(other, code)
 
 
 def _words(text: str, code: str) -> set[str]:

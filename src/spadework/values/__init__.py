@@ -22,6 +22,7 @@ from spadework.values.asking import (
 )
 from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, Passage
 from spadework.values.judging import (
+    STATE_WORDS,
     Conflict,
     Coverage,
     CoverageState,
@@ -52,6 +53,7 @@ from spadework.values.telling import (
 from spadework.values.value import Value, Visible
 
 __all__ = [
+    "STATE_WORDS",
     "Citation",
     "Complexity",
     "Conflict",

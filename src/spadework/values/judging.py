@@ -11,6 +11,12 @@ from spadework.values.value import Value
 Priority = Literal["high", "medium", "low"]
 #: How far a topic is proven by the ledger.
 CoverageState = Literal["answered", "partly", "open"]
+#: How a state is told to people.
+STATE_WORDS: dict[CoverageState, str] = {
+    "answered": "answered",
+    "partly": "partly answered",
+    "open": "open",
+}
 
 
 class Recommendation(Value):

@@ -75,7 +75,7 @@ async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_
             "Planned 2 topics: Inhabitants, Lighthouse",
             "Round 1: searched",
             "pages read",
-            "2 of 2 topics covered",
+            "2 of 2 topics answered",
         )
     )
 

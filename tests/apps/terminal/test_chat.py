@@ -91,7 +91,7 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
         first = told(env)["id"]
 
         tty.enter("/plan")
-        tty.see(r"^ ✓ covered \(\d quotes?\) +History$")
+        tty.see(r"^ ✓ answered \(\d quotes?\) +History$")
         tty.enter("/sources")
         tty.see(r"^ \[1\] .+ \(127\.0\.1\.\d.*, \d quotes?\)$")
         tty.enter("/quote 1")

@@ -28,7 +28,7 @@ from spadework.events import (
 from spadework.values import Coverage, Plan, Topic, Usage
 
 METER = Meter(65, Limits(), Usage(tokens_in=12_000, tokens_out=345, money=0.0312))
-STATES = ["waiting", "searching", "reading", "covered", "gap", "not found"]
+STATES = ["waiting", "searching", "reading", "answered", "partly", "open"]
 
 
 def shown(board: Board, width: int = 80, height: int = 24) -> list[str]:
@@ -86,7 +86,7 @@ def test_it_fits_the_terminal_and_commands_nothing(
 def test_markup_in_a_title_is_words() -> None:
     board = board_after(STARTED, plan("[bold]A[/]"), Reading(topic="[bold]A[/]", url="http://h/"))
     board.take(Read(topic="[bold]A[/]", url="http://h/", title="[red]x[/]\x1b[2J", chars=9))
-    assert " … read 1                 [bold]A[/]" in shown(board)
+    assert " … read 1                        [bold]A[/]" in shown(board)
     assert "   ✓ [red]x[/][2J (h)" in shown(board)
 
 
@@ -101,16 +101,16 @@ def test_a_topic_goes_from_searching_over_reading_to_its_judgement() -> None:
     ):
         board.take(event)
         states.append(board.topics["A"].state)
-    assert states == ["searching", "searching", "reading", "reading", "covered"]
+    assert states == ["searching", "searching", "reading", "reading", "answered"]
     assert board.pages == 1
 
 
 def test_the_states_are_said_in_words() -> None:
     lines = shown(board_after(STARTED, plan("A", "B", "C"), assessed(1, COVERED, OPEN, NOTHING)))
     assert [line.split("  ")[0] for line in lines[1:4]] == [
-        " ✓ covered (3 quotes)",
-        " ~ gap (1 quote)",
-        " ✗ not found",
+        " ✓ answered (3 quotes)",
+        " ~ partly answered (1 quote)",
+        " ✗ open",
     ]
 
 
@@ -125,7 +125,7 @@ def test_a_plan_waits_while_it_is_approved_and_what_is_known_is_looked_at_first(
     known = board_after(follows, plan("A", "B"))
     assert [topic.state for topic in known.topics.values()] == ["waiting", "waiting"]
     known.take(assessed(0, COVERED, OPEN))
-    assert [topic.state for topic in known.topics.values()] == ["covered", "searching"]
+    assert [topic.state for topic in known.topics.values()] == ["answered", "searching"]
 
 
 def test_a_source_that_failed_stands_with_its_reason_however_long_its_title() -> None:

@@ -65,7 +65,7 @@ def test_the_plan_and_the_sources_are_seen_as_they_come_and_go_without_a_trace(
         )
         assert len(seen.splitlines()) <= 24
         tty.press("typed\r\r")
-        seen = tty.see(r"✓ covered \(\d quotes?\) +Inhabitants(?:\n.*)*✗ not found +Prices")
+        seen = tty.see(r"✓ answered \(\d quotes?\) +Inhabitants(?:\n.*)*✗ open +Prices")
         assert re.search(
             METER + r" \d/3 · \d+ pages · \d+ quotes · \d+ tokens · (price unknown|\$)", seen
         ), seen

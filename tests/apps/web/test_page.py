@@ -58,7 +58,7 @@ def test_a_question_is_planned_approved_watched_and_answered(
     page.get_by_role("button", name=re.compile("^Approve")).click()
     finished(page)
     assert page.locator(".topic .name").all_inner_texts() == ["Inhabitants", "Lighthouse"]
-    assert page.locator(".topic .phase").all_inner_texts() == ["covered", "covered"]
+    assert page.locator(".topic .phase").all_inner_texts() == ["answered", "answered"]
     assert page.locator(".mark").count() >= 2
     assert page.locator("#list .source[data-state=cited]").count() >= 1
     assert page.get_by_role("status").first.inner_text() == "The report is ready."

@@ -82,6 +82,37 @@ def bridges(question: str, shown: Sequence[Shown]) -> list[Bridge]:
     return list({bridge.name: bridge for bridge in reversed(turns)}.values())[::-1][:MOST_BRIDGES]
 
 
+@dataclass(frozen=True)
+class Trail:
+    """Where a question leads: the bridges `ahead`, not searched yet; once they are, those `via`
+    which it came here, the `titles` of their pages, and those titles that it does not name itself.
+    """
+
+    ahead: tuple[Bridge, ...] = ()
+    via: tuple[Bridge, ...] = ()
+    titles: tuple[str, ...] = ()
+    further: frozenset[str] = frozenset()
+
+
+def trail(question: str, shown: Sequence[Shown], known: Sequence[Evidence]) -> Trail:
+    """Where a question leads: nowhere, where it asks for no relation."""
+    if not asks_for_a_relation(question):
+        return Trail()
+    found = bridges(question, shown)
+    if not known:
+        return Trail(ahead=tuple(found))
+    asked, said = stems(question), [stems(evidence.quote) for evidence in known]
+    names = dict.fromkeys(bare(passage.page.title) for passage in shown)
+    titles = tuple(
+        name for name in names if (own := stems(name)) and any(own <= quote for quote in said)
+    )
+    return Trail(
+        via=tuple(b for b in found if any(stems(b.name) <= stems(title) for title in titles)),
+        titles=titles,
+        further=frozenset(title for title in titles if not stems(title) <= asked),
+    )
+
+
 def led_on(topic: Topic, ahead: Sequence[Bridge]) -> list[Recommendation]:
     """The searches for what a topic leads on to."""
     purpose = f"“{topic.name}” leads on to it."
@@ -96,17 +127,6 @@ def _roles(asked: set[str], question: str) -> set[str]:
     side.
     """
     return asked | {stem for word in asked for stem in _spoken(question).other_side.get(word, ())}
-
-
-def reached(shown: Sequence[Shown], known: Sequence[Evidence]) -> tuple[str, ...]:
-    """The titles of pages that the evidence so far has led to: it names them."""
-    said = [stems(evidence.quote) for evidence in known]
-    titles = dict.fromkeys(bare(passage.page.title) for passage in shown)
-    return tuple(
-        title
-        for title in titles
-        if (words := stems(title)) and any(words <= quote for quote in said)
-    )
 
 
 def _collect(passage: Shown, roles: set[str], question: str, found: dict[str, Bridge]) -> None:

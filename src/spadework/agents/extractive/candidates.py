@@ -5,7 +5,7 @@ tables, blocks of code; each with what stands around it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -116,11 +116,9 @@ class _Passage:
         for n, (_span, text) in enumerate(zip(spans, texts, strict=True)):
             if len(text) >= LEAST_CHARS:
                 whole = self._whole(spans, n)
-                yield self._made(
-                    "text",
-                    (whole,),
-                    self._read(whole),
-                    block,
+                made = self._made("text", (whole,), self._read(whole), block)
+                yield replace(
+                    made,
                     before=texts[n - 1] if n else before,
                     after=texts[n + 1] if n + 1 < len(texts) else "",
                     around=around,
@@ -138,52 +136,40 @@ class _Passage:
         spans = [_stripped(self.text, span) for span in units(self.text, block)]
         spans = [span for span in spans if span[0] < span[1]]
         texts = [self._read(span) for span in spans]
-        lead = self._introduced()
         whole = " ".join(texts)
         for n, (span, text) in enumerate(zip(spans, texts, strict=True)):
-            yield self._made(
-                "item",
-                (span,),
-                text,
-                block,
+            yield replace(
+                self._made("item", (span,), text, block),
                 before=texts[n - 1] if n else "",
                 after=texts[n + 1] if n + 1 < len(texts) else "",
                 around=whole[:AROUND_CHARS],
-                **lead,
             )
         if len(spans) > 1 and len(whole) <= LIST_CHARS:
-            yield self._made("list", tuple(spans), whole, block, around=whole, **lead)
+            yield replace(self._made("list", tuple(spans), whole, block), around=whole)
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
         names = self.text[slice(*header)] if header else self.shown.columns
         around = " ".join(plain(names).split())
-        lead = self._introduced()
         for span in rows_of(self.text, block):
             row = self.text[slice(*span)]
             if span != header and len(cells(row)) > 1 and len(row) <= ROW_CHARS:
                 said = " ".join(plain(told(names, row)).split())
-                yield self._made("row", (span,), said, block, around=around, **lead)
+                yield replace(self._made("row", (span,), said, block), around=around)
 
     def _code(self, block: Block) -> Iterator[Candidate]:
         inner = _inside(self.text, block)
         if inner and inner[1] - inner[0] <= CODE_CHARS:
-            lead = self._introduced()
-            yield self._made("code", (inner,), self.text[slice(*inner)], block, **lead)
+            yield self._made("code", (inner,), self.text[slice(*inner)], block)
 
-    def _made(
-        self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block, **around: object
-    ) -> Candidate:
+    def _made(self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block) -> Candidate:
+        """A candidate; all but text with the sentence that introduces it."""
         placed = tuple(self._placed(span) for span in spans)
         at = self._placed((block.start, block.end))
-        known = {"language": self.language, **around}
-        return Candidate(self.shown, kind, placed, text, at, **known)  # type: ignore[arg-type]
-
-    def _introduced(self) -> dict[str, object]:
-        """The sentence before a list, a table or code, and where what is quoted with it stands."""
-        if not self.lead or not self.led:
-            return {}
-        return {"lead": self._read(self.lead), "led": self._placed(self.led)}
+        made = Candidate(self.shown, kind, placed, text, at, language=self.language)
+        if kind == "text" or not self.lead or not self.led:
+            return made
+        return replace(made, lead=self._read(self.lead), led=self._placed(self.led))
 
     def _placed(self, span: Span) -> Span:
         return self.shown.start + span[0], self.shown.start + span[1]

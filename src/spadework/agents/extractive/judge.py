@@ -25,7 +25,13 @@ FILLED = 0.93
 #: What was chosen is told by the first so many, and by these features of the best.
 FIRST = 5
 _OF_THE_BEST = (
-    *("near", "all", "clause_near", "heading_fits", "title_fits", "passage", "passage_score"),
+    "near",
+    "all",
+    "clause_near",
+    "heading_fits",
+    "title_fits",
+    "passage",
+    "passage_score",
 )
 #: Features of a candidate that is of the kind that is asked for.
 _MET = ("count_number", "date_date", "who_name", "where_name", "define_opens", "steps_code")

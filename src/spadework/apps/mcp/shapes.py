@@ -231,7 +231,7 @@ Completeness = Annotated[
         ge=0,
         le=1,
         description=(
-            "Score from which a topic counts as covered, 0 to 1; the default is the server's,"
+            "Score from which a topic counts as answered, 0 to 1; the default is the server's,"
             " mostly 0.8."
         ),
     ),

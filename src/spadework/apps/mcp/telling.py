@@ -73,9 +73,9 @@ class Teller:
             )
         if isinstance(event, Assessed):
             self._round = event.round + 1
-            covered = sum(c.covered for c in event.coverage)
+            answered = sum(c.covered for c in event.coverage)
             return (
-                f"Round {event.round}: {covered} of {len(event.coverage)} topics covered by"
+                f"Round {event.round}: {answered} of {len(event.coverage)} topics answered by"
                 f" {event.evidence} quotes"
             )
         return self._of_a_page(event)

@@ -18,9 +18,9 @@ from spadework.events import (
     Searched,
     Started,
 )
-from spadework.values import Coverage
+from spadework.values import CoverageState
 
-State = Literal["waiting", "searching", "reading", "covered", "gap", "not found"]
+State = Literal["waiting", "searching", "reading"] | CoverageState
 
 
 @dataclass
@@ -110,9 +110,9 @@ class Board:
     def _assessed(self, event: Assessed) -> None:
         for coverage in event.coverage:
             topic = self._topic(coverage.topic)
-            topic.state, topic.quotes = _judged(coverage), len(coverage.evidence_ids)
+            topic.state, topic.quotes = coverage.state, len(coverage.evidence_ids)
             topic.running = topic.read = 0
-            if event.round == 0 and topic.state != "covered":
+            if event.round == 0 and topic.state != "answered":
                 topic.state = "searching"
         self.round, self.quotes = event.round + 1, event.evidence
 
@@ -123,9 +123,3 @@ class Board:
     def _source(self, source: SourceLine) -> None:
         self.sources.pop(source.url, None)
         self.sources[source.url] = source
-
-
-def _judged(coverage: Coverage) -> State:
-    if coverage.covered:
-        return "covered"
-    return "gap" if coverage.evidence_ids else "not found"

@@ -12,12 +12,12 @@ from spadework.apps.terminal.board import Board, SourceLine, State, TopicLine
 from spadework.budget import Limits
 from spadework.tools.inline import one_line
 from spadework.tools.urls import host_of, hosts_for_urls
-from spadework.values import Usage
+from spadework.values import STATE_WORDS, Usage
 
 #: Sources shown at once.
 MOST_SOURCES = 6
 #: Columns of the state of a topic, and the least that its name must have beside it.
-STATE_COLUMNS = 22
+STATE_COLUMNS = 29
 LEAST_NAME = 12
 
 #: The mark and colour of a state. The words say the same: no colour is needed to read them.
@@ -25,9 +25,9 @@ MARKS: dict[State, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
     "reading": ("…", "cyan"),
-    "covered": ("✓", "green"),
-    "gap": ("~", "magenta"),
-    "not found": ("✗", "red"),
+    "answered": ("✓", "green"),
+    "partly": ("~", "magenta"),
+    "open": ("✗", "red"),
 }
 
 
@@ -60,7 +60,7 @@ def picture(board: Board, meter: Meter, width: int, height: int, status: str = "
 
 
 def topic_line(topic: TopicLine, width: int) -> Text:
-    """A topic as `✓ covered (4 quotes)  Name`."""
+    """A topic as `✓ answered (4 quotes)  Name`."""
     mark, style = MARKS[topic.state]
     columns = STATE_COLUMNS if width >= STATE_COLUMNS + LEAST_NAME else 0
     return Text.assemble(
@@ -72,8 +72,9 @@ def state_words(topic: TopicLine) -> str:
     """The state of a topic in words, with its number."""
     if topic.state == "reading":
         return f"reading {topic.running}" if topic.running else f"read {topic.read}"
-    if topic.state == "covered" or (topic.state == "gap" and topic.quotes):
-        return f"{topic.state} ({topic.quotes} {'quote' if topic.quotes == 1 else 'quotes'})"
+    if topic.state in ("answered", "partly"):
+        quotes = f"{topic.quotes} {'quote' if topic.quotes == 1 else 'quotes'}"
+        return f"{STATE_WORDS[topic.state]} ({quotes})"
     return topic.state
 
 

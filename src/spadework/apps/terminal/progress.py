@@ -24,6 +24,7 @@ from spadework.events import (
     Started,
 )
 from spadework.tools.inline import one_line
+from spadework.values import STATE_WORDS
 from spadework.visible import visible
 
 
@@ -139,7 +140,7 @@ def _of_work(event: Event) -> str:
         )
     if isinstance(event, Assessed):
         states = "\n".join(
-            f"  - {one_line(c.topic)}: {'covered' if c.covered else 'open'} ({c.score:.2f},"
+            f"  - {one_line(c.topic)}: {STATE_WORDS[c.state]} ({c.score:.2f},"
             f" {len(c.evidence_ids)} quotes)"
             for c in event.coverage
         )

@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from spadework.apps.terminal.board import State, TopicLine
+from spadework.apps.terminal.board import TopicLine
 from spadework.apps.terminal.commands import COMMANDS
 from spadework.apps.terminal.drawing import MARKS, state_words
 from spadework.apps.terminal.report import stored
@@ -136,9 +136,9 @@ def exported_line(file: Path) -> Text:
 
 
 def _state(topic: CoveredTopic) -> tuple[str, str]:
-    state: State = "covered" if topic.covered else "gap" if topic.evidence else "not found"
-    mark, style = MARKS[state]
-    return f"{mark} {state_words(TopicLine(topic.name, state, quotes=len(topic.evidence)))}", style
+    mark, style = MARKS[topic.state]
+    line = TopicLine(topic.name, topic.state, quotes=len(topic.evidence))
+    return f"{mark} {state_words(line)}", style
 
 
 def _source(source: Source, quotes: int) -> Text:

@@ -24,9 +24,18 @@ from spadework.events import (
     Troubled,
     Wrote,
 )
-from spadework.values import Coverage, Plan, Problem, Result, Topic, Usage
+from spadework.values import (
+    STATE_WORDS,
+    Coverage,
+    CoverageState,
+    Plan,
+    Problem,
+    Result,
+    Topic,
+    Usage,
+)
 
-Phase = Literal["waiting", "searching", "reading", "covered", "gap", "not found"]
+Phase = Literal["waiting", "searching", "reading"] | CoverageState
 State = Literal["starting", "asking", "running", "writing", "finished", "cancelled", "failed"]
 
 
@@ -49,7 +58,9 @@ class TopicView:
         """The state in words."""
         if self.phase == "reading":
             return f"reading {len(self.open)}" if self.open else "checking"
-        return self.phase
+        if self.phase == "waiting" or self.phase == "searching":
+            return self.phase
+        return STATE_WORDS[self.phase]
 
     @property
     def facts(self) -> list[str]:
@@ -113,9 +124,9 @@ class Picture:
         return changed
 
     @property
-    def covered(self) -> int:
+    def answered(self) -> int:
         """Topics that are proven."""
-        return sum(view.phase == "covered" for view in self.topics.values())
+        return sum(view.phase == "answered" for view in self.topics.values())
 
     @property
     def read(self) -> int:
@@ -208,14 +219,10 @@ class Picture:
             if view := self.topics.get(coverage.topic):
                 view.coverage = coverage
                 view.open.clear()
-                view.phase = (
-                    "covered"
-                    if coverage.covered
-                    else "gap"
-                    if coverage.evidence_ids
-                    else "not found"
-                )
-        self.said = f"Round {event.round}: {self.covered} of {len(self.topics)} topics are covered."
+                view.phase = coverage.state
+        self.said = (
+            f"Round {event.round}: {self.answered} of {len(self.topics)} topics are answered."
+        )
         return {"plan", "status"}
 
     def _take_problem(self, event: Troubled) -> set[str]:
@@ -244,7 +251,7 @@ class Picture:
             new = TopicView(len(self.topics) + 1, Topic(name=topic.name, question=""))
             view = self.topics.setdefault(topic.name, new)
             view.open.clear()
-            view.phase = "covered" if topic.covered else "gap" if topic.evidence else "not found"
+            view.phase = topic.state
             ids = tuple(e.id for e in topic.evidence)
             view.coverage = Coverage(
                 topic=topic.name,
