@@ -48,7 +48,7 @@ PASSAGES = [
     },
 ]
 SHOWN: dict[str, dict[str, Any]] = {
-    "lead": {"question": QUESTION, "hits": HITS},
+    "lead": {"question": QUESTION, "hits": HITS, "quick": False},
     "doubt": {"question": QUESTION, "hits": HITS},
     "assessor": {
         "question": QUESTION.text,

@@ -26,8 +26,9 @@ from spadework.values import (
     Visible,
 )
 
-#: Topics of a plan at most, by complexity (S3).
+#: Topics of a plan at most, by complexity (S3), and in quick effort.
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
+QUICK_TOPICS = 3
 #: Queries of a topic at most.
 MOST_QUERIES = 4
 #: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to
@@ -64,24 +65,28 @@ class PlanAnswer(Visible):
 
 
 async def plan(
-    model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
+    model: Model | None,
+    question: Question,
+    hits: Sequence[Hit],
+    *,
+    quick: bool = False,
+    seconds: float,
 ) -> tuple[Plan, list[Problem]]:
     """The plan of a question; `hits` are those of a first broad search, if there was one. Problems
     say who fell back.
     """
 
     async def ask(model: Model) -> Plan:
-        answer = await model.ask(
-            "lead", render("lead", question=question, hits=hits), PlanAnswer, seconds=seconds
-        )
-        return _plan(question.text, answer)
+        prompt = render("lead", question=question, hits=hits, quick=quick)
+        answer = await model.ask("lead", prompt, PlanAnswer, seconds=seconds)
+        return _plan(question.text, answer, QUICK_TOPICS if quick else MOST_TOPICS["complex"])
 
     return await first_of(
         model, "lead", question.text, ask, lambda: extractive.plan(question, hits)
     )
 
 
-def _plan(question: str, answer: PlanAnswer) -> Plan:
+def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     topics = tuple(
         {topic.name: topic for topic in map(_topic, answer.topics) if topic.name}.values()
     )
@@ -101,7 +106,7 @@ def _plan(question: str, answer: PlanAnswer) -> Plan:
         question=question,
         **kept,
         subjects=tuple(answer.subjects),
-        topics=topics[: MOST_TOPICS[complexity]],
+        topics=topics[: min(most, MOST_TOPICS[complexity])],
     )
 
 

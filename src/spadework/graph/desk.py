@@ -112,6 +112,11 @@ class Desk:
         """Whether a model checks more than it must."""
         return self.model is not None and self.settings.effort == "deep"
 
+    @property
+    def quick(self) -> bool:
+        """Whether a model is asked as little as can be."""
+        return self.settings.effort == "quick"
+
     def workload(self, plan: Plan) -> Workload:
         """What the workers of a plan may ask and read."""
         return workload(plan.complexity, self.settings, model=self.model is not None)

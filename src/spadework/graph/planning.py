@@ -44,7 +44,11 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
     hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
     began = time.monotonic()
     made, problems = await lead.plan(
-        desk.model, question, hits, seconds=desk.budget.phase("plan", "search")
+        desk.model,
+        question,
+        hits,
+        quick=desk.quick,
+        seconds=desk.budget.phase("plan", "search"),
     )
     seconds = 0.0
     if desk.model and not any("extractive" in problem.effect for problem in problems):
@@ -73,7 +77,8 @@ def _key(desk: Desk, question: Question) -> Any:
         "earlier": [normalised(text) for text in question.earlier],
         "domains": question.domains,
     }
-    settings, system = desk.settings, render("lead", question=question, hits=[]).system
+    settings = desk.settings
+    system = render("lead", question=question, hits=[], quick=desk.quick).system
     model = [settings.model_for("lead"), settings.openai_base_url]
     return asked | {
         "language": question.language,

@@ -204,6 +204,10 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
         return "iterations"
     if budget.under(ACCELERATE) or budget.under(WRITE_NOW):
         return "time"
+    # In quick effort a further round must not take of the time for writing: it is as long as those
+    # before.
+    if settings.effort == "quick" and budget.phase("search", "read", "assess") < budget.elapsed():
+        return "time"
     last = rounds[-1]
     added = last.evidence_after - last.evidence_before
     if last.number > 1 and added < settings.marginal_utility * max(1, last.evidence_after):
