@@ -194,7 +194,7 @@ def coast(model: Model, world: World, searx: Searx, settings: Settings) -> Setti
         "subjects": [],
     }
     model.script("PlanAnswer", head | {"topics": topics})
-    model.script("HitsAnswer", {"hits": []})
+    model.script("HitsAnswer", {"against": []})
     model.script("ReflectionAnswer", {"enough": True, "missing": "", "query": ""})
     model.script("OpinionAnswer", {"verdict": "Fine.", "strengths": [], "weaknesses": []})
     return settings.with_(effort="deep", iterations=1)

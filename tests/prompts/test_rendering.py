@@ -75,7 +75,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "hits": {
         "question": QUESTION.text,
         "topic": TOPIC,
-        "hits": [{"title": "Spades", "domain": "a.example", "snippet": "Digging tools."}],
+        "hits": [{"domain": "a.example", "text": "Spades — Digging tools."}],
     },
     "reflect": {"question": QUESTION.text, "topic": TOPIC, "passages": PASSAGES},
     "verifier": {
@@ -163,7 +163,7 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [text], "passages": [passage]},
         "writer": SHOWN["writer"] | {"evidence": [item]},
-        "hits": SHOWN["hits"] | {"hits": [{"title": text, "domain": "a.example", "snippet": text}]},
+        "hits": SHOWN["hits"] | {"hits": [{"domain": "a.example", "text": text}]},
         "reflect": SHOWN["reflect"] | {"passages": [passage]},
         "verifier": {"items": [{"sentence": text, "quotes": text}]},
         "judge": {"title": text or "x", "text": text},

@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty
-from spadework.agents.model import Model
 from spadework.graph.desk import Desk
+from spadework.graph.sparing import sparing
 from spadework.settings import Role
 from spadework.values import Page, Problem
 
@@ -17,9 +17,6 @@ from spadework.values import Page, Problem
 CALLS = 2
 #: Share of the ceiling of model calls that cleaning may take at most.
 MOST_SHARE = 1 / 3
-#: Tokens in a second: a model that reads fewer needs its time for the plan, the assessment and the
-#: report.
-LEAST_SPEED = 200.0
 #: The roles that are asked about a page.
 ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
@@ -53,7 +50,13 @@ async def _cleaned(
     desk: Desk, question: str, page: Page, limits: tuple[float, int]
 ) -> tuple[Page, list[Problem]]:
     model, cleaning = desk.model, desk.settings.clean
-    if model is None or page.level < 0 or cleaning == "off" or page.cleaned_by == "model":
+    if (
+        model is None
+        or desk.quick
+        or page.level < 0
+        or cleaning == "off"
+        or page.cleaned_by == "model"
+    ):
         return page, []
     text = await desk.pages.get(page.content_hash)
     if not await asyncio.to_thread(is_dirty, text, cleaning):
@@ -67,9 +70,9 @@ async def _cleaned(
         left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
         if not may_clean(ceiling, left, desk.cleanings, topics):
             return page.content_hash
-        if slow := await _too_slow(model):
-            problems.extend([slow] if desk.cleans else [])
-            desk.cleans = False
+        spared, said = await sparing(desk, *ROLES)
+        problems.extend(said)
+        if spared:
             return page.content_hash
         desk.cleanings += 1
         desk.cleaning += 1
@@ -93,19 +96,3 @@ async def _cleaned(
     return page.model_copy(
         update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
     ), problems
-
-
-async def _too_slow(model: Model) -> Problem | None:
-    """Why the pages of this run are not cleaned by a model that is slow; None for one that is not,
-    or that nothing is known of.
-    """
-    for role in ROLES:
-        speed = await model.speed(role)
-        if speed is not None and speed < LEAST_SPEED:
-            reason = f"It reads about {speed:.0f} tokens a second." if speed else _LATE
-            return Problem(stage="cleaner", subject=model.name(role), reason=reason, effect=_EFFECT)
-    return None
-
-
-_LATE = "It did not answer in time."
-_EFFECT = "Pages were not cleaned by it: its time is left for the plan, the judging and the report."

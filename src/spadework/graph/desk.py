@@ -96,8 +96,8 @@ class Desk:
     #: with it now.
     cleanings: int = 0
     cleaning: int = 0
-    #: False once a page was left as it was since the model is slow, which is said once.
-    cleans: bool = True
+    #: Whether it was said that the model is spared since it is slow, which is said once.
+    said_slow: bool = False
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None

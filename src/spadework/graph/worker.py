@@ -14,10 +14,11 @@ from spadework.budget import BEST_ONLY
 from spadework.events import Distilled
 from spadework.graph.cleaning import cleaned
 from spadework.graph.dealing import Table
-from spadework.graph.deepening import judged, looked_again
+from spadework.graph.deepening import looked_again
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.distilling import distilled, need_of
 from spadework.graph.emit import emitter
+from spadework.graph.looking import looked_at
 from spadework.graph.reading import failed_for_good, read_pages
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import found_before, fused_hits, search_all
@@ -56,7 +57,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings, emit = desk.settings, emitter(runtime)
-    fresh, problems = await judged(desk, state, fresh, emit)
+    fresh, problems = await looked_at(desk, state, fresh, emit)
     task, share = state["task"], settings.pages_per_domain
     made = select_hits(
         fresh,

@@ -63,6 +63,13 @@ async def ready() -> None:
     await asyncio.to_thread(_encoding)
 
 
+def beginning(text: str, most: int) -> str:
+    """The first tokens of a text, as many as `most`."""
+    found = _encoding().encode_ordinary(text)
+    # The last token may be a part of a character.
+    return text if len(found) <= most else _encoding().decode(found[:most]).rstrip("\ufffd")
+
+
 def count(text: str) -> int:
     """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as
     text.
