@@ -30,7 +30,12 @@ HITS = [
     Hit(url="https://a.example/1", title="Spades and shovels"),
     Hit(url="https://b.example/2", title="All about\nspades"),
 ]
-QUESTION = Question(text="What is a spade?", earlier=("What is a garden?",), domains=("a.example",))
+QUESTION = Question(
+    text="What is a spade?",
+    earlier=("What is a garden?",),
+    asked_on="2026-03-04",
+    domains=("a.example",),
+)
 PASSAGES = [
     {
         "title": "Spades",
@@ -48,7 +53,15 @@ PASSAGES = [
     },
 ]
 SHOWN: dict[str, dict[str, Any]] = {
-    "lead": {"question": QUESTION, "hits": HITS, "quick": False},
+    "lead": {
+        "question": QUESTION,
+        "answers": ["A piece of land where plants are grown."],
+        "long": True,
+        "searching": ("the web, through SearXNG",),
+        "titles": [hit.title for hit in HITS],
+        "quick": False,
+    },
+    "edited": {"question": QUESTION.text, "kept": ["Definition"], "new": ["Price", "Makers"]},
     "doubt": {"question": QUESTION, "hits": HITS},
     "assessor": {
         "question": QUESTION.text,
@@ -159,7 +172,7 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
     item = {"id": "E1", "quote": text, "domain": "a.example", "date": ""}
     hit = Hit(url="https://a.example/", title=text)
     return {
-        "lead": SHOWN["lead"] | {"hits": [hit]},
+        "lead": SHOWN["lead"] | {"titles": [text], "answers": [text or "x"]},
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [text], "passages": [passage]},
         "writer": SHOWN["writer"] | {"evidence": [item]},

@@ -142,7 +142,9 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     whole = tuple(
         _without_addresses(section) for section in [*sections, *closing] if section.sentences
     )
-    report = Report(title=hosts_for_urls(state["plan"].question), sections=whole)
+    report = Report(
+        title=hosts_for_urls(state["plan"].title or state["plan"].question), sections=whole
+    )
     status = status_of(why)
     return Result(
         session_id=desk.session_id,

@@ -54,7 +54,9 @@ def forecast(
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * providers
     load = workload(plan.complexity, settings, model=model)
-    gap_searches = more * count * load.gap_queries * providers
+    # The broad search before the plan is made by now.
+    looked = providers if model and settings.effort != "quick" else 0
+    gap_searches = looked + more * count * load.gap_queries * providers
     pages = sum(task.pages for task in tasks)
     low, high = (
         (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})

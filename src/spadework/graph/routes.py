@@ -40,6 +40,8 @@ def question_of(state: ResearchState) -> Question:
     return Question(
         text=state["question"],
         earlier=tuple(state.get("earlier", [])),
+        answers=tuple(state.get("answers", [])),
+        asked_on=state.get("asked_on", ""),
         attachments=tuple(state.get("attachments", [])),
     )
 

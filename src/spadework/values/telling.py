@@ -37,7 +37,7 @@ class Section(Value):
 
 
 class Report(Value):
-    """The answer as typed sections; `title` is the question."""
+    """The answer as typed sections; `title` is the question, or a heading for one that is long."""
 
     title: str
     sections: tuple[Section, ...] = ()
