@@ -78,6 +78,8 @@ class ResearchState(TypedDict, total=False):
     finds: Annotated[list[Find], operator.add]
     pages: Annotated[dict[str, Page], by_url]
     passages: dict[str, list[Passage]]
+    #: What a model was shown of the pages, in all rounds.
+    shown: Annotated[list[Passage], operator.add]
     evidence: Annotated[list[Evidence], operator.add]
     coverage: Annotated[dict[str, Coverage], by_topic]
     rounds: Annotated[list[Round], operator.add]
@@ -124,7 +126,10 @@ def left_over(state: ResearchState) -> dict[str, Any]:
     """
     if not state.get("opened"):
         return {}
-    lists, tables = ("tasks", "finds", "evidence", "rounds", "problems"), ("pages", "coverage")
+    lists, tables = (
+        ("tasks", "finds", "shown", "evidence", "rounds", "problems"),
+        ("pages", "coverage"),
+    )
     replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {
         name: Overwrite({}) for name in tables
     }
