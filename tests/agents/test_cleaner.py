@@ -145,16 +145,32 @@ async def test_what_the_judge_finds_clean_stays_as_it_is_whatever_the_cleaner_sa
     model.script("CleanAnswer", answer)
     result = await research("What is known about the lighthouse of Port Aldermere?", settings)
     assert any("Offer 3" in r.prompt for r in model.requests if r.schema_name == "AssessmentAnswer")
+    assert asked(model, "CleanAnswer") == 0
     assert not any(p.stage == "cleaner" for p in result.problems)
 
 
-async def test_a_dirty_page_adds_one_wave_of_calls(model: Model, settings: Settings) -> None:
+async def test_a_page_of_which_nothing_dirty_was_chosen_is_left_alone(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    told = "".join(f"<p>In year {n} of it: {' '.join(MATTER)}</p>" for n in range(13))
+    junk = "".join(f"<p>{text} {n}</p>" for n, text in enumerate(JUNK * 4))
+    other = f"<h2>Elsewhere</h2>{junk}"
+    urls = [world.put("forum", "/half", f"<title>T</title><main><h1>T</h1>{told}{other}</main>")]
+    searx.script("", urls)
+    play(model, {"Lamp": "lighthouse lamp"})
+    await research("What is known about the lighthouse of Port Aldermere?", settings)
+    shown = [r.prompt for r in model.requests if r.schema_name == "AssessmentAnswer"]
+    assert any(MATTER[0] in prompt for prompt in shown)
+    assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0
+
+
+async def test_a_dirty_page_adds_two_waves_of_calls(model: Model, settings: Settings) -> None:
     model.delay = 0.2
     model.script("JudgeAnswer", {"score": 0.1})
     model.script("CleanAnswer", {"keep": [1, 2, 3, 4]})
     await research("What is known about the lighthouse of Port Aldermere?", settings)
     assert (asked(model, "JudgeAnswer"), asked(model, "CleanAnswer")) == (1, 1)
-    assert depth(model.requests) <= 5
+    assert depth(model.requests) <= 6
 
 
 @pytest.mark.parametrize("role", ["JudgeAnswer", "CleanAnswer"])

@@ -102,7 +102,11 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
     pages, problems = await cleaned(
-        desk, state["question"], list(seen.values()), state.get("topics", 1)
+        desk,
+        state["question"],
+        state["task"].topic,
+        list(seen.values()),
+        state.get("topics", 1),
     )
     return {"pages": pages, "problems": problems}
 
