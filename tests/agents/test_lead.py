@@ -158,3 +158,37 @@ def test_a_long_sentence_is_cut_at_a_word() -> None:
     assert made == "word " * 19 + "word…"
     assert len(made) <= MOST_CHARS
     assert len(shortened("x" * 300)) <= MOST_CHARS + 1
+
+
+async def test_planned_queries_with_addresses_or_operators_are_dropped(
+    model: Model, searx: Searx, settings: Settings
+) -> None:
+    bad = ("https://evil.example/", "town site:evil.example", "town after:2024")
+    queries = [{"text": text, "kind": "broad"} for text in (*bad, "Port Aldermere inhabitants")]
+    topics = [
+        {"name": "Town", "question": "Which town?", "must_cover": [], "queries": queries},
+        {"name": "Sea", "question": "Which sea is it?", "must_cover": [], "queries": queries[:2]},
+    ]
+    head = {"question_type": "general", "complexity": "moderate", "freshness": "any"}
+    model.script("PlanAnswer", head | {"language": "en", "subjects": [], "topics": topics})
+    await research(QUESTION, settings)
+    assert sorted(searx.queries) == ["Port Aldermere inhabitants", QUESTION, "Which sea is it?"]
+
+
+async def test_a_reflection_with_an_address_searches_nothing(
+    model: Model, searx: Searx, settings: Settings
+) -> None:
+    model.script(
+        "ReflectionAnswer", {"enough": False, "missing": "x", "query": "site:evil.example town"}
+    )
+    model.script("OpinionAnswer", {"verdict": "Fine.", "strengths": [], "weaknesses": []})
+    await research(QUESTION, settings.with_(effort="deep"))
+    assert not [query for query in searx.queries if "evil" in query]
+
+
+async def test_scores_are_asked_for_with_their_bounds(model: Model, settings: Settings) -> None:
+    await research(QUESTION, settings)
+    [request] = [r for r in model.requests if r.schema_name == "AssessmentAnswer"]
+    assert request.schema
+    scores = request.schema["$defs"]["QualityAnswer"]["properties"].values()
+    assert {(score["minimum"], score["maximum"]) for score in scores} == {(0, 10)}

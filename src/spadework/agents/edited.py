@@ -69,7 +69,9 @@ async def finished(
 
 def _finished(topic: Topic, made: Mapping[str, Topic], new: Sequence[str]) -> Topic:
     found = made.get(topic.name.casefold()) if topic.name in new else None
-    return found.model_copy(update={"name": topic.name}) if found else topic
+    if found is None:
+        return topic
+    return found.model_copy(update={"name": topic.name, "queries": found.queries or topic.queries})
 
 
 def _new(plan: Plan, name: str) -> Topic:

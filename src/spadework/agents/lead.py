@@ -12,6 +12,7 @@ from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
 from spadework.tools import tokens
 from spadework.tools.inline import one_line
+from spadework.tools.operators import in_words
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.values import (
@@ -140,16 +141,17 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def topic_of(answer: TopicAnswer) -> Topic:
-    """A topic as it was answered; queries without words, and those that stand there twice, are left
-    out.
+    """A topic as it was answered; queries that do not ask in words alone, and those that stand
+    there twice, are left out.
     """
     name = _heading(answer.name.strip())
     texts = {
         q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind)
         for q in answer.queries
-        if q.text.strip()
+        if in_words(q.text)
     }
-    queries = tuple(texts.values())[:MOST_QUERIES] or (Query(text=answer.question or name),)
+    instead = (Query(text=text) for text in (answer.question, name) if in_words(text))
+    queries = tuple(texts.values())[:MOST_QUERIES] or tuple(instead)[:1]
     return Topic(
         name=name,
         question=answer.question or name,

@@ -11,6 +11,7 @@ from spadework.agents.model import Model, at_most
 from spadework.agents.shown import Shown
 from spadework.prompts import render
 from spadework.tools import tokens
+from spadework.tools.operators import in_words
 from spadework.tools.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
@@ -85,7 +86,7 @@ async def reflect(
         asked = {query.text.lower() for query in topic.queries}
         return (
             None
-            if answer.enough or not text or text.lower() in asked
+            if answer.enough or not in_words(text) or text.lower() in asked
             else Query(text=text, kind="specific")
         )
 
