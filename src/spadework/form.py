@@ -37,11 +37,12 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
     schema["properties"] = {name: entry | {"title": titled(name)} for name, entry in shown.items()}
 
 
-def by_effort(normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
+def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
     """The value of a field that is not set: it follows the effort, a field that stands before
     it.
     """
-    return lambda given: deep if given.get("effort") == "deep" else normal
+    values = {"quick": quick, "deep": deep}
+    return lambda given: values.get(given.get("effort", ""), normal)
 
 
 def titled(name: str) -> str:

@@ -9,18 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from spadework.agents.cleaner import is_dirty, kept
-from spadework.agents.model import Model as Client
-from spadework.budget import Budget
 from spadework.graph.cleaning import may_clean
-from spadework.prompts import Prompt
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.tools.blocks import blocks
 from spadework.tools.cleanliness import cleanliness
-from spadework.tools.journal import Journal
 from spadework.values import Problem, Result
 from tests.tools.markdownish import markdown
 from tests.world.brain import play
@@ -28,6 +23,7 @@ from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
+from tests.world.slow import known_as_slow
 from tests.world.timing import depth
 
 MATTER = (
@@ -149,10 +145,26 @@ async def test_what_the_judge_finds_clean_stays_as_it_is_whatever_the_cleaner_sa
     model.script("CleanAnswer", answer)
     result = await research("What is known about the lighthouse of Port Aldermere?", settings)
     assert any("Offer 3" in r.prompt for r in model.requests if r.schema_name == "AssessmentAnswer")
+    assert asked(model, "CleanAnswer") == 0
     assert not any(p.stage == "cleaner" for p in result.problems)
 
 
-async def test_a_dirty_page_adds_one_wave_of_calls(model: Model, settings: Settings) -> None:
+async def test_a_page_of_which_nothing_dirty_was_chosen_is_left_alone(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    told = "".join(f"<p>In year {n} of it: {' '.join(MATTER)}</p>" for n in range(13))
+    junk = "".join(f"<p>{text} {n}</p>" for n, text in enumerate(JUNK * 4))
+    other = f"<h2>Elsewhere</h2>{junk}"
+    urls = [world.put("forum", "/half", f"<title>T</title><main><h1>T</h1>{told}{other}</main>")]
+    searx.script("", urls)
+    play(model, {"Lamp": "lighthouse lamp"})
+    await research("What is known about the lighthouse of Port Aldermere?", settings)
+    shown = [r.prompt for r in model.requests if r.schema_name == "AssessmentAnswer"]
+    assert any(MATTER[0] in prompt for prompt in shown)
+    assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0
+
+
+async def test_a_dirty_page_adds_two_waves_of_calls(model: Model, settings: Settings) -> None:
     model.delay = 0.2
     model.script("JudgeAnswer", {"score": 0.1})
     model.script("CleanAnswer", {"keep": [1, 2, 3, 4]})
@@ -205,7 +217,7 @@ QUESTION = "What is known about the lighthouse of Port Aldermere?"
 
 
 def slowness(result: Result) -> list[Problem]:
-    return [p for p in result.problems if p.stage == "cleaner"]
+    return [p for p in result.problems if p.stage == "judge"]
 
 
 async def test_a_model_known_to_be_slow_cleans_no_page_and_that_is_said_once(
@@ -216,11 +228,7 @@ async def test_a_model_known_to_be_slow_cleans_no_page_and_that_is_said_once(
     searx.script("keeper", [world.put("forum", "/keeper", f"<title>Keeper</title><main>{lamp}")])
     await research(QUESTION, settings)
     assert asked(model, "JudgeAnswer") == 2, "of a model that is fast they are cleaned"
-    model.requests.clear()
-    model.script("Verse", {"words": "the sea is calm tonight", "feet": 3})
-    model.delay = 1.0
-    await one_answer(settings)
-    model.delay = 0.0
+    await known_as_slow(model, settings)
     # The same question has its plan: nothing is measured before the pages are read.
     result = await research(QUESTION, settings)
     assert asked(model, "PlanAnswer") == asked(model, "JudgeAnswer") == 0
@@ -241,19 +249,3 @@ async def test_a_model_that_is_too_late_with_the_plan_cleans_no_page(
     assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0
     [problem] = slowness(result)
     assert "in time" in problem.reason
-
-
-class Verse(BaseModel):
-    """A line of verse."""
-
-    words: str
-    feet: int
-
-
-async def one_answer(settings: Settings) -> None:
-    """Asks the model of a run that does nothing else."""
-    journal = await Journal.open(settings.home / "other.sqlite", Budget())
-    client = Client(settings, Budget(), journal)
-    await client.ask("lead", Prompt("You write verse.", "One line."), Verse, seconds=10)
-    await client.close()
-    await journal.close()

@@ -90,7 +90,11 @@ async def until(true: Any, seconds: float = 30) -> None:
 
 
 async def test_the_models_are_listed(client: AsyncOpenAI) -> None:
-    assert [model.id async for model in client.models.list()] == ["spadework", "spadework-deep"]
+    assert [model.id async for model in client.models.list()] == [
+        "spadework",
+        "spadework-quick",
+        "spadework-deep",
+    ]
     assert (await client.models.retrieve("spadework-deep")).owned_by == "spadework"
     with pytest.raises(openai.NotFoundError, match="The model 'gpt-5' does not exist"):
         await client.models.retrieve("gpt-5")
@@ -244,7 +248,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
         "model",
         {"model": "gpt-5"},
         404,
-        "The model 'gpt-5' does not exist: there are spadework and spadework-deep.",
+        "The model 'gpt-5' does not exist: there are spadework, spadework-quick, spadework-deep.",
     ),
     ("n", {"n": 2}, 400, "n must be 1: a question has one report."),
     (

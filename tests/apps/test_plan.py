@@ -56,7 +56,7 @@ def test_a_model_is_asked_once_and_a_run_uses_its_plan(
     assert [topic.name for topic in shown.plan.topics] == list(TOPICS)
     assert shown.usage.model_calls == len(model.requests) == 1
     assert shown.forecast.calls.low > 1
-    assert (searx.queries, world.requests, sessions(terminal)) == ([], [], [])
+    assert (searx.queries, world.requests, sessions(terminal)) == ([QUESTION], [], [])
     planned = of_ask(terminal, QUESTION)
     assert planned["plan"] == json.loads(out)["plan"]
     assert [r.schema_name for r in model.requests].count("PlanAnswer") == 1

@@ -1,18 +1,14 @@
-"""Deep effort: a first look before planning, hits judged, one more search after a reflection, an
-editor's opinion.
+"""Deep effort: a first look before planning, one more search after a reflection, an editor's
+opinion.
 """
 
 from __future__ import annotations
 
-import json
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from spadework.events import Checked
 from spadework.sessions.research import research
-from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.world.brain import play
 from tests.world.chat import ChatRequest
@@ -22,7 +18,7 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 QUESTION = "What is known about Port Aldermere?"
-DEEP = ("HitsAnswer", "ReflectionAnswer", "OpinionAnswer")
+DEEP = ("ReflectionAnswer", "OpinionAnswer")
 OPINION = {
     "verdict": "It answers the question.",
     "strengths": ["Inhabitants: it has a number."],
@@ -35,7 +31,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
     play(model, {"Inhabitants": "Port Aldermere inhabitants"})
-    model.script("HitsAnswer", {"hits": []})
+    model.script("HitsAnswer", {"against": []})
     model.script("ReflectionAnswer", {"enough": True, "missing": "", "query": ""})
     model.script("OpinionAnswer", OPINION)
     return Settings.load(effort="deep")
@@ -62,56 +58,10 @@ async def test_the_lead_sees_a_first_broad_search_before_it_plans(
     assert result.status == "completed"
 
 
-def page(word: str) -> str:
-    """A page about one thing."""
-    said = (
-        f"The {word} is told of Port Aldermere by those who live there, and it has been written"
-        " down in this place only."
-    )
-    return (
-        "<html><head><title>Port Aldermere"
-        f" {word}</title></head><body><main><p>{said}</p></main></body></html>"
-    )
-
-
 def review(folder: str) -> str:
     """The editorial review of a session."""
     [file] = Path(folder).glob("editorial_review_*.md")
     return file.read_text()
-
-
-async def test_hits_are_judged_in_one_call_and_those_against_come_last(
-    model: Model, world: World, searx: Searx, settings: Settings
-) -> None:
-    found = [
-        world.put("blog", f"/{word}", page(word))
-        for word in ("census", "harbour", "lottery", "weather")
-    ]
-    searx.script("inhabitants", found)
-
-    def judge(request: ChatRequest) -> dict[str, object]:
-        blocks = request.prompt.split("Results:")[1].split("\n\n")[1:5]
-        return {
-            "hits": [
-                {"n": n, "relevant": "lottery" not in block, "reason": "a lottery"}
-                for n, block in enumerate(blocks, 1)
-            ]
-        }
-
-    model.script("HitsAnswer", judge)
-    session = Session.start(QUESTION, settings=settings.with_(preset="precise"))
-    async with aclosing(session.events()) as events:
-        checked = [event async for event in events if isinstance(event, Checked)]
-    assert len(of(model, "HitsAnswer")) == 1
-    assert [(list(event.against), set(event.against.values())) for event in checked] == [
-        ([found[2]], {"a lottery"})
-    ]
-    read = [
-        request.path
-        for request in world.requests
-        if request.site == "blog" and request.path != "/robots.txt"
-    ]
-    assert read.index("/census") < (read.index("/lottery") if "/lottery" in read else len(read))
 
 
 async def test_a_reflection_may_search_once_more(
@@ -148,10 +98,3 @@ async def test_a_check_that_fails_costs_itself_only(
         for problem in result.problems
         if "shape" in problem.reason or "usable" in problem.reason
     ] == [stage]
-
-
-async def test_a_session_keeps_why_a_hit_was_not_read(model: Model, settings: Settings) -> None:
-    model.script("HitsAnswer", {"hits": [{"n": 1, "relevant": False, "reason": "another town"}]})
-    result = await research(QUESTION, settings)
-    lines = (Path(result.session_dir) / "events.jsonl").read_text().splitlines()
-    assert any("another town" in json.loads(line).get("against", {}).values() for line in lines)

@@ -67,6 +67,11 @@ def foreseen(
 def test_more_topics_and_deeper_effort_take_more() -> None:
     one, four, deep = foreseen(1), foreseen(4), foreseen(4, effort="deep")
     assert (one.calls.low, four.calls.low, deep.calls.low) == (3, 10, 19)
+    assert [foreseen(4, effort=effort).calls.high for effort in ("quick", "normal", "deep")] == [
+        14,  # one more round: four topics judged again
+        30,  # two more rounds: hits looked at, too
+        43,  # and a reflection on each topic
+    ]
     assert one.tokens.high < four.tokens.high < deep.tokens.high
     assert one.money and four.money and deep.money
     assert one.money.high < four.money.high < deep.money.high
@@ -89,9 +94,9 @@ def test_ceilings_bound_a_forecast_and_nothing_is_below_nothing() -> None:
 def test_a_model_that_took_long_for_the_plan_takes_as_long_for_every_call() -> None:
     quick, slow = foreseen(2, minutes=60, plan_seconds=19), foreseen(2, minutes=60, plan_seconds=50)
     assert quick == foreseen(2, minutes=60)
-    assert (slow.calls.low, slow.calls.high) == (6, 10)
+    assert (slow.calls.low, slow.calls.high) == (6, 16)
     assert slow.seconds.low == 6 * 25 + 3
-    assert slow.seconds.high == 10 * 75 + 3 * 40
+    assert slow.seconds.high == 16 * 75 + 3 * 40
     assert foreseen(2, minutes=10, plan_seconds=50).seconds.high == 600, "the ceiling holds"
     assert foreseen(2, model=False, plan_seconds=50).seconds == foreseen(2, model=False).seconds
 
@@ -119,7 +124,7 @@ async def test_the_forecast_holds_and_comes_before_anything_is_searched(
     told = planned.forecast
     assert told
     assert told == asked.forecast
-    assert searched == [0, 0]
+    assert searched == [1, 1], "but for the broad search that the lead sees"
     used = events[-1].result.usage  # type: ignore[union-attr]
     assert told.calls.low <= used.model_calls <= told.calls.high
     assert told.searches.low <= used.searches <= told.searches.high

@@ -4,6 +4,7 @@ asks the same twice.
 
 from __future__ import annotations
 
+import re
 from contextlib import aclosing
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from tests.world.brain import passages, play
+from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
@@ -95,3 +98,59 @@ async def test_a_topic_of_a_survey_that_is_dealt_no_page_reads_those_of_the_othe
                 readers.setdefault(event.topic, set()).add(event.url)
     assert len(readers) > 2
     assert all(read == set(urls) for read in readers.values())
+
+
+#: Longer than all that an assessor is shown.
+TALE = "</p><p>".join(
+    f"On day {n} the inhabitants of Port Aldermere tell of the town and its inhabitants again."
+    for n in range(400)
+)
+ANSWER = "The tollkeeper Merrin Vance painted the sluice green in 1911, as the parish book says."
+TOLD = (
+    f"<title>A chronicle</title><main><h1>A chronicle</h1><h2>Inhabitants</h2><p>{TALE}</p>"
+    f"<h2>Other things</h2><p>{ANSWER}</p></main>"
+)
+
+
+@pytest.fixture
+def with_model(settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    return Settings.load(search="searxng", knowledge=False, passage_chars=1_500)
+
+
+async def test_a_gap_is_found_in_a_page_that_was_read_before_beyond_what_was_shown(
+    world: World, searx: Searx, model: Model, with_model: Settings
+) -> None:
+    url = world.put("encyclopedia", "/told", TOLD)
+    searx.script("", [url])
+    searx.script("sluice", [])
+    play(
+        model,
+        {"Inhabitants": "Port Aldermere inhabitants"},
+        keywords={"Inhabitants": "Merrin Vance"},
+        gaps={"Inhabitants": "who painted the sluice green"},
+    )
+    result = await research("What is told of Port Aldermere?", with_model)
+    fetched = [r for r in world.requests if r.path == "/told"]
+    shown = [r.prompt for r in model.requests if r.schema_name == "AssessmentAnswer"]
+    assert len(fetched) == 1
+    assert [ANSWER in prompt for prompt in shown] == [False, True]
+    assert (result.iterations, result.stopped_by) == (2, "coverage")
+    assert (ANSWER, url) in [(e.quote, e.url) for topic in result.topics for e in topic.evidence]
+
+
+async def test_what_was_shown_for_a_topic_is_not_shown_for_it_again(
+    world: World, searx: Searx, model: Model, with_model: Settings
+) -> None:
+    searx.script("", [world.put("encyclopedia", "/told", TOLD)])
+    play(
+        model,
+        {"Inhabitants": "Port Aldermere inhabitants"},
+        keywords={"Inhabitants": "nothing has this"},
+    )
+    await research("What is told of Port Aldermere?", with_model.with_(marginal_utility=0))
+    shown = [passages(r) for r in model.requests if r.schema_name == "AssessmentAnswer"]
+    days = [set(re.findall(r"On day \d+ ", " ".join(texts))) for texts in shown]
+    assert [len(told) > 50 for told in days] == [True, True]
+    assert not days[0] & days[1]

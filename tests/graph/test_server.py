@@ -146,7 +146,7 @@ async def test_the_settings_are_a_form_that_asks_for_no_secret(
         form["minutes"]["maximum"],
         form["minutes"]["default"],
     ) == (0, 1440, 10)
-    assert form["effort"]["enum"] == ["normal", "deep"]
+    assert form["effort"]["enum"] == ["quick", "normal", "deep"]
     assert not [
         name
         for name in form

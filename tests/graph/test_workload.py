@@ -81,7 +81,7 @@ def test_deep_effort_reads_200_to_400_pages_for_a_complex_question(topics: int) 
 @given(
     st.sampled_from(get_args(Complexity)),
     st.integers(1, 12),
-    st.sampled_from(["normal", "deep"]),
+    st.sampled_from(["quick", "normal", "deep"]),
     st.sampled_from(["default", "precise", "balanced", "recall"]),
     st.integers(0, 500),
     st.booleans(),
@@ -194,7 +194,7 @@ def coast(model: Model, world: World, searx: Searx, settings: Settings) -> Setti
         "subjects": [],
     }
     model.script("PlanAnswer", head | {"topics": topics})
-    model.script("HitsAnswer", {"hits": []})
+    model.script("HitsAnswer", {"against": []})
     model.script("ReflectionAnswer", {"enough": True, "missing": "", "query": ""})
     model.script("OpinionAnswer", {"verdict": "Fine.", "strengths": [], "weaknesses": []})
     return settings.with_(effort="deep", iterations=1)

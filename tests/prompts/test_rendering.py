@@ -31,7 +31,12 @@ HITS = [
     Hit(url="https://a.example/1", title="Spades and shovels"),
     Hit(url="https://b.example/2", title="All about\nspades"),
 ]
-QUESTION = Question(text="What is a spade?", earlier=("What is a garden?",), domains=("a.example",))
+QUESTION = Question(
+    text="What is a spade?",
+    earlier=("What is a garden?",),
+    asked_on="2026-03-04",
+    domains=("a.example",),
+)
 PASSAGES = [
     {
         "title": "Spades",
@@ -63,7 +68,15 @@ ENTRIES = [
     Entry(id="E2", quote="dig()", domain="b.example"),
 ]
 SHOWN: dict[str, dict[str, Any]] = {
-    "lead": {"question": QUESTION, "hits": HITS},
+    "lead": {
+        "question": QUESTION,
+        "answers": ["A piece of land where plants are grown."],
+        "long": True,
+        "searching": ("the web, through SearXNG",),
+        "titles": [hit.title for hit in HITS],
+        "quick": False,
+    },
+    "edited": {"question": QUESTION.text, "kept": ["Definition"], "new": ["Price", "Makers"]},
     "doubt": {"question": QUESTION, "hits": HITS},
     "assessor": {
         "question": QUESTION.text,
@@ -113,7 +126,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "hits": {
         "question": QUESTION.text,
         "topic": TOPIC,
-        "hits": [{"title": "Spades", "domain": "a.example", "snippet": "Digging tools."}],
+        "hits": [{"domain": "a.example", "text": "Spades — Digging tools."}],
     },
     "reflect": {"question": QUESTION.text, "topic": TOPIC, "passages": PASSAGES},
     "verifier": {
@@ -217,14 +230,14 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
     }
     hit = Hit(url="https://a.example/", title=text)
     return {
-        "lead": SHOWN["lead"] | {"hits": [hit]},
+        "lead": SHOWN["lead"] | {"titles": [text], "answers": [text or "x"]},
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [text], "passages": [passage]},
         "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text]},
         "outline": SHOWN["outline"] | {"lines": [text], "conflicts": [text]},
         "mend": SHOWN["mend"] | {"items": [item], "evidence": [entry]},
         "summary": SHOWN["summary"] | {"sections": [said]},
-        "hits": SHOWN["hits"] | {"hits": [{"title": text, "domain": "a.example", "snippet": text}]},
+        "hits": SHOWN["hits"] | {"hits": [{"domain": "a.example", "text": text}]},
         "reflect": SHOWN["reflect"] | {"passages": [passage]},
         "verifier": {"items": [item], "evidence": [entry]},
         "judge": {"title": text or "x", "text": text},

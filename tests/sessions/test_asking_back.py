@@ -72,7 +72,9 @@ async def test_a_model_asks_back_in_its_own_words(
         ("the small one", "the large one"),
     )
     plan = next(r for r in model.requests if r.schema_name == "PlanAnswer")
-    assert "What is the radio of Port Aldermere (the small one)?" in plan.prompt
+    assert (
+        "What is the radio of Port Aldermere (Which of its radios? the small one)?" in plan.prompt
+    )
     assert sum(r.schema_name == "DoubtAnswer" for r in model.requests) == 1, (
         "asking back costs one call, also when the node runs again"
     )
@@ -91,6 +93,43 @@ async def test_an_approved_plan_stays_and_a_changed_one_is_searched(settings: Se
         "Springs of wind-up radios"
     ]
     assert "blue steel" in events[-1].result.report
+
+
+async def test_the_lead_finishes_the_topics_that_the_user_has_named(
+    model: Model, settings: Settings, monkeypatch
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    play(model, {"Radio": "wind-up radio", "Price": "price"})
+    named = {"name": "springs", "question": "What are the springs of the radio made of?"}
+    queries = [{"text": "wind-up radio springs steel", "kind": "specific"}]
+    model.script(
+        "TopicsAnswer",
+        {"topics": [named | {"expects": "name", "must_cover": ["steel"], "queries": queries}]},
+    )
+    asked = Settings.load(search="library", library=settings.library, approve=True)
+    events = await played(Session.start("What is the radio?", settings=asked), "Springs\nRadio")
+    plan = [event.plan for event in events if isinstance(event, Planned)][-1]
+    assert [(topic.name, topic.expects) for topic in plan.topics] == [
+        ("Springs", "name"),
+        ("Radio", "open"),
+    ]
+    assert [query.text for query in plan.topics[0].queries] == ["wind-up radio springs steel"]
+    [request] = [r for r in model.requests if r.schema_name == "TopicsAnswer"]
+    assert "- Springs" in request.user.partition("New topics:")[2]
+    assert "- Radio" in request.user.partition("New topics:")[0]
+
+
+async def test_a_plan_in_which_nothing_is_new_costs_no_call(
+    model: Model, settings: Settings, monkeypatch
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    play(model, {"Radio": "wind-up radio", "Price": "price"})
+    asked = Settings.load(search="library", library=settings.library, approve=True)
+    events = await played(Session.start("What is the radio?", settings=asked), "Radio")
+    assert [topic.name for topic in events[-1].result.topics] == ["Radio"]
+    assert not [r for r in model.requests if r.schema_name == "TopicsAnswer"]
 
 
 async def test_the_clock_stands_still_while_the_user_thinks(settings: Settings) -> None:

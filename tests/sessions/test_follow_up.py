@@ -51,6 +51,21 @@ async def test_what_is_known_is_neither_searched_nor_fetched_again(
     assert result.citations
 
 
+async def test_the_lead_sees_what_was_answered_before(
+    model: Model, world: World, searx: Searx, online: Settings
+) -> None:
+    play(model, TOPICS)
+    first = Session.start("What is known about Port Aldermere?", settings=online)
+    done = await first.result()
+    model.requests.clear()
+    await followed(first, "And how many people live there?", online)
+    [plan] = [r for r in model.requests if r.schema_name == "PlanAnswer"]
+    _, _, before = plan.user.partition("- What is known about Port Aldermere?\n<page_text>\n")
+    answer = before.partition("\n</page_text>")[0]
+    assert answer
+    assert answer == " ".join(s.text for s in done.document.sections[0].sentences)
+
+
 async def test_only_the_topic_that_is_missing_is_searched(
     model: Model, searx: Searx, world: World, online: Settings
 ) -> None:

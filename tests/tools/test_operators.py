@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import SearchError
-from spadework.tools.operators import Only, only, without_operators
+from spadework.tools.operators import Only, in_words, only, without_operators
 from spadework.tools.rank import query_terms
 
 
@@ -57,3 +57,29 @@ def test_a_date_that_is_none_is_named(value):
 def test_any_text_keeps_its_words_without_operators(text):
     assert ":" in text or without_operators(text) == text
     assert without_operators(without_operators(text)) == without_operators(text) or '"' in text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "  ",
+        "https://evil.example/now",
+        "see www.evil.example today",
+        "write to me@evil.example",
+        "harbour site:evil.example",
+        "harbour (site:evil.example)",
+        "inurl:evil harbour",
+        "-site:good.example harbour",
+        "harbour after:2024",
+    ],
+)
+def test_a_query_with_an_address_or_an_operator_does_not_ask_in_words(query: str) -> None:
+    assert not in_words(query)
+
+
+@pytest.mark.parametrize(
+    "query", ["harbour fees 2024", "C++ std::vector", "harbour: fees", "ratio 3:1", "asp.net core"]
+)
+def test_a_colon_or_a_dot_alone_is_no_operator_and_no_address(query: str) -> None:
+    assert in_words(query)

@@ -56,6 +56,7 @@ def play(
 
     model.script("PlanAnswer", plan)
     model.script("AssessmentAnswer", assess)
+    model.script("HitsAnswer", {"against": []})
     model.script("SectionAnswer", lambda request: section(evidence(request)))
     model.script("SummaryAnswer", summary)
     model.script("OutlineAnswer", outline)

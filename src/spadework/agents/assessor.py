@@ -5,7 +5,6 @@ it counts.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,13 +14,14 @@ from spadework.agents.confirming import confirmed
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model, at_most
+from spadework.agents.model import Model, at_most, within
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.prompts import render
+from spadework.tools.operators import in_words
 from spadework.tools.orders import is_order
 from spadework.tools.quotes import locate
 from spadework.tools.search.domains import MOST_SITES, domains
-from spadework.tools.urls import addresses, domain_of
+from spadework.tools.urls import domain_of
 from spadework.values import (
     Evidence,
     Plan,
@@ -45,10 +45,6 @@ CLAIM_CHARS = 300
 LIKELY = 0.5
 
 
-#: How a search engine is told to keep to one site.
-_OPERATOR = re.compile(r"\b(?:site|inurl):\S", re.IGNORECASE)
-
-
 class QuoteAnswer(Visible):
     """A quote copied from a passage."""
 
@@ -70,11 +66,11 @@ class GapQuery(Visible):
 class QualityAnswer(Visible):
     """The passages as a base for an answer, each 0 to 10."""
 
-    accuracy: float
-    completeness: float
-    relevance: float
-    source_quality: float
-    clarity: float
+    accuracy: float = within(0, 10)
+    completeness: float = within(0, 10)
+    relevance: float = within(0, 10)
+    source_quality: float = within(0, 10)
+    clarity: float = within(0, 10)
 
 
 class AssessmentAnswer(Visible):
@@ -209,7 +205,7 @@ def _recommendations(
 ) -> tuple[Recommendation, ...]:
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
-        (q for q in queries if _is_search(q.query)), key=lambda q: order.index(q.priority)
+        (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
     )
     read = "\n".join(s.text for s in shown).lower()
     return tuple(_recommendation(q, read) for q in wanted[:MOST_RECOMMENDATIONS])
@@ -235,13 +231,6 @@ def _quality(answer: QualityAnswer) -> Quality:
     return Quality(
         **{name: min(10.0, max(0.0, score)) for name, score in answer.model_dump().items()}
     )
-
-
-def _is_search(query: str) -> bool:
-    """Whether a query asks in words. An address in it comes from a page that wants to be visited,
-    not from a gap.
-    """
-    return bool(query.strip()) and not addresses(query) and not _OPERATOR.search(query)
 
 
 def _invented(topic: Topic, quote: str) -> Problem:

@@ -1,20 +1,18 @@
 """The cleaner: takes what is not the page's own matter out of a dirty page. A model names the
 blocks to keep, and code cuts.
 
-So nothing can be rewritten. Only a page that code finds dirty is judged by a model, and only one
-that it finds dirty, too, is cleaned. Both are asked at once, so that a dirty page costs one wave of
-calls; the answer of the cleaner is not used where the judge finds it clean.
+So nothing can be rewritten. Only a page of which something was chosen that code finds dirty is
+judged by a model, and only where that finds it dirty, too, the cleaner is asked.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.model import Model, within
 from spadework.prompts import render
 from spadework.settings import Cleaning
 from spadework.tools.blocks import Block, blocks
@@ -29,7 +27,7 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
     "quality": (0.6, 200),
     "technical": (0.7, 500),
 }
-#: Characters of a page that are judged.
+#: Characters that are judged of what was chosen of a page.
 JUDGED_CHARS = 2_000
 #: Blocks that are shown, and characters of each; what is not shown stays.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
@@ -47,7 +45,7 @@ _INSTALLS = re.compile(
 class JudgeAnswer(Visible):
     """How clean a page is, 0 to 1."""
 
-    score: float
+    score: float = within(0, 1)
 
 
 class CleanAnswer(Visible):
@@ -57,19 +55,22 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to be cleaned, and the question that it is read for."""
+    """A page to be cleaned, the question that it is read for, and what was chosen of it."""
 
     question: str
     title: str
     text: str
+    chosen: str
 
 
 def is_dirty(text: str, cleaning: Cleaning) -> bool:
     """Whether code finds a page so dirty that a model is worth asking."""
-    if cleaning == "off":
-        return False
-    least, shortest = MARKS[cleaning]
-    return len(text) >= shortest and cleanliness(text) < least
+    return cleaning != "off" and len(text) >= MARKS[cleaning][1] and is_unclean(text, cleaning)
+
+
+def is_unclean(text: str, cleaning: Cleaning) -> bool:
+    """Whether code finds a piece of a page dirty, however short it is."""
+    return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 
 async def clean(
@@ -81,7 +82,10 @@ async def clean(
     least, _ = MARKS[cleaning]
 
     async def ask(model: Model) -> str:
-        judge = render("judge", title=page.title, text=page.text[:JUDGED_CHARS])
+        judge = render("judge", title=page.title, text=page.chosen[:JUDGED_CHARS])
+        judged = await model.ask("judge", judge, JudgeAnswer, seconds=seconds)
+        if judged.score >= least:
+            return page.text
         shown = [page.text[b.start : b.end][:BLOCK_CHARS] for b in blocks(page.text)[:MOST_BLOCKS]]
         cleaner = render(
             "cleaner",
@@ -90,17 +94,7 @@ async def clean(
             blocks=shown,
             technical=cleaning == "technical",
         )
-        judged, named = await asyncio.gather(
-            model.ask("judge", judge, JudgeAnswer, seconds=seconds),
-            model.ask("cleaner", cleaner, CleanAnswer, seconds=seconds),
-            return_exceptions=True,
-        )
-        if isinstance(judged, BaseException):
-            raise judged
-        if judged.score >= least:
-            return page.text
-        if isinstance(named, BaseException):
-            raise named
+        named = await model.ask("cleaner", cleaner, CleanAnswer, seconds=seconds)
         return kept(page.text, named.keep)
 
     return await first_of(model, "cleaner", page.title or "a page", ask, lambda: page.text)

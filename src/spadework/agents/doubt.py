@@ -45,10 +45,11 @@ async def doubt(
     )
 
 
-def clarified(question: str, answer: str) -> str:
-    """The question with what the user answered: "What is Mercury?" and "the planet" make "What is
-    Mercury (the planet)?".
+def clarified(question: str, answer: str, asked: str = "") -> str:
+    """The question with what the user answered, and what was `asked`: "What is Mercury?", "Which
+    one?" and "the planet" make "What is Mercury (Which one? the planet)?".
     """
     said = " ".join(answer.split())
+    said = f"{asked} {said}".strip() if said else ""
     mark = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({said}){mark}" if said else question

@@ -1,13 +1,18 @@
 """A plan as the user changed it: the topics they name, those of the plan as they were, new ones
-with queries of their own.
+with queries of their own. The lead finishes them, where there is a model.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
+from spadework.agents.fallback import first_of
+from spadework.agents.lead import TopicAnswer, topic_of
+from spadework.agents.model import Model, at_most
+from spadework.prompts import render
 from spadework.tools.rank import query_terms
-from spadework.values import Plan, Query, Topic
+from spadework.values import Plan, Problem, Query, Topic, Visible
 from spadework.visible import visible
 
 #: Topics of a changed plan at most.
@@ -32,6 +37,41 @@ def edited(plan: Plan, answer: str) -> Plan:
     return (
         plan.model_copy(update={"topics": tuple(topics.values())[:MOST_TOPICS]}) if topics else plan
     )
+
+
+class TopicsAnswer(Visible):
+    """The topics that the user has named, finished."""
+
+    topics: list[TopicAnswer] = at_most(MOST_TOPICS)
+
+
+async def finished(
+    model: Model | None, plan: Plan, before: Plan, *, seconds: float
+) -> tuple[Plan, list[Problem]]:
+    """The changed plan with what the lead makes of the topics that are not in the one `before`, in
+    one call. Their names and their order are the user's.
+    """
+    new = [topic.name for topic in plan.topics if topic not in before.topics]
+    if model is None or not new:
+        return plan, []
+
+    async def ask(model: Model) -> Plan:
+        kept = [topic.name for topic in plan.topics if topic.name not in new]
+        prompt = render("edited", question=plan.question, kept=kept, new=new)
+        answer = await model.ask("lead", prompt, TopicsAnswer, seconds=seconds)
+        made = {topic.name.casefold(): topic_of(topic) for topic in answer.topics if topic.name}
+        return plan.model_copy(
+            update={"topics": tuple(_finished(topic, made, new) for topic in plan.topics)}
+        )
+
+    return await first_of(model, "lead", plan.question, ask, lambda: plan)
+
+
+def _finished(topic: Topic, made: Mapping[str, Topic], new: Sequence[str]) -> Topic:
+    found = made.get(topic.name.casefold()) if topic.name in new else None
+    if found is None:
+        return topic
+    return found.model_copy(update={"name": topic.name, "queries": found.queries or topic.queries})
 
 
 def _new(plan: Plan, name: str) -> Topic:

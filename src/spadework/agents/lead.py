@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spadework.agents.extractive import lead as extractive
+from spadework.agents.extractive.title import is_long, shortened
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
-from spadework.prompts import render
+from spadework.prompts import Prompt, render
+from spadework.tools import tokens
+from spadework.tools.inline import one_line
+from spadework.tools.operators import in_words
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.values import (
@@ -26,8 +30,12 @@ from spadework.values import (
     Visible,
 )
 
-#: Topics of a plan at most, by complexity (S3).
+#: Topics of a plan at most, by complexity (S3), and in quick effort.
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
+QUICK_TOPICS = 3
+#: Titles of a first broad search that the lead sees at most, and characters of each; tokens of an
+#: earlier answer.
+MOST_TITLES, TITLE_CHARS, ANSWER_TOKENS = 40, 200, 500
 #: Queries of a topic at most.
 MOST_QUERIES = 4
 #: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to
@@ -59,31 +67,56 @@ class PlanAnswer(Visible):
     complexity: Complexity
     freshness: Freshness
     language: str
+    title: str = ""
     subjects: list[str] = at_most(MOST_SUBJECTS)
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
 async def plan(
-    model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
+    model: Model | None,
+    question: Question,
+    hits: Sequence[Hit],
+    *,
+    searching: Sequence[str] = (),
+    quick: bool = False,
+    seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """The plan of a question; `hits` are those of a first broad search, if there was one. Problems
-    say who fell back.
+    """The plan of a question; `hits` are those of a first broad search, if there was one,
+    `searching` is what is searched. Problems say who fell back.
     """
+    if question.answers:
+        await tokens.ready()
 
     async def ask(model: Model) -> Plan:
-        answer = await model.ask(
-            "lead", render("lead", question=question, hits=hits), PlanAnswer, seconds=seconds
-        )
-        return _plan(question.text, answer)
+        prompt = prompt_of(question, hits, searching, quick=quick)
+        answer = await model.ask("lead", prompt, PlanAnswer, seconds=seconds)
+        return _plan(question.text, answer, QUICK_TOPICS if quick else MOST_TOPICS["complex"])
 
     return await first_of(
         model, "lead", question.text, ask, lambda: extractive.plan(question, hits)
     )
 
 
-def _plan(question: str, answer: PlanAnswer) -> Plan:
+def prompt_of(
+    question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
+) -> Prompt:
+    """What the lead is asked."""
+    answers = [tokens.beginning(answer, ANSWER_TOKENS) for answer in question.answers]
+    titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
+    return render(
+        "lead",
+        question=question,
+        answers=[*answers, *[""] * (len(question.earlier) - len(answers))],
+        long=is_long(question.text),
+        searching=searching,
+        titles=list(titles)[:MOST_TITLES],
+        quick=quick,
+    )
+
+
+def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     topics = tuple(
-        {topic.name: topic for topic in map(_topic, answer.topics) if topic.name}.values()
+        {topic.name: topic for topic in map(topic_of, answer.topics) if topic.name}.values()
     )
     if not topics:
         raise BadReply("The plan has no topics.")
@@ -97,22 +130,28 @@ def _plan(question: str, answer: PlanAnswer) -> Plan:
     kept = answer.model_dump(include={"question_type", "freshness", "language"}) | {
         "complexity": complexity
     }
+    title = one_line(answer.title, TITLE_CHARS) or shortened(question)
     return Plan(
         question=question,
+        title=title if is_long(question) else "",
         **kept,
         subjects=tuple(answer.subjects),
-        topics=topics[: MOST_TOPICS[complexity]],
+        topics=topics[: min(most, MOST_TOPICS[complexity])],
     )
 
 
-def _topic(answer: TopicAnswer) -> Topic:
+def topic_of(answer: TopicAnswer) -> Topic:
+    """A topic as it was answered; queries that do not ask in words alone, and those that stand
+    there twice, are left out.
+    """
     name = _heading(answer.name.strip())
     texts = {
         q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind)
         for q in answer.queries
-        if q.text.strip()
+        if in_words(q.text)
     }
-    queries = tuple(texts.values())[:MOST_QUERIES] or (Query(text=answer.question or name),)
+    instead = (Query(text=text) for text in (answer.question, name) if in_words(text))
+    queries = tuple(texts.values())[:MOST_QUERIES] or tuple(instead)[:1]
     return Topic(
         name=name,
         question=answer.question or name,

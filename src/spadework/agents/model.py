@@ -48,6 +48,11 @@ def at_most(count: int) -> Any:
     return Field(json_schema_extra={"maxItems": count})
 
 
+def within(low: float, high: float) -> Any:
+    """A number in an answer, with bounds that are said to the model; one beyond them is taken."""
+    return Field(json_schema_extra={"minimum": low, "maximum": high})
+
+
 class Place(NamedTuple):
     """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for
     the provider's own).

@@ -1,35 +1,36 @@
-"""The researcher in deep effort: which hits are worth reading, and whether what was read calls for
-one more search.
+"""The researcher: which hits are plainly about something else, and in deep effort whether what was
+read calls for one more search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.agents.shown import Shown
 from spadework.prompts import render
+from spadework.tools import tokens
+from spadework.tools.operators import in_words
 from spadework.tools.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Hits that are judged in one call, best first; those after them are left as they are.
-MOST_HITS = 40
+#: Hits that are looked at in one call, best first, and tokens of the title and snippet of each;
+#: those after them are left as they are.
+MOST_HITS, HIT_TOKENS = 40, 40
 
 
 class HitAnswer(Visible):
-    """Whether a hit is worth reading, and why."""
+    """A hit that is not worth reading, and why."""
 
     n: int
-    relevant: bool
     reason: str
 
 
 class HitsAnswer(Visible):
-    """The judgement of a list of hits."""
+    """The hits of a list that are not worth reading."""
 
-    hits: list[HitAnswer] = at_most(MOST_HITS)
+    against: list[HitAnswer] = at_most(MOST_HITS)
 
 
 class ReflectionAnswer(Visible):
@@ -40,34 +41,30 @@ class ReflectionAnswer(Visible):
     query: str
 
 
-class Opinion(NamedTuple):
-    """Whether a hit is worth reading, and why."""
-
-    relevant: bool
-    reason: str
-
-
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
-) -> tuple[Mapping[str, Opinion], list[Problem]]:
-    """The opinion on each of the first hits, by URL, in one call; none when the model fails."""
+) -> tuple[Mapping[str, str], list[Problem]]:
+    """The first hits that are not worth reading, by URL, with the reasons, in one call; none when
+    the model fails.
+    """
     first = hits[:MOST_HITS]
+    await tokens.ready()
+    listed = [
+        {
+            "domain": domain_of(hit.url),
+            "text": tokens.beginning(f"{hit.title} — {hit.snippet}", HIT_TOKENS),
+        }
+        for hit in first
+    ]
 
-    async def ask(model: Model) -> dict[str, Opinion]:
-        listed = [
-            {"title": h.title, "domain": domain_of(h.url), "snippet": h.snippet} for h in first
-        ]
+    async def ask(model: Model) -> dict[str, str]:
         answer = await model.ask(
             "judge",
             render("hits", question=question, topic=topic, hits=listed),
             HitsAnswer,
             seconds=seconds,
         )
-        return {
-            first[a.n - 1].url: Opinion(a.relevant, a.reason)
-            for a in answer.hits
-            if 1 <= a.n <= len(first)
-        }
+        return {first[a.n - 1].url: a.reason for a in answer.against if 1 <= a.n <= len(first)}
 
     return await first_of(model, "judge", topic.name, ask, dict)
 
@@ -89,7 +86,7 @@ async def reflect(
         asked = {query.text.lower() for query in topic.queries}
         return (
             None
-            if answer.enough or not text or text.lower() in asked
+            if answer.enough or not in_words(text) or text.lower() in asked
             else Query(text=text, kind="specific")
         )
 

@@ -52,7 +52,7 @@ Knowledge = Annotated[
         help="Use the pages that earlier runs have read, and keep those of this one.",
     ),
 ]
-Effort = Annotated[str | None, typer.Option("--effort", help="normal or deep.")]
+Effort = Annotated[str | None, typer.Option("--effort", help="quick, normal or deep.")]
 Continue = Annotated[
     bool, typer.Option("-c", "--continue", help="Follow up the last finished session.")
 ]

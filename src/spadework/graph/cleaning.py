@@ -1,25 +1,23 @@
-"""Cleaning the pages of a worker by a model, where there is one and the page needs it; every page
-once in a session.
+"""Cleaning the pages of a worker by a model, where there is one and what was chosen of a page needs
+it; every page once in a session.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from spadework.agents.cleaner import Dirty, clean, is_dirty
-from spadework.agents.model import Model
+from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
 from spadework.graph.desk import Desk
+from spadework.graph.distilling import distilled
+from spadework.graph.sparing import sparing
 from spadework.settings import Role
-from spadework.values import Page, Problem
+from spadework.values import Page, Problem, Topic
 
 #: Model calls that a page takes: the judge and the cleaner.
 CALLS = 2
 #: Share of the ceiling of model calls that cleaning may take at most.
 MOST_SHARE = 1 / 3
-#: Tokens in a second: a model that reads fewer needs its time for the plan, the assessment and the
-#: report.
-LEAST_SPEED = 200.0
 #: The roles that are asked about a page.
 ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
@@ -35,29 +33,69 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 
 
 async def cleaned(
-    desk: Desk, question: str, pages: Sequence[Page], topics: int
+    desk: Desk, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
     """The pages, those that were dirty with a text and a hash of their own. Local documents are
-    left as they are.
+    left as they are, and so is a page of which nothing dirty would be shown for the topic.
 
     So are all where the model calls are needed to assess and write the plan's `topics`.
     """
+    dirty = [page for page in pages if await _is_dirty(desk, page)]
+    if not dirty:
+        return list(pages), []
+    chosen = await _chosen(desk, topic, pages)
+    wanted = {page.content_hash for page in dirty if _shows_dirt(desk, chosen, page)}
     seconds = desk.budget.phase("read")
     done = await asyncio.gather(
-        *(_cleaned(desk, question, page, (seconds, topics)) for page in pages)
+        *(
+            _cleaned(desk, (question, chosen[page.content_hash]), page, (seconds, topics))
+            for page in pages
+            if page.content_hash in wanted
+        )
     )
-    return [page for page, _ in done], [problem for _, problems in done for problem in problems]
+    clean = {
+        page.content_hash: made
+        for page, (made, _) in zip(
+            [page for page in pages if page.content_hash in wanted], done, strict=True
+        )
+    }
+    return (
+        [clean.get(page.content_hash, page) for page in pages],
+        [problem for _, problems in done for problem in problems],
+    )
+
+
+async def _is_dirty(desk: Desk, page: Page) -> bool:
+    """Whether a model may be asked about a page that code finds dirty."""
+    if desk.model is None or desk.quick or page.level < 0 or page.cleaned_by == "model":
+        return False
+    text = await desk.pages.get(page.content_hash)
+    return await asyncio.to_thread(is_dirty, text, desk.settings.clean)
+
+
+async def _chosen(desk: Desk, topic: Topic, pages: Sequence[Page]) -> dict[str, str]:
+    """What would be shown of each page for a topic, by content hash."""
+    found: dict[str, list[str]] = {}
+    for passage in await distilled(desk, topic, pages):
+        text = await desk.pages.get(passage.content_hash)
+        found.setdefault(passage.content_hash, []).append(text[passage.start : passage.end])
+    return {content_hash: "\n\n".join(texts) for content_hash, texts in found.items()}
+
+
+def _shows_dirt(desk: Desk, chosen: Mapping[str, str], page: Page) -> bool:
+    text = chosen.get(page.content_hash, "")
+    return bool(text) and is_unclean(text, desk.settings.clean)
 
 
 async def _cleaned(
-    desk: Desk, question: str, page: Page, limits: tuple[float, int]
+    desk: Desk, read_for: tuple[str, str], page: Page, limits: tuple[float, int]
 ) -> tuple[Page, list[Problem]]:
+    """The page cleaned by a model; `read_for` is the question, and what was chosen of the page."""
     model, cleaning = desk.model, desk.settings.clean
-    if model is None or page.level < 0 or cleaning == "off" or page.cleaned_by == "model":
+    if model is None:
         return page, []
+    question, chosen = read_for
     text = await desk.pages.get(page.content_hash)
-    if not await asyncio.to_thread(is_dirty, text, cleaning):
-        return page, []
     problems: list[Problem] = []
 
     async def work() -> str:
@@ -67,15 +105,15 @@ async def _cleaned(
         left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
         if not may_clean(ceiling, left, desk.cleanings, topics):
             return page.content_hash
-        if slow := await _too_slow(model):
-            problems.extend([slow] if desk.cleans else [])
-            desk.cleans = False
+        spared, said = await sparing(desk, *ROLES)
+        problems.extend(said)
+        if spared:
             return page.content_hash
         desk.cleanings += 1
         desk.cleaning += 1
         try:
             shorter, failed = await clean(
-                model, Dirty(question, page.title, text), cleaning, seconds=seconds
+                model, Dirty(question, page.title, text, chosen), cleaning, seconds=seconds
             )
         finally:
             desk.cleaning -= 1
@@ -93,19 +131,3 @@ async def _cleaned(
     return page.model_copy(
         update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
     ), problems
-
-
-async def _too_slow(model: Model) -> Problem | None:
-    """Why the pages of this run are not cleaned by a model that is slow; None for one that is not,
-    or that nothing is known of.
-    """
-    for role in ROLES:
-        speed = await model.speed(role)
-        if speed is not None and speed < LEAST_SPEED:
-            reason = f"It reads about {speed:.0f} tokens a second." if speed else _LATE
-            return Problem(stage="cleaner", subject=model.name(role), reason=reason, effect=_EFFECT)
-    return None
-
-
-_LATE = "It did not answer in time."
-_EFFECT = "Pages were not cleaned by it: its time is left for the plan, the judging and the report."

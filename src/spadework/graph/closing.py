@@ -95,7 +95,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         for section in [*sections, *closing]
         if section.sentences
     )
-    named = state.get("title") or state["plan"].question
+    named = state.get("title") or state["plan"].title or state["plan"].question
     report = Report(title=hosts_for_urls(named), sections=whole)
     status = status_of(why)
     return Result(

@@ -1,58 +1,23 @@
-"""What a worker does besides in deep effort: it has its hits judged, and looks once more for what
-the pages did not say.
-"""
+"""What a worker does besides in deep effort: it looks once more for what the pages did not say."""
 
 from __future__ import annotations
 
-from spadework.agents.researcher import check_hits, reflect
+from spadework.agents.researcher import reflect
 from spadework.budget import BEST_ONLY
-from spadework.events import Checked
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import distilled, shown
 from spadework.graph.emit import Emit
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import WorkerState
-from spadework.tools.select import ENOUGH, select
+from spadework.tools.select import select
 from spadework.tools.urls import canonical_url
-from spadework.values import Hit, Page, Problem
+from spadework.values import Page, Problem
 
 #: Characters of the best passages that the reflection sees.
 REFLECTION_CHARS = 6_000
 #: Pages that a refined query may bring.
 REFINED_PAGES = 4
-
-
-async def judged(
-    desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit
-) -> tuple[list[Hit], list[Problem]]:
-    """The hits that are worth reading. Where these are too few the others stay, with relevance and
-    fused score 0, so they come last.
-    """
-    if not desk.deep or desk.model is None or not hits:
-        return hits, []
-    ranked = sorted(hits, key=lambda hit: -hit.rrf)
-    topic = state["task"].topic
-    opinions, problems = await check_hits(
-        desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search")
-    )
-    against = {
-        hit.url: opinions[hit.url]
-        for hit in ranked
-        if hit.url in opinions and not opinions[hit.url].relevant
-    }
-    emit(
-        Checked(
-            topic=topic.name,
-            hits=len(opinions),
-            against={url: opinion.reason for url, opinion in against.items()},
-        )
-    )
-    kept = [hit for hit in ranked if hit.url not in against]
-    if len(kept) >= ENOUGH:
-        return kept, problems
-    last = {"relevance": 0.0, "rrf": 0.0}
-    return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
 
 
 async def looked_again(

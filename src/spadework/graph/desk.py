@@ -97,8 +97,8 @@ class Desk:
     #: with it now.
     cleanings: int = 0
     cleaning: int = 0
-    #: False once a page was left as it was since the model is slow, which is said once.
-    cleans: bool = True
+    #: Whether it was said that the model is spared since it is slow, which is said once.
+    said_slow: bool = False
     #: The examination of the model: its result, or why there is none.
     examination: asyncio.Task[Examined | str] | None = None
     #: True when no session opened it: the graph closes it at its end.
@@ -123,6 +123,11 @@ class Desk:
     def deep(self) -> bool:
         """Whether a model checks more than it must."""
         return self.model is not None and self.settings.effort == "deep"
+
+    @property
+    def quick(self) -> bool:
+        """Whether a model is asked as little as can be."""
+        return self.settings.effort == "quick"
 
     def workload(self, plan: Plan) -> Workload:
         """What the workers of a plan may ask and read."""

@@ -21,7 +21,7 @@ from spadework.tools.passages import Block, blocks, cut, heading_at, headings
 from spadework.tools.retrieve import Bm25
 from spadework.tools.tables import Span, cells, header_of, rows_of
 from spadework.tools.text.detect import spoken
-from spadework.values import Expected, Need, Page, Passage, Topic
+from spadework.values import Expected, Need, Page, Passage, Task, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are
 #: repeated this often.
@@ -80,26 +80,25 @@ async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Pas
 
 
 async def pooled(
-    desk: Desk, topics: Sequence[Topic], finds: Sequence[Find], pages: Mapping[str, Page]
+    desk: Desk,
+    tasks: Sequence[Task],
+    finds: Sequence[Find],
+    pages: Mapping[str, Page],
+    shown_before: Sequence[Passage],
 ) -> dict[str, list[Passage]]:
-    """For each topic the best passages that any worker found in the newest round: a page read for
-    one topic may answer another. Without a model, which reads them for nothing, those of all
-    rounds: what is quoted is chosen anew.
+    """For the topic of each task of the newest round the best passages to judge it by: a page read
+    for one topic may answer another.
 
-    A passage that stands in two pages, or stood in one of an earlier round, is not shown again.
+    In the first round they are those that any worker found. Without a model, which reads them for
+    nothing, those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all
+    pages that were read, too, but what was shown for a topic is not shown for it again.
     """
-    newest = max((find.round for find in finds), default=0)
-    again = not desk.judging
+    rounds = [find.round for find in finds] or [0]
+    newest, first = max(rounds), min(rounds)
     places = {
         (p.content_hash, p.start, p.end)
         for find in finds
-        if again or find.round == newest
-        for p in find.passages
-    }
-    before = {
-        (p.content_hash, p.start, p.end)
-        for find in finds
-        if find.round < newest and not again
+        if not desk.model or find.round == newest
         for p in find.passages
     }
     known = {page.content_hash: page for page in pages.values()}
@@ -111,27 +110,62 @@ async def pooled(
             made
             for rank, page in enumerate(order)
             for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
-            if made[:3] in places
         ]
-        seen = {texts[content_hash][start:end] for content_hash, start, end in before}
-        return ranked(topics, _fresh(cuts, seen), _room(desk))
+        if not desk.judging or newest == first:
+            found = _once([made for made in cuts if made[:3] in places])
+            return ranked([task.topic for task in tasks], found, _room(desk))
+        seen = {
+            task.topic.name: {
+                texts[p.content_hash][p.start : p.end]
+                for p in shown_before
+                if p.topic == task.topic.name and p.content_hash in texts
+            }
+            for task in tasks
+        }
+        return _for_gaps(tasks, _once(cuts), seen, _room(desk))
 
     return await asyncio.to_thread(work)
 
 
+def _for_gaps(
+    tasks: Sequence[Task], cuts: Sequence[Cut], seen: Mapping[str, set[str]], room: Room
+) -> dict[str, list[Passage]]:
+    """For each topic the passages that fit best what is asked of it now, without those seen."""
+    text = {cut[:3]: cut.text for cut in cuts}
+    topics = [
+        task.topic.model_copy(update={"queries": task.queries or task.topic.queries})
+        for task in tasks
+    ]
+    index = _index(cuts)
+    return {
+        topic.name: _within(
+            [
+                p
+                for p in _passages(topic, cuts, index)
+                if text[p.content_hash, p.start, p.end] not in seen[topic.name]
+            ],
+            room,
+        )
+        for topic in topics
+    }
+
+
 def ranked(topics: Sequence[Topic], cuts: Sequence[Cut], room: Room) -> dict[str, list[Passage]]:
-    """For each topic the best of `cuts` for which there is room."""
-    texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
-    index = Bm25(texts, [one.language for one in cuts])
+    """For each topic the best of `cuts`, for which there is room."""
+    index = _index(cuts)
     return {topic.name: _within(_passages(topic, cuts, index), room) for topic in topics}
 
 
-def _fresh(cuts: Sequence[Cut], seen: set[str]) -> list[Cut]:
-    """The cuts whose text was not seen before, the first of each."""
+def _index(cuts: Sequence[Cut]) -> Bm25:
+    texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
+    return Bm25(texts, [one.language for one in cuts])
+
+
+def _once(cuts: Sequence[Cut]) -> list[Cut]:
+    """The first cut of each text: one that stands in two pages is shown once."""
     first: dict[str, Cut] = {}
     for one in cuts:
-        if one.text not in seen:
-            first.setdefault(one.text, one)
+        first.setdefault(one.text, one)
     return list(first.values())
 
 

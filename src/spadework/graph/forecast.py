@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spadework.graph.workload import workload
-from spadework.settings import Role, Settings
+from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
 #: Seconds that a round of searching and reading takes, and that a wave of model calls takes:
@@ -27,6 +27,10 @@ PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = (
     (300, 1_200),
     (30, 600),
 )
+#: What the judge is asked of a topic in a round: which hits are worth reading, in deep effort also
+#: whether what was read is enough; and the tokens of the hits.
+JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
+HITS_TOKENS = 2_000
 #: Characters of a token, and of the evidence that a section is written from.
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
@@ -50,13 +54,14 @@ def forecast(
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * providers
     load = workload(plan.complexity, settings, model=model)
-    gap_searches = more * count * load.gap_queries * providers
+    # The broad search before the plan is made by now.
+    looked = providers if model and settings.effort != "quick" else 0
+    gap_searches = looked + more * count * load.gap_queries * providers
     pages = sum(task.pages for task in tasks)
     low, high = (
         (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
     )
-    calls = _calls(count, settings) if model else 0
-    called = calls, calls + more * count if model else 0
+    called = _calls(count, more, settings) if model else (0, 0)
     thinking = _thinking(more, called, plan_seconds) if model else (0.0, 0.0)
     return Forecast(
         workers=len(tasks),
@@ -81,15 +86,18 @@ def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[f
     return WAVES * WAVE_SECONDS[0], (WAVES + more * WAVES_MORE) * WAVE_SECONDS[1]
 
 
-def _calls(count: int, settings: Settings) -> int:
-    """Model calls of a run of one round: the plan, an assessment and a section a topic, a summary
-    over several.
+def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
+    """Model calls of a run of one round that goes well, and of one with `more` rounds: the plan, an
+    assessment and a section a topic, a summary over several; in deep effort a reflection a topic
+    and the opinion; a look at the hits of each topic, where they are many and it is not quick.
 
     Cleaning is not among them: nobody knows before which pages are dirty. It takes a third of the
     ceiling at most, and gives way to these.
     """
-    deep = 2 * count + 1 if settings.effort == "deep" else 0
-    return 1 + 2 * count + (count > 1) + deep
+    deep = settings.effort == "deep"
+    low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
+    looks = count if settings.effort == "normal" else 0
+    return low, low + looks + more * count * (1 + JUDGED[settings.effort])
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
@@ -108,10 +116,11 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
             sections * SECTION_TOKENS[of],
         ),
     }
-    if settings.effort == "deep":
+    if asked := JUDGED[settings.effort] if of or settings.effort == "deep" else 0:
+        seen = shown if settings.effort == "deep" else HITS_TOKENS
         made["judge"] = (
-            2 * rounds * count * (PROMPT_TOKENS + shown),
-            2 * rounds * count * SMALL_TOKENS[of],
+            asked * rounds * count * (PROMPT_TOKENS + seen),
+            asked * rounds * count * SMALL_TOKENS[of],
         )
     return made
 

@@ -20,9 +20,11 @@ from spadework.values import Page
 async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
     """The pages read so far, and for each topic of the newest round the passages to judge it by."""
     number = max(task.round for task in state["tasks"])
-    topics = [task.topic for task in state["tasks"] if task.round == number]
+    tasks = [task for task in state["tasks"] if task.round == number]
     pages = await _pages(desk, state)
-    return {"pages": pages, "passages": await pooled(desk, topics, state.get("finds", []), pages)}
+    passages = await pooled(desk, tasks, state.get("finds", []), pages, state.get("shown", []))
+    shown = [passage for found in passages.values() for passage in found]
+    return {"pages": pages, "passages": passages, "shown": shown if desk.model else []}
 
 
 async def _pages(desk: Desk, state: ResearchState) -> dict[str, Page]:

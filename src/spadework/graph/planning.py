@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from spadework.agents import lead
@@ -17,7 +18,6 @@ from spadework.graph.emit import Emit
 from spadework.graph.forecast import forecast
 from spadework.graph.routes import first_tasks
 from spadework.graph.searching import first_look
-from spadework.prompts import render
 from spadework.tools.plans import PlanStore, normalised
 from spadework.values import Forecast, Plan, Problem, Question
 
@@ -30,7 +30,12 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
     """
     store = PlanStore(desk.settings.home / "plans", desk.settings.plan_days)
     key = _key(desk, question)
-    if desk.model and (known := await asyncio.to_thread(store.get, key)):
+    # A plan for what is new is good for the day on which it was made.
+    dated = key | {"asked_on": question.asked_on}
+    if desk.model and (
+        known := await asyncio.to_thread(store.get, dated)
+        or await asyncio.to_thread(store.get, key)
+    ):
         desk.budget.add(cache_hits=1)
         emit(
             Notice(
@@ -41,18 +46,30 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
             )
         )
         return known.model_copy(update={"question": question.text}), [], 0.0
-    hits = [] if desk.model and not desk.deep else await first_look(desk, in_context(question))
+    # A model that plans quickly, or sees what was answered before, is not shown what there is.
+    told = desk.model and (desk.quick or any(question.answers))
+    hits = [] if told else await first_look(desk, in_context(question))
     began = time.monotonic()
     made, problems = await lead.plan(
-        desk.model, question, hits, seconds=desk.budget.phase("plan", "search")
+        desk.model,
+        question,
+        hits,
+        searching=desk.searching,
+        quick=desk.quick,
+        seconds=desk.budget.phase("plan", "search"),
     )
     seconds = 0.0
     if desk.model and not any("extractive" in problem.effect for problem in problems):
         seconds = time.monotonic() - began
         # A plan that cannot be kept is only made again.
         with suppress(OSError):
-            await asyncio.to_thread(store.put, key, made)
+            await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
     return made, problems, seconds
+
+
+def today() -> str:
+    """The day, as a run keeps it from its start on."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def foreseen(desk: Desk, plan: Plan, plan_seconds: float) -> Forecast:
@@ -71,13 +88,16 @@ def _key(desk: Desk, question: Question) -> Any:
     asked = {
         "question": normalised(question.text),
         "earlier": [normalised(text) for text in question.earlier],
+        "answers": question.answers,
         "domains": question.domains,
     }
-    settings, system = desk.settings, render("lead", question=question, hits=[]).system
+    settings = desk.settings
+    system = lead.prompt_of(Question(text=""), [], [], quick=desk.quick).system
     model = [settings.model_for("lead"), settings.openai_base_url]
     return asked | {
         "language": question.language,
         "model": model,
+        "searching": desk.searching,
         "effort": settings.effort,
         "prompt": system,
     }

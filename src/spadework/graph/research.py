@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
 from spadework.agents.doubt import clarified, doubt
-from spadework.agents.edited import edited
+from spadework.agents.edited import edited, finished
 from spadework.agents.extractive.lead import in_context
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.events import Asked, Assessed, Finished, Planned, Wrote
@@ -31,7 +31,7 @@ from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.emit import emitter
 from spadework.graph.fusing import fused
 from spadework.graph.judging import begin, judge
-from spadework.graph.planning import foreseen, planned
+from spadework.graph.planning import foreseen, planned, today
 from spadework.graph.reading import attached_pages
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
@@ -46,6 +46,7 @@ from spadework.graph.state import (
 )
 from spadework.graph.verifying import standing, verified
 from spadework.settings import Settings
+from spadework.values import Problem
 
 #: The node that LangGraph makes of a worker's error handler.
 WORKER_FAILED = "__error_handler__worker"
@@ -72,6 +73,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
         **cleared,
         "session_id": session_id,
         "opened": session_id,
+        "asked_on": today(),
         "attached": attached,
         "problems": met,
     }
@@ -86,11 +88,14 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     hits = [] if desk.model else await first_look(desk, in_context(question))
     asked, problems = await doubt(desk.model, question, hits, seconds=desk.budget.phase("plan"))
     answer = ask_user(desk, asked) if asked else ""
-    return {"question": clarified(question.text, answer), "problems": problems}
+    # Without a model the question is searched as it stands, and the words of ours are no part of
+    # it.
+    said = asked.text if asked and desk.model else ""
+    return {"question": clarified(question.text, answer, said), "problems": problems}
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the question into topics, after a first broad search without a model or in deep effort.
+    """Split the question into topics, after a first broad search unless a model does it quickly.
     Find what is known from before.
     """
     desk = await desk_of(state["session_id"], runtime.context)
@@ -114,19 +119,20 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     """
     desk = await desk_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
+    problems: list[Problem] = []
     if desk.settings.approve:
         foretold = foreseen(desk, made, seconds)
-        made = edited(
-            made,
-            ask_user(
-                desk, Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)
-            ),
+        asked = Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)
+        changed = edited(made, ask_user(desk, asked))
+        made, problems = await finished(
+            desk.model, changed, made, seconds=desk.budget.phase("plan", "search")
         )
     if made != state["plan"]:
         emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
     known = bool(state.get("follows") and state.get("attached"))
     return {
         "plan": made,
+        "problems": problems,
         "tasks": (
             routes.known_tasks(made)
             if known

@@ -40,6 +40,8 @@ def question_of(state: ResearchState) -> Question:
     return Question(
         text=state["question"],
         earlier=tuple(state.get("earlier", [])),
+        answers=tuple(state.get("answers", [])),
+        asked_on=state.get("asked_on", ""),
         attachments=tuple(state.get("attachments", [])),
     )
 
@@ -203,6 +205,10 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
     if budget.under(ACCELERATE) or budget.under(WRITE_NOW):
+        return "time"
+    # In quick effort a further round must not take of the time for writing: it is as long as those
+    # before.
+    if settings.effort == "quick" and budget.phase("search", "read", "assess") < budget.elapsed():
         return "time"
     last = rounds[-1]
     added = last.evidence_after - last.evidence_before

@@ -66,6 +66,10 @@ class ResearchState(TypedDict, total=False):
     opened: str
     follows: str
     earlier: list[str]
+    #: What was answered to them.
+    answers: list[str]
+    #: The day on which the run began: no prompt reads the clock.
+    asked_on: str
     attached: list[Page]
     plan: Plan
     #: How long a model took for it; 0 where none has made it now.
@@ -74,6 +78,8 @@ class ResearchState(TypedDict, total=False):
     finds: Annotated[list[Find], operator.add]
     pages: Annotated[dict[str, Page], by_url]
     passages: dict[str, list[Passage]]
+    #: What a model was shown of the pages, in all rounds.
+    shown: Annotated[list[Passage], operator.add]
     evidence: Annotated[list[Evidence], operator.add]
     coverage: Annotated[dict[str, Coverage], by_topic]
     rounds: Annotated[list[Round], operator.add]
@@ -98,12 +104,13 @@ class ResearchInput(BaseModel):
     # A form, and a model that has the graph as a tool, are asked for the question alone; what else
     # a program may give is in no schema. `attachments` are paths of files; `session_id` continues
     # or names a session; `follows` is the id of a session whose pages are used first, `earlier` the
-    # questions asked before this one, oldest first.
+    # questions asked before this one, oldest first, `answers` what was answered to them.
     question: str = Field(description="What you want to know, as one whole question in words.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""
     follows: SkipJsonSchema[str] = ""
     earlier: SkipJsonSchema[list[str]] = []
+    answers: SkipJsonSchema[list[str]] = []
 
 
 def proving(state: ResearchState) -> list[Evidence]:
@@ -121,7 +128,10 @@ def left_over(state: ResearchState) -> dict[str, Any]:
     """
     if not state.get("opened"):
         return {}
-    lists, tables = ("tasks", "finds", "evidence", "rounds", "problems"), ("pages", "coverage")
+    lists, tables = (
+        ("tasks", "finds", "shown", "evidence", "rounds", "problems"),
+        ("pages", "coverage"),
+    )
     replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {
         name: Overwrite({}) for name in tables
     }

@@ -14,11 +14,12 @@ from spadework.budget import BEST_ONLY
 from spadework.events import Distilled
 from spadework.graph.cleaning import cleaned
 from spadework.graph.dealing import Table
-from spadework.graph.deepening import judged, looked_again
+from spadework.graph.deepening import looked_again
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.distilling import distilled, need_of
 from spadework.graph.emit import emitter
 from spadework.graph.judging import judge
+from spadework.graph.looking import looked_at
 from spadework.graph.reading import failed_for_good, read_pages
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import found_before, fused_hits, search_all
@@ -57,7 +58,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings, emit = desk.settings, emitter(runtime)
-    fresh, problems = await judged(desk, state, fresh, emit)
+    fresh, problems = await looked_at(desk, state, fresh, emit)
     task, share = state["task"], settings.pages_per_domain
     made = select_hits(
         fresh,
@@ -102,7 +103,11 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
     pages, problems = await cleaned(
-        desk, state["question"], list(seen.values()), state.get("topics", 1)
+        desk,
+        state["question"],
+        state["task"].topic,
+        list(seen.values()),
+        state.get("topics", 1),
     )
     return {"pages": pages, "problems": problems}
 

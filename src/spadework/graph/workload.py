@@ -13,8 +13,9 @@ from spadework.values import Complexity
 #: Queries of a topic in the first round, and in a round for gaps.
 QUERIES, GAP_QUERIES = 4, 3
 #: Where a model says which gaps are left, a simple question is one worker with at most 10 searches
-#: and pages, one a page that fails. Without one the pages are all there is to go by, so none is
-#: saved: with so few, answers were missed (benchmarks/README.md).
+#: and pages, one a page that fails; in quick effort every topic is as small. Without one the pages
+#: are all there is to go by, so none is saved: with so few, answers were missed
+#: (benchmarks/README.md).
 SIMPLE_QUERIES, SIMPLE_PAGES = 3, 6
 #: Pages of a worker that fills gaps, in normal effort.
 GAP_PAGES = 5
@@ -43,7 +44,7 @@ class Workload(NamedTuple):
 def workload(complexity: Complexity, settings: Settings, *, model: bool) -> Workload:
     """What the workers of a plan may do; `model` says whether one judges what they bring.
 
-    Rounds do not depend on it: a further one searches only for what is not covered, and the
+    Rounds do not depend on complexity: a further one searches only for what is not covered, and the
     settings say how many there may be.
     """
     most = PRESETS[settings.preset][1]
@@ -57,6 +58,6 @@ def workload(complexity: Complexity, settings: Settings, *, model: bool) -> Work
             broad=True,
             reads_on=not model,
         )
-    if complexity == "simple" and model:
+    if model and (complexity == "simple" or settings.effort == "quick"):
         return Workload(SIMPLE_QUERIES, min(SIMPLE_PAGES, most), GAP_QUERIES, min(GAP_PAGES, most))
     return Workload(QUERIES, most, GAP_QUERIES, min(GAP_PAGES, most), reads_on=not model)

@@ -10,13 +10,14 @@ from spadework.graph.state import ResearchState
 @dataclass(frozen=True)
 class Brief:
     """The question, paths of files to read first, the id of the session followed up, and the
-    questions before, oldest first.
+    questions before, oldest first, with what was answered to them.
     """
 
     question: str
     attachments: tuple[str, ...] = ()
     follows: str = ""
     earlier: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
     def state(self) -> ResearchState:
         """What the graph is given."""
@@ -25,4 +26,5 @@ class Brief:
             "attachments": list(self.attachments),
             "follows": self.follows,
             "earlier": list(self.earlier),
+            "answers": list(self.answers),
         }

@@ -154,21 +154,37 @@ def read_page(folder: Path, content_hash: str) -> str | None:
         raise _unreadable(folder, name, "it is no valid text") from error
 
 
-def questions_before(home: Path, follows: str) -> tuple[str, ...]:
+def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
     """The questions of the session `follows` and those it follows up itself, oldest first, as far
-    back as they can be read. Raises SessionNotFound or SessionUnreadable for `follows` alone.
+    back as they can be read, each with the summary of its report. Raises SessionNotFound or
+    SessionUnreadable for `follows` alone.
     """
-    found: list[str] = []
+    found: list[tuple[str, str]] = []
     while follows and len(found) < MOST_EARLIER:
         try:
-            metadata = read_metadata(session_folder(home, follows))
+            folder = session_folder(home, follows)
+            metadata = read_metadata(folder)
         except SessionError:
             if not found:
                 raise
             break
-        found.insert(0, metadata.query)
+        found.insert(0, (metadata.query, _summary(folder)))
         follows = metadata.follows
-    return tuple(found)
+    return found
+
+
+def _summary(folder: Path) -> str:
+    """What a report says first of all: its summary, or its only topic. "" where there is none."""
+    try:
+        result = read_result(folder)
+    except SessionUnreadable:
+        return ""
+    sections = result.document.sections if result else ()
+    found = sorted(
+        (section for section in sections if section.kind in ("summary", "topic")),
+        key=lambda section: section.kind != "summary",
+    )
+    return " ".join(sentence.text for sentence in found[0].sentences) if found else ""
 
 
 def _listed(folder: Path) -> Metadata | Unreadable | None:

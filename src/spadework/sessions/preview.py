@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 
 from spadework.events import Event, Notice
 from spadework.graph.desk import Desk
-from spadework.graph.planning import foreseen, planned
+from spadework.graph.planning import foreseen, planned, today
 from spadework.graph.routes import question_of
+from spadework.graph.state import ResearchState
 from spadework.sessions.session import Session
 from spadework.values import Forecast, Plan, Problem, Usage, Value
 
@@ -43,7 +44,8 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
     async with _desk(session, tell) as desk:
         for notice in desk.notices:
             tell(notice)
-        made, problems, seconds = await planned(desk, question_of(session.brief.state()), emit)
+        asked: ResearchState = {**session.brief.state(), "asked_on": today()}
+        made, problems, seconds = await planned(desk, question_of(asked), emit)
         return Preview(
             plan=made,
             forecast=foreseen(desk, made, seconds),

@@ -33,7 +33,7 @@ from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import (
-    questions_before,
+    exchanges_before,
     read_metadata,
     read_result,
     session_folder,
@@ -93,9 +93,17 @@ class Session:
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
-        before = questions_before(settings.home, follows) if follows else tuple(earlier)
+        before = (
+            exchanges_before(settings.home, follows)
+            if follows
+            else [(text, "") for text in earlier]
+        )
         brief = Brief(
-            question, tuple(str(Path(path).absolute()) for path in attachments), follows, before
+            question,
+            tuple(str(Path(path).absolute()) for path in attachments),
+            follows,
+            tuple(text for text, _ in before),
+            tuple(answer for _, answer in before),
         )
         return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
 
@@ -117,7 +125,7 @@ class Session:
             metadata.query,
             metadata.attachments,
             metadata.follows,
-            _earlier(home, metadata.follows),
+            *_earlier(home, metadata.follows),
         )
         return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
 
@@ -335,14 +343,15 @@ def _of_update(part: Any) -> list[Event]:
     ]
 
 
-def _earlier(home: Path, follows: str) -> tuple[str, ...]:
-    """The questions before; none where that session is gone by now or broken: its pages and its
-    plan, not its words, are what this one was built on.
+def _earlier(home: Path, follows: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The questions before, and what was answered; none where that session is gone by now or
+    broken: its pages and its plan, not its words, are what this one was built on.
     """
     try:
-        return questions_before(home, follows)
+        before = exchanges_before(home, follows)
     except SessionError:
-        return ()
+        before = []
+    return tuple(text for text, _ in before), tuple(answer for _, answer in before)
 
 
 def _result(folder: Path) -> Result | None:

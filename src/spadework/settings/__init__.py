@@ -25,13 +25,13 @@ from spadework.errors import SettingsError
 from spadework.form import as_form, sentence
 from spadework.settings.budgets import Budgets
 from spadework.settings.judging import Judging
-from spadework.settings.kinds import Cleaning, Role
+from spadework.settings.kinds import Cleaning, Effort, Role
 from spadework.settings.models import Models
 from spadework.settings.reading import Reading
 from spadework.settings.searching import Searching
 from spadework.settings.serving import Serving
 
-__all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Role", "Settings"]
+__all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Effort", "Role", "Settings"]
 
 DEFAULT_MODEL = "openai:gpt-5-mini"
 DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"

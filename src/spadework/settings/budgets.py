@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, Field
 
 from spadework.form import by_effort
+from spadework.settings.kinds import Effort
 
 
 class Budgets(BaseModel):
     """What a run may use."""
 
-    effort: Literal["normal", "deep"] = Field(
+    effort: Effort = Field(
         "normal",
         description=(
-            "deep reads more, and has a model look before it plans, judge hits, search again, and"
-            " review the report."
+            "quick asks a model as little as can be: at most three topics, no look at hits, no"
+            " cleaning. deep reads more, and has a model search again and review the report."
         ),
     )
     minutes: float = Field(
         10, gt=0, le=1_440, description="Minutes for the whole run, from the start of the process."
     )
-    iterations: int = Field(3, ge=1, le=12, description="Most rounds of searching.")
+    iterations: int = Field(
+        default_factory=by_effort(quick=2, normal=3, deep=3),
+        ge=1,
+        le=12,
+        description="Most rounds of searching. Unset: 3, quick 2.",
+    )
     completeness: float = Field(
         0.8, ge=0, le=1, description="Score from which a topic counts as answered."
     )
     calls: int = Field(110, ge=0, le=100_000, description="Most model calls.")
     searches: int = Field(120, ge=0, le=100_000, description="Most searches.")
     pages: int = Field(
-        default_factory=by_effort(60, 400),
+        default_factory=by_effort(quick=60, normal=60, deep=400),
         ge=0,
         le=10_000,
         description="Most pages read. Unset: 60, deep 400.",

@@ -8,6 +8,7 @@ from pydantic import AliasChoices
 from pydantic_settings import NoDecode
 
 Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
+Effort = Literal["quick", "normal", "deep"]
 Cleaning = Literal["default", "fast", "quality", "technical", "off"]
 Words = Annotated[tuple[str, ...], NoDecode]
 

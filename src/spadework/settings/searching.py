@@ -98,7 +98,7 @@ class Searching(BaseModel):
         description="Most megabytes of results kept on disk for all sessions. 0: none.",
     )
     search_results: int = Field(
-        default_factory=by_effort(15, 30),
+        default_factory=by_effort(quick=15, normal=15, deep=30),
         ge=1,
         le=100,
         description="Results of a query. Unset: 15, deep 30.",

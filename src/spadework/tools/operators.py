@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from datetime import date
 
 from spadework.errors import SearchError
+from spadework.tools.urls import addresses
 
 #: An operator stands at the beginning of a word, and its value right behind it, in quotes where it
 #: has spaces.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
+#: How others are told to keep to one site, wherever it stands.
+_OTHERS = re.compile(r"\b(?:site|inurl):\S", re.I)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 
@@ -35,6 +38,14 @@ class Only:
     not_kinds: tuple[str, ...] = ()
     after: date | None = None
     before: date | None = None
+
+
+def in_words(query: str) -> bool:
+    """Whether a query asks in words alone. An address or an operator in one that a model has made
+    comes from a page that wants to be visited, not from what is asked.
+    """
+    said = query.strip()
+    return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
 
 
 def without_operators(query: str) -> str:

@@ -27,7 +27,7 @@ STEP = 0.1
 LOCAL = "library://"
 #: A page that is titled as a query reads is what was asked for, if it is among the first so many.
 NAMED_RANK = 5
-#: So many first hits of the question as it was asked are always read.
+#: So many first hits of the question as it was asked are read whatever others bring.
 ASKED_HITS = 5
 #: What follows the name of a page in its title: the site's, or what kind of thing it is.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
@@ -68,8 +68,8 @@ def select(
 
     `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold:
     what reached it in so many rounds has not answered the topic. The first hits of the query
-    `asked` are read whatever others bring. Hits under the threshold come last in the reserve.
-    Raises SettingsError for an unknown preset.
+    `asked` are read whatever others bring, if their fused score is not 0. Hits under the threshold
+    come last in the reserve. Raises SettingsError for an unknown preset.
     """
     if preset not in PRESETS:
         raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
@@ -126,7 +126,7 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
     own = {
         n
         for n, hit in enumerate(ranked)
-        if any(at.query == asked and at.rank <= ASKED_HITS for at in hit.found_by)
+        if hit.rrf and any(at.query == asked and at.rank <= ASKED_HITS for at in hit.found_by)
     }
     for n, hit in enumerate(ranked):
         title = query_terms(bare(hit.title))

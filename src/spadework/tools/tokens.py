@@ -73,6 +73,13 @@ def rather_a_name(word: str) -> bool:
     return len(plain) > 1 or (len(capital) == 1 and capital[0] < plain[0])
 
 
+def beginning(text: str, most: int) -> str:
+    """The first tokens of a text, as many as `most`."""
+    found = _encoding().encode_ordinary(text)
+    # The last token may be a part of a character.
+    return text if len(found) <= most else _encoding().decode(found[:most]).rstrip("\ufffd")
+
+
 def count(text: str) -> int:
     """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as
     text.

@@ -35,11 +35,14 @@ Expected = Literal[
 
 class Question(Value):
     """What was asked, with the files given along and the wishes for the answer. `earlier` are the
-    questions it follows up, oldest first.
+    questions it follows up, oldest first, `answers` what was answered to them ("" where that is not
+    known). `asked_on` is the day on which the run began (ISO).
     """
 
     text: str
     earlier: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    asked_on: str = ""
     attachments: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     language: str = ""
@@ -74,10 +77,11 @@ class Topic(Value):
 
 class Plan(Value):
     """The topics of a question and what kind of question it is. `subjects` are the things it is
-    about.
+    about, `title` is the heading of the report where the question is long, else "".
     """
 
     question: str
+    title: str = ""
     question_type: QuestionType = "general"
     complexity: Complexity = "moderate"
     freshness: Freshness = "any"

@@ -87,7 +87,7 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The answer as typed sections; `title` is the question."""
+    """The answer as typed sections; `title` is the question, or a heading for one that is long."""
 
     title: str
     sections: tuple[Section, ...] = ()

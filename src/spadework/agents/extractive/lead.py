@@ -13,6 +13,7 @@ from spadework.agents.extractive.asked import (
     with_subject,
 )
 from spadework.agents.extractive.material import brings_material, topics_of
+from spadework.agents.extractive.title import is_long, shortened
 from spadework.tools.facts import stems
 from spadework.tools.rank import query_terms
 from spadework.tools.select import bare
@@ -40,8 +41,12 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
         topics = (first, *topics[1:])
     complexity: Complexity = "simple" if len(topics) == 1 else "moderate"
     spoken = language(language_of(question.text) or "en")
+    title = shortened(question.text) if is_long(question.text) else ""
+    if title and len(topics) == 1:  # the report does not say it twice
+        topics = (topics[0].model_copy(update={"name": title}),)
     return Plan(
         question=question.text,
+        title=title,
         question_type=asked[0].type,
         complexity=complexity,
         freshness="now" if spoken.latest.search(question.text) else "any",
@@ -56,6 +61,7 @@ def _of_material(question: Question) -> Plan:
     about = tuple(topic.name for topic in made[1:])
     return Plan(
         question=question.text,
+        title=shortened(question.text) if is_long(question.text) else "",
         question_type="list",
         complexity="complex",
         subjects=about,

@@ -10,9 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 
 from spadework.apps.openai.errors import Refused
+from spadework.settings import Effort
 
 #: The models there are, and the effort each stands for.
-MODELS: dict[str, Literal["normal", "deep"]] = {"spadework": "normal", "spadework-deep": "deep"}
+MODELS: dict[str, Effort] = {
+    "spadework": "normal",
+    "spadework-quick": "quick",
+    "spadework-deep": "deep",
+}
 MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
 #: Questions before the last one that are told to the lead, at most.
@@ -67,7 +72,13 @@ class ChatRequest(BaseModel):
     model_config = ConfigDict(extra="allow", json_schema_extra={"additionalProperties": True})
 
     model: Annotated[
-        str, Field(description="spadework, or spadework-deep for more checks and more reading.")
+        str,
+        Field(
+            description=(
+                "spadework; spadework-quick for few topics and few calls; spadework-deep for more"
+                " checks and more reading."
+            )
+        ),
     ]
     messages: Annotated[list[Message], Field(min_length=1, max_length=2_000)]
     stream: bool | None = False
@@ -154,4 +165,4 @@ def _refusal(error: ValidationError) -> Refused:
 
 
 def _no_model(name: str) -> str:
-    return f"The model {name[:80]!r} does not exist: there are {' and '.join(MODELS)}."
+    return f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}."

@@ -59,7 +59,7 @@ async def model(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in MODELS:
         refused = Refused(
-            f"The model {name[:80]!r} does not exist: there are {' and '.join(MODELS)}.",
+            f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}.",
             status=404,
             code="model_not_found",
         )

@@ -1,0 +1,45 @@
+"""Looking at hits before they are fetched: a model says which are plainly about something else."""
+
+from __future__ import annotations
+
+from spadework.agents.researcher import MOST_HITS, check_hits
+from spadework.budget import BEST_ONLY
+from spadework.events import Checked
+from spadework.graph.desk import Desk
+from spadework.graph.emit import Emit
+from spadework.graph.sparing import leaves_enough, sparing
+from spadework.graph.state import WorkerState
+from spadework.tools.select import ENOUGH
+from spadework.values import Hit, Problem
+
+
+async def looked_at(
+    desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit
+) -> tuple[list[Hit], list[Problem]]:
+    """The hits that are worth reading. Where these are too few the others stay, with relevance and
+    fused score 0, so they come last. So few hits that all are read are not looked at.
+    """
+    topics = state.get("topics", 1)
+    if (
+        desk.model is None
+        or len(hits) <= ENOUGH
+        or desk.budget.under(BEST_ONLY)
+        or not leaves_enough(desk.budget, topics, topics)
+    ):
+        return hits, []
+    spared, said = await sparing(desk, "judge")
+    if spared:
+        return hits, said
+    ranked = sorted(hits, key=lambda hit: -hit.rrf)
+    topic = state["task"].topic
+    against, problems = await check_hits(
+        desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search")
+    )
+    emit(Checked(topic=topic.name, hits=min(MOST_HITS, len(ranked)), against=dict(against)))
+    kept = [hit for hit in ranked if hit.url not in against]
+    if len(kept) >= ENOUGH:
+        return kept, problems
+    if not kept:  # who is against everything has chosen nothing
+        return hits, problems
+    last = {"relevance": 0.0, "rrf": 0.0}
+    return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
