@@ -113,7 +113,7 @@ class Model:
         key = {
             "model": place.name,
             "role": role,
-            "prompt": list(prompt),
+            "prompt": [prompt.system, prompt.user],
             "answer": answer.model_json_schema(),
         }
 
@@ -172,7 +172,7 @@ class Model:
                     place, turn, [Message("system", prompt.system), Message("user", user)], answer
                 )
             except TooLong as error:
-                user, before = _cut(user, error.over), user
+                user, before = shortened(prompt, _kept(user, error.over)), user
                 if len(user) >= len(before):
                     break
         raise TooLong(
@@ -272,11 +272,13 @@ class Model:
         return self._endpoints[place]
 
 
-def _cut(user: str, over: int) -> str:
-    """A message that is cut by so many tokens, or by a share where they are not known."""
+def _kept(user: str, over: int) -> int:
+    """Characters that may stay of a message that has so many tokens too many, 0 where that is not
+    known.
+    """
     count = tokens.count(user)
     left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
-    return shortened(user, int(len(user) * left / max(1, count)))
+    return int(len(user) * left / max(1, count))
 
 
 def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:

@@ -1,4 +1,4 @@
-"""What stands in a reply of a chat model: its text, what it took, and whether it was thought over."""
+"""What stands in a reply of a chat model: its text, what it took, whether it was thought over."""
 
 from __future__ import annotations
 
