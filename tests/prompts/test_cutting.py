@@ -21,14 +21,14 @@ TOPIC = Topic(
 )
 
 
-def assessment(pages: int, known: int = 2, size: int = 1_500) -> Prompt:
+def assessment(pages: int, known: int = 2, size: int = 3_000) -> Prompt:
     passages = [
         {
             "title": f"Page {n}",
             "domain": "a.example",
             "date": "",
             "columns": "",
-            "text": (f"Page {n} tells of springs. " * 200)[:size],
+            "text": (f"Page {n} tells of springs. " * 300)[:size],
         }
         for n in range(1, pages + 1)
     ]
@@ -64,11 +64,11 @@ def test_what_is_worth_least_is_left_out_first_then_long_ones_are_cut_then_the_b
     full = len(prompt.user)
     assert shortened(prompt, full) == prompt.user
     one_less = shown(shortened(prompt, full - 100))
-    assert one_less == dict.fromkeys([f"Page {n}" for n in range(1, 6)], 1_500)
-    cut = shown(shortened(prompt, full - 3 * 1_600 - 1_000))
+    assert one_less == dict.fromkeys([f"Page {n}" for n in range(1, 6)], 3_000)
+    cut = shown(shortened(prompt, full - 3 * 3_100 - 1_000))
     assert list(cut) == ["Page 1", "Page 2", "Page 3"]
-    assert ESSENTIAL <= min(cut.values()) <= max(cut.values()) < 1_500
-    best = shortened(prompt, full - 5 * 1_600 - 1_200)
+    assert ESSENTIAL <= min(cut.values()) <= max(cut.values()) < 3_000
+    best = shortened(prompt, full - 5 * 3_100 - 2_000)
     assert list(shown(best)) == ["Page 1"]
     assert 0 < shown(best)["Page 1"] < ESSENTIAL
     assert quotes(best) == ["Quote 1 is proven of springs."]
@@ -84,7 +84,7 @@ def test_evidence_goes_after_the_pages_but_the_best_and_the_newest_of_it_first()
     assert quotes(left) == ["Quote 1 is proven of springs."]
 
 
-@given(st.integers(1, 8), st.integers(0, 4), st.integers(1, 3_000), st.integers(0, 15_000))
+@given(st.integers(1, 8), st.integers(0, 4), st.integers(1, 6_000), st.integers(0, 30_000))
 def test_the_frame_and_the_task_stand_however_little_room_there_is(
     pages: int, known: int, size: int, chars: int
 ) -> None:
