@@ -14,9 +14,9 @@ from spadework.prompts import FENCE, Kind, Prompt
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
 #: Where a text is cut, if in its second half: after a line or a sentence, else after a word.
 _ENDS = ("\n", ". ", " ")
-#: Characters to which a long passage is cut at most before the next is left out. Of 61 questions
-#: (dev) with 27 passages each, which hold 78 facts, a quarter of the characters holds 78 of them so,
-#: 73 with 1,000, 53 with 600, and 16 where all passages are cut to one length.
+#: Characters to which a long passage is cut at most before the next is left out. Measured on 61
+#: questions (dev) whose passages, 27 each, hold 78 facts: where a quarter of the characters may
+#: stay, 78 are left so, 73 with 1,000, 53 with 600, and 16 where all are cut to one length.
 ESSENTIAL = 1_500
 #: What goes first.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
