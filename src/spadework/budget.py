@@ -1,31 +1,33 @@
 """One deadline and one purse for a run.
 
 Every wait that leaves the process takes its time limit from here, and every model call, search and
-page is charged before it starts. Running out raises BudgetSpent, which means: write with what there
-is.
+page is charged before it starts. A share of everything is held back for those who close the run:
+they write, check and mend. Running out raises BudgetSpent, which means: write with what there is.
 """
 
 from __future__ import annotations
 
+import asyncio
+import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from spadework.errors import BudgetSpent, SettingsError
+from spadework.holds import Free, Hold, Wish, held, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
 
 Phase = Literal["plan", "search", "read", "assess", "write"]
 Purse = Literal["calls", "searches", "pages", "tokens", "money"]
 
-#: Shares of the whole time (S10). What a phase does not use passes on to those after it.
-SHARES: dict[Phase, float] = {
-    "plan": 0.05,
-    "search": 0.10,
-    "read": 0.60,
-    "assess": 0.20,
-    "write": 0.05,
-}
+Shares = Mapping[Phase, float]
+
+#: Shares of the whole time (S10). What a phase does not use passes on to those after it; that of
+#: writing is held back whatever those before it use, in calls, tokens and money, too.
+BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
+WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
 
 #: Below this share of the time (or these seconds, whichever is less) the run narrows: (share, most
 #: seconds).
@@ -58,6 +60,11 @@ class Limits:
                 )
 
 
+def shares_of(effort: str, *, model: bool) -> Shares:
+    """The shares of the phases: a model writes and checks in several steps, but not in haste."""
+    return WITH_MODEL if model and effort != "quick" else BY_CODE
+
+
 class Budget:
     """The deadline and the purse of one run. `started` is on the clock of `time.monotonic`."""
 
@@ -77,8 +84,12 @@ class Budget:
         self.used = Usage()
         #: The purse that first could not pay, or "".
         self.refused = ""
-        #: What model calls under way may still cost: tokens, and dollars where the price is known.
-        self._held_tokens, self._held_money, self._money = 0, 0.0, 0.0
+        self.shares: Shares = BY_CODE
+        #: Dollars spent where the price is known, what model calls under way have set aside, and
+        #: who waits for one of them to settle.
+        self._money = 0.0
+        self._holds: list[Hold] = []
+        self._waiting: set[asyncio.Future[None]] = set()
         self._paused_at: float | None = None
 
     @classmethod
@@ -131,12 +142,18 @@ class Budget:
         return max(0.0, self.left() - min(CLOSING_SECONDS, 0.1 * self.seconds))
 
     def phase(self, *phases: Phase) -> float:
-        """Seconds that the given phases together may take from now on, the later ones keeping their
-        shares.
+        """Seconds that the given phases together may take from now on, those between them and
+        writing keeping their shares, and writing its share of the whole.
         """
-        order = list(SHARES)
-        coming = sum(SHARES[name] for name in order[order.index(phases[0]) :])
-        return self.until_closing() * sum(SHARES[name] for name in phases) / coming
+        left = self.until_closing()
+        order = list(self.shares)
+        coming = [name for name in order[order.index(phases[0]) :] if name != "write"]
+        if not coming:
+            return left
+        kept = min(left, self.shares["write"] * self.seconds)
+        part = sum(self.shares[name] for name in phases if name != "write")
+        before = (left - kept) * part / sum(self.shares[name] for name in coming)
+        return before + (kept if "write" in phases else 0.0)
 
     def under(self, mark: tuple[float, float]) -> bool:
         """True when less time is left than `mark` = (share of the whole, most seconds)."""
@@ -161,34 +178,70 @@ class Budget:
             }
         )
 
-    def hold(self, tokens: int, money: float) -> None:
-        """Charge a model call and set aside what it may cost at most. Raises BudgetSpent, and then
-        nothing is taken.
-        """
-        if self.spent("tokens") + self._held_tokens + tokens > self.limits.tokens:
-            self._refuse("tokens")
-        if money and self._money + self._held_money + money > self.limits.money:
-            self._refuse("money")
-        self.charge("calls")
-        self._held_tokens += tokens
-        self._held_money += money
+    async def hold(self, wish: Wish, *, until: float) -> Hold:
+        """Charge a model call and set aside what it may cost at most. Who finds no room waits for
+        others to settle, until a moment on the clock of `time.monotonic`.
 
-    def settle(
-        self, tokens: int, money: float, *, used: tuple[int, int], price: float | None
-    ) -> None:
+        Raises BudgetSpent, and then nothing is taken.
+        """
+        if self.spent("calls") + 1 > self._open("calls", closing=wish.closing):
+            self._refuse("calls")
+        while (hold := held(wish, free := self._free(wish), alone=not self._holds)) is None:
+            hopeless = held(wish, self._free(wish, settled=True), alone=True) is None
+            if hopeless or not await self._settlement(until):
+                poor = paid_by(wish, free.money) < free.tokens - wish.told
+                self._refuse("money" if poor else "tokens")
+        self.charge("calls")
+        self._holds.append(hold)
+        return hold
+
+    def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
         """Give back what `hold` set aside, and record what the call really cost. Without a price
         the money is unknown from now on.
         """
-        self._held_tokens -= tokens
-        self._held_money -= money
+        self._holds.remove(hold)
         self._money += price or 0.0
         known = None if price is None or self.used.money is None else round(self._money, 6)
         self.used = self.used.model_copy(update={"money": known})
         self.add(tokens_in=used[0], tokens_out=used[1])
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
 
-    def tokens_left(self) -> int:
-        """Tokens that no call under way may use."""
-        return int(self.limits.tokens - self.spent("tokens") - self._held_tokens)
+    async def _settlement(self, until: float) -> bool:
+        """Wait for a call under way to settle; whether one did in time."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.add(waiter)
+        try:
+            async with asyncio.timeout(until - time.monotonic()):
+                await waiter
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting.discard(waiter)
+        return True
+
+    def _free(self, wish: Wish, *, settled: bool = False) -> Free:
+        """What a call may still set aside; `settled`: as if nothing were under way."""
+        under_way = () if settled else self._holds
+        return Free(
+            self._open("tokens", closing=wish.closing)
+            - self.spent("tokens")
+            - sum(hold.tokens for hold in under_way),
+            self._open("money", closing=wish.closing)
+            - self._money
+            - sum(hold.money for hold in under_way),
+        )
+
+    def _open(self, purse: Purse, *, closing: bool = False) -> float:
+        """The ceiling of a purse, without what is held back for the closing. Of a few calls that is
+        one at least.
+        """
+        limit: float = getattr(self.limits, purse)
+        if closing or purse not in _HELD_BACK:
+            return limit
+        kept = self.shares["write"] * limit
+        return limit - (math.ceil(kept) if purse == "calls" else kept)
 
     def _refuse(self, purse: Purse) -> NoReturn:
         self.refused = self.refused or purse
@@ -201,10 +254,12 @@ class Budget:
         return float(getattr(self.used, _FIELD[purse]) or 0)
 
     def ended_by(self) -> str:
-        """The ceiling that is reached ("time", "calls", …), or "" while there is something left."""
-        if self.until_closing() <= 0:
+        """The ceiling that is reached ("time", "calls", …), or "" while there is something left
+        beside what is held back for the closing.
+        """
+        if self.phase("plan") <= 0:
             return "time"
-        return next((p for p in _PURSES if self.spent(p) >= getattr(self.limits, p) > 0), "")
+        return next((p for p in _PURSES if 0 < self.spent(p) >= self._open(p)), "")
 
 
 _FIELD: dict[Purse, str] = {
@@ -214,4 +269,5 @@ _FIELD: dict[Purse, str] = {
     "tokens": "tokens_in",
     "money": "money",
 }
+_HELD_BACK: tuple[Purse, ...] = ("calls", "tokens", "money")
 _PURSES: tuple[Purse, ...] = ("calls", "searches", "pages", "tokens", "money")

@@ -11,6 +11,7 @@ from contextlib import aclosing, suppress
 
 import pytest
 
+from spadework.agents import listing
 from spadework.errors import SettingsError
 from spadework.events import Event, Finished, Notice, Started, Troubled
 from spadework.graph import models
@@ -103,8 +104,8 @@ async def test_a_server_that_is_down_is_said_first_and_ends_no_run(
 async def test_a_list_that_does_not_come_in_time_ends_no_run(
     settings: Settings, served, slowly: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert models.LIST_SECONDS == 5.0
-    monkeypatch.setattr(models, "LIST_SECONDS", 0.4)
+    assert listing.LIST_SECONDS == 5.0
+    monkeypatch.setattr(listing, "LIST_SECONDS", 0.4)
     began = time.monotonic()
     with pytest.raises(models.ModelError, match="in time") as raised:
         await models.default_model(settings.with_(openai_base_url=served(slowly)))

@@ -180,7 +180,7 @@ _MARK = re.compile(
 
 @pytest.mark.parametrize("role", sorted(SHOWN))
 def test_a_prompt_is_rendered_as_it_was(role: str) -> None:
-    system, user = render(role, **SHOWN[role])
+    system, user, _ = render(role, **SHOWN[role])
     rendered, golden = f"{system}\n---\n{user}\n", GOLDEN / f"{role}.txt"
     if os.environ.get("GOLDEN") == "write":
         golden.write_text(rendered, encoding="utf-8")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from typing import Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -29,6 +30,7 @@ class Model:
     `context_tokens` its limit, `most_at_once` the calls that may run at the same time before it
     answers 429.
 
+    `tells`: what its list says of every model beside the name.
     `counts`: say in every answer how many tokens it took.
     `strict`: refuse what OpenAI refuses (schemas that break strict mode, parameters a reasoning
     model does not take). `requests` are the chat requests, `asked` all requests.
@@ -45,6 +47,7 @@ class Model:
         self.asked: list[Asked] = []
         self.requests: list[ChatRequest] = []
         self.names: tuple[str, ...] = ("world-model",)
+        self.tells: dict[str, Any] = {}
         self.delay = 0.0
         self.context_tokens: int | None = None
         self.most_at_once: int | None = None
@@ -94,6 +97,7 @@ class Model:
             case "/v1/models":
                 listed = [
                     {"id": name, "object": "model", "created": 1_772_600_000, "owned_by": "world"}
+                    | self.tells
                     for name in self.names
                 ]
                 return JSONResponse({"object": "list", "data": listed})

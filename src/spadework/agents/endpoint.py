@@ -4,25 +4,31 @@ learns what the endpoint takes, counts and charges.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spadework.agents.gate import Gate
 from spadework.agents.learned import Lessons, Room
+from spadework.agents.listing import LEAST_CONTEXT, listed_context
 from spadework.agents.providers import chat_model, provider_of, reasons
 from spadework.agents.refusals import (
     Busy,
+    CutOff,
     Overlong,
     Passing,
     Unsupported,
     Unwanted,
     meaning,
 )
+from spadework.agents.replies import text_of, thinks, used_by
 from spadework.agents.shapes import Shape
+from spadework.agents.usual import CLOSING, usual
 from spadework.budget import Budget
-from spadework.errors import BadReply, TooLong
-from spadework.settings import Settings
+from spadework.errors import TooLong
+from spadework.holds import Wish, cost
+from spadework.settings import Role, Settings
 from spadework.tools import tokens
 from spadework.tools.retries import attempts
 
@@ -38,15 +44,20 @@ LESSONS = 4
 BUSY_SECONDS = 0.5
 #: Characters of a key worth hiding; a local server takes any word for one.
 LEAST_SECRET = 8
-#: Tokens that an answer needs at least; with fewer left the call is not made.
-LEAST_REPLY = 200
 #: Share of a context that a request may fill, so that its answer has room; and the share that both
 #: together may, since every model counts its tokens in its own way.
 REQUEST_SHARE, WHOLE_SHARE = 0.75, 0.9
 #: A request that is too long for a context of unknown size is cut to this share of its tokens.
 KEPT = 0.7
-#: No context is believed to be smaller.
-LEAST_CONTEXT = 1_000
+#: Share of its time in which a call waits for room in the purse; the rest is left to be answered.
+WAITING_SHARE = 0.9
+
+
+class Turn(NamedTuple):
+    """Who asks, and until when on the clock of `time.monotonic` an answer is of use."""
+
+    role: Role
+    until: float
 
 
 class Endpoint:
@@ -65,6 +76,8 @@ class Endpoint:
         self._compatible = provider == "openai"
         self._lessons = Lessons(settings.home, f"{settings.openai_base_url}\n{name}")
         self._chat, self._close = chat_model(name, settings)
+        self._preparing = asyncio.Lock()
+        self._listed = False
 
     async def close(self) -> None:
         """Give back the connections, and keep what was learned."""
@@ -78,38 +91,50 @@ class Endpoint:
         await self._lessons.load()
         return self._lessons.known.speed
 
-    async def send(self, messages: list[BaseMessage], shape: Shape) -> str:
+    async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
         """The text of the reply, or the arguments of its tool call as JSON. Charges calls, tokens
         and money.
 
         Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
         await tokens.ready()
-        tokens_in = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(
+        counted = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(
             json.dumps(shape.schema)
         )
-        await self._lessons.load()
+        await self._prepared()
         for last in (n == LESSONS for n in range(1, LESSONS + 1)):
-            room, context = self._room(tokens_in), self._lessons.known.context
-            chat = self._shaped(shape, room)
+            request = _Request(messages, shape, turn, counted, self._wish(counted, turn.role))
+            context = self._context()
             try:
-                return await self._persisted(chat, messages, tokens_in, room)
+                return await self._persisted(request)
             except Unwanted as lesson:
                 self._do_without(lesson)
                 if last:
                     raise
             except Overlong as lesson:
-                self._narrow(lesson, tokens_in, context or tokens_in + room)
-                if last or self._lessons.known.context == context:
+                self._narrow(lesson, counted, context or lesson.asked)
+                if last or self._context() == context:
                     raise TooLong(str(lesson)) from None
+            except CutOff as short:
+                # Its length is learned by now: the next try has more room, where there is more.
+                if last or short.room >= self._wish(counted, turn.role).most:
+                    raise
         raise AssertionError("the last try returns or raises")
 
-    async def _persisted(
-        self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
-    ) -> str:
+    async def _prepared(self) -> None:
+        """Know what earlier runs have learned, and what the server says of its model."""
+        async with self._preparing:
+            await self._lessons.load()
+            unknown = not (self._context() or self._listed)
+            if unknown and self._compatible and self._settings.openai_base_url:
+                self._listed = True
+                if context := await listed_context(self._settings, self._model):
+                    self._lessons.learn(context=context)
+
+    async def _persisted(self, request: _Request) -> str:
         async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
             with attempt:
-                reply = await self._admitted(chat, messages, tokens_in, room)
+                reply = await self._admitted(request)
         # The server knows the key, and may be anybody's.
         return reply.replace(self._secret(), "…") if self._secret() else reply
 
@@ -118,9 +143,7 @@ class Endpoint:
         secret = key.get_secret_value() if key else ""
         return secret if len(secret) >= LEAST_SECRET else ""
 
-    async def _admitted(
-        self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
-    ) -> str:
+    async def _admitted(self, request: _Request) -> str:
         """One request, once there is room for it; sent again when the endpoint is busy, after the
         time it names.
         """
@@ -128,7 +151,7 @@ class Endpoint:
         for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
             async with self._gate.through() as began:
                 try:
-                    text = await self._paid(chat, messages, tokens_in, room)
+                    text = await self._paid(request)
                 except Busy as busy:
                     self._gate.limited(began, pause if busy.after is None else busy.after)
                     pause *= 2
@@ -139,44 +162,60 @@ class Endpoint:
                     return text
         raise AssertionError("the last try returns or raises")
 
-    async def _paid(
-        self, chat: Runnable[Any, AIMessage], messages: list[BaseMessage], tokens_in: int, room: int
-    ) -> str:
-        """One request: what it may cost is set aside before, what it did cost is recorded after."""
-        held, most = tokens_in + room, self._price(tokens_in, room) or 0.0
-        self._budget.hold(held, most)
+    async def _paid(self, request: _Request) -> str:
+        """One request: what it may cost is set aside before, what it did cost is recorded after.
+        The model is allowed an answer no longer than what was set aside for it.
+        """
+        now = time.monotonic()
+        until = now + WAITING_SHARE * (request.turn.until - now)
+        hold = await self._budget.hold(request.wish, until=until)
         used, price = (0, 0), 0.0 if self._price(0, 0) is not None else None
         began = time.monotonic()
         try:
-            reply = await chat.ainvoke(messages)
-            text, used = _text(reply), _used(reply, tokens_in)
+            reply = await self._shaped(request.shape, hold.room).ainvoke(request.messages)
+            text, thought, used = text_of(reply), thinks(reply), used_by(reply, request.wish.told)
             price = self._price(*used)
         except Exception as error:  # noqa: BLE001 - the border to libraries of providers, which raise whatever comes when they read an answer
-            raise meaning(error, self.name, self._secret()) from None
+            told = meaning(error, self.name, self._secret())
+            if isinstance(told, Overlong):
+                told.asked = hold.tokens
+            raise told from None
         finally:
-            self._budget.settle(held, most, used=used, price=price)
+            self._budget.settle(hold, used=used, price=price)
         self._lessons.took(*used, time.monotonic() - began)
-        if reply.response_metadata.get("finish_reason") == "length":
-            raise BadReply(f"{self.name} ran out of room before its answer was complete.")
+        self._lessons.counts(request.counted, used[0])
+        cut_off = reply.response_metadata.get("finish_reason") == "length"
+        length = max(used[1], hold.room) if cut_off else used[1]
+        self._lessons.answered(request.turn.role, length, thought=thought)
+        if cut_off:
+            raise CutOff(f"{self.name} ran out of room before its answer was complete.", hold.room)
         return text
 
-    def _room(self, tokens_in: int) -> int:
-        """Tokens that the answer to a request may have. Raises TooLong when the request leaves it
-        none, BudgetSpent when there is not enough to pay it.
+    def _context(self) -> int:
+        """Tokens of a request and its answer together; 0 where that is not known."""
+        known, given = self._lessons.known.context, self._settings.context_tokens
+        return min(known or given, given or known)
+
+    def _wish(self, counted: int, role: Role) -> Wish:
+        """What a request of so many tokens may take. Raises TooLong when it leaves an answer, with
+        the thoughts before it, less room than they usually take.
         """
-        context = self._lessons.known.context
-        most = self._settings.request_tokens
-        if context:
-            most = min(most, int(REQUEST_SHARE * context))
-        if tokens_in > most:
+        known, settings = self._lessons.known, self._settings
+        told, thinking = int(counted * known.counted), known.thinks or reasons(self._model)
+        most = settings.reply_tokens + (settings.thought_tokens if thinking else 0)
+        answer = min(most, usual(role, known.answers.get(role, ()), thinks=thinking))
+        fits = settings.request_tokens
+        if context := self._context():
+            whole = int(WHOLE_SHARE * context)
+            fits = min(fits, int(REQUEST_SHARE * context), whole - min(answer, whole // 2))
+            most = min(most, whole - told)
+        if told > fits:
             raise TooLong(
-                f"The request to {self.name} has {tokens_in} tokens, more than {most}.",
-                over=tokens_in - most,
+                f"The request to {self.name} has {told} tokens, more than {fits}.",
+                over=told - fits,
             )
-        room = min(self._settings.reply_tokens, self._budget.tokens_left() - tokens_in)
-        if room < LEAST_REPLY:
-            self._budget.hold(tokens_in + LEAST_REPLY, 0.0)
-        return min(room, int(WHOLE_SHARE * context) - tokens_in) if context else room
+        price = settings.prices.get(self._model)
+        return Wish(told, answer, most, price, closing=role in CLOSING)
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
         """Learn how much fits, from a request that did not: what the endpoint says where that is
@@ -231,19 +270,16 @@ class Endpoint:
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
         price = self._settings.prices.get(self._model)
-        return None if price is None else (tokens_in * price[0] + tokens_out * price[1]) / 1_000_000
+        return None if price is None else cost(price, tokens_in, tokens_out)
 
 
-def _used(reply: AIMessage, tokens_in: int) -> tuple[int, int]:
-    """Tokens in and out; counted here where the endpoint does not say."""
-    usage = reply.usage_metadata
-    if not usage:
-        return tokens_in, tokens.count(_text(reply))
-    return max(0, usage["input_tokens"]), max(0, usage["output_tokens"])
+class _Request(NamedTuple):
+    """A request: its messages, the shape of its answer, who asks, its tokens as counted here, and
+    what it may take.
+    """
 
-
-def _text(reply: AIMessage) -> str:
-    """The text of a reply, or the arguments of its tool call as JSON."""
-    calls = [call["args"] for call in reply.tool_calls]
-    broken = [call["args"] or "" for call in reply.invalid_tool_calls]
-    return json.dumps(calls[0]) if calls else broken[0] if broken else str(reply.text)
+    messages: list[BaseMessage]
+    shape: Shape
+    turn: Turn
+    counted: int
+    wish: Wish

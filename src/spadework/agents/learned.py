@@ -1,5 +1,6 @@
 """What a run finds out about a model's server: which parameters it takes, how long a request may
-be, how fast it is. Kept in the home for some days, one small file a model.
+be, how fast it is, how long its answers are. Kept in the home for some days, one small file a
+model.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from spadework.agents.usual import remembered
+from spadework.settings import Role
 from spadework.tools.pages import write_atomically
 
 Room = Literal["max_tokens", "max_completion_tokens"]
@@ -25,12 +28,17 @@ KEPT_SECONDS = 7 * 86_400
 WRITTEN = 6
 #: Work, in tokens, below which an answer says more about the way to the server than about it.
 LEAST_WORK = 100
+#: Tokens of a request from which on it says how the server counts; and the most that it is believed
+#: to count for one of ours.
+TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
     """What is known of a model at its server. `room` is the parameter that limits an answer ("" as
     long as none was refused), `context` the tokens of a request and its answer together (0 while
-    not known), `speed` the tokens that it reads in a second (0 while not measured).
+    not known), `speed` the tokens that it reads in a second (0 while not measured), `counted` how
+    many tokens of a request it counts for one of ours, `answers` the tokens of the last answers by
+    role; it `thinks` when it was seen to reason before it answers.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,6 +47,9 @@ class Learned(BaseModel):
     temperature: bool = True
     context: int = 0
     speed: float = 0.0
+    counted: float = Field(1.0, ge=1, le=MOST_COUNTED)
+    answers: dict[Role, tuple[int, ...]] = {}
+    thinks: bool = False
 
 
 class Lessons:
@@ -75,6 +86,20 @@ class Lessons:
         self._seconds += seconds
         if self._work >= LEAST_WORK:
             self.learn(speed=round(self._work / max(self._seconds, 0.001), 1))
+
+    def answered(self, role: Role, length: int, *, thought: bool) -> None:
+        """An answer of a role had so many tokens, thoughts included."""
+        answers = self.known.answers
+        self.learn(
+            answers=answers | {role: remembered(answers.get(role, ()), length)},
+            thinks=self.known.thinks or thought,
+        )
+
+    def counts(self, ours: int, theirs: int) -> None:
+        """A request of so many tokens as counted here had so many for the server."""
+        if ours >= TELLING_REQUEST:
+            counted = min(MOST_COUNTED, round(theirs / ours, 2))
+            self.learn(counted=max(self.known.counted, counted))
 
     def _read(self) -> Learned:
         try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
-from spadework.agents.endpoint import Endpoint
+from spadework.agents.endpoint import Endpoint, Turn
 from spadework.agents.gate import Gate
 from spadework.agents.refusals import Unsupported
 from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
@@ -118,14 +118,16 @@ class Model:
         key = {
             "model": place.name,
             "role": role,
-            "prompt": list(prompt),
+            "prompt": [prompt.system, prompt.user],
             "answer": answer.model_json_schema(),
         }
 
         async def work() -> A:
+            limit = min(seconds, self._settings.model_seconds)
             try:
-                async with asyncio.timeout(min(seconds, self._settings.model_seconds)):
-                    return await self._ask(place, prompt, answer)
+                async with asyncio.timeout(limit):
+                    turn = Turn(role, time.monotonic() + limit)
+                    return await self._ask(place, turn, prompt, answer)
             except TimeoutError:
                 self._late.add(place)
                 raise ModelError(f"{self._endpoint(place).name} did not answer in time.") from None
@@ -171,24 +173,26 @@ class Model:
         for endpoint in self._endpoints.values():
             await endpoint.close()
 
-    async def _ask(self, place: Place, prompt: Prompt, answer: type[A]) -> A:
+    async def _ask(self, place: Place, turn: Turn, prompt: Prompt, answer: type[A]) -> A:
         user = prompt.user
         for _ in range(MOST_CUTS):
             try:
                 return await self._checked(
-                    place, [Message("system", prompt.system), Message("user", user)], answer
+                    place, turn, [Message("system", prompt.system), Message("user", user)], answer
                 )
             except TooLong as error:
-                user, before = _cut(user, error.over), user
+                user, before = shortened(prompt, _kept(user, error.over)), user
                 if len(user) >= len(before):
                     break
         raise TooLong(
             f"The request is too long for {self._endpoint(place).name}, also when it is cut."
         )
 
-    async def _checked(self, place: Place, messages: list[Message], answer: type[A]) -> A:
+    async def _checked(
+        self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
+    ) -> A:
         """The reply as `answer`, with one repair request when it does not have its shape."""
-        text = await self._reply(place, messages, answer)
+        text = await self._reply(place, turn, messages, answer)
         try:
             return parsed(text, answer)
         except ValidationError as error:
@@ -198,6 +202,7 @@ class Model:
             )
             text = await self._reply(
                 place,
+                turn,
                 [*messages, Message("assistant", text[:4_000]), Message("user", repair)],
                 answer,
             )
@@ -208,7 +213,9 @@ class Model:
                 f"{self._endpoint(place).name} did not answer in the asked shape: {fault(error)}"
             ) from None
 
-    async def _reply(self, place: Place, messages: list[Message], answer: type[A]) -> str:
+    async def _reply(
+        self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
+    ) -> str:
         """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is
         remembered.
         """
@@ -219,7 +226,7 @@ class Model:
         said = ""
         for rung in rungs:
             try:
-                text = await self._send(place, messages, answer, rung)
+                text = await self._send(place, turn, messages, answer, rung)
             except Unsupported as error:
                 said = str(error)
                 continue
@@ -228,10 +235,10 @@ class Model:
         raise ModelError(f"{self._endpoint(place).name} takes none of: {', '.join(rungs)}. {said}")
 
     async def _send(
-        self, place: Place, messages: list[Message], answer: type[A], rung: Method
+        self, place: Place, turn: Turn, messages: list[Message], answer: type[A], rung: Method
     ) -> str:
         return await self._endpoint(place).send(
-            _messages(messages, answer, rung), Shape(answer.__name__, strict(answer), rung)
+            _messages(messages, answer, rung), Shape(answer.__name__, strict(answer), rung), turn
         )
 
     def _places(self, role: Role) -> list[Place]:
@@ -274,11 +281,13 @@ class Model:
         return self._endpoints[place]
 
 
-def _cut(user: str, over: int) -> str:
-    """A message that is cut by so many tokens, or by a share where they are not known."""
+def _kept(user: str, over: int) -> int:
+    """Characters that may stay of a message that has so many tokens too many, 0 where that is not
+    known.
+    """
     count = tokens.count(user)
     left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
-    return shortened(user, int(len(user) * left / max(1, count)))
+    return int(len(user) * left / max(1, count))
 
 
 def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spadework.errors import ModelError
+from spadework.errors import BadReply, ModelError
 
 #: Characters of a server's own words that are repeated.
 MOST_SAID = 300
@@ -42,13 +42,23 @@ class Unwanted(ModelError):
 
 class Overlong(ModelError):
     """The request has more tokens than fit, or has them together with its answer (`whole`); `most`
-    is how many do, 0 where the endpoint does not say.
+    is how many do, 0 where the endpoint does not say; `asked` how many were asked for.
     """
+
+    asked = 0
 
     def __init__(self, message: str, most: int, *, whole: bool) -> None:
         super().__init__(message)
         self.most = most
         self.whole = whole
+
+
+class CutOff(BadReply):
+    """The answer ended where its `room` did."""
+
+    def __init__(self, message: str, room: int) -> None:
+        super().__init__(message)
+        self.room = room
 
 
 _PARAMETER = re.compile(r"\b(max_completion_tokens|max_tokens|temperature)\b")

@@ -55,6 +55,11 @@ def parsed(text: str, answer: type[A]) -> A:
     return answer.model_validate_json(fence.group(1) if fence else text.strip())
 
 
+def thought(text: str) -> bool:
+    """Whether a reply begins with a thought, complete or cut off."""
+    return text.lstrip().startswith("<think>")
+
+
 def fault(error: ValidationError) -> str:
     """Where an answer does not have its shape, and why."""
     first = error.errors()[0]

@@ -15,7 +15,8 @@ def foretold(forecast: Forecast) -> str:
         else ""
     )
     model = (
-        f"; {_range(forecast.calls)} model calls, {_range(forecast.tokens)} tokens {money}"
+        f"; {_range(forecast.calls)} model calls, {_range(forecast.tokens)} tokens"
+        f" ({_range(forecast.writing)} of them to write and check) {money}"
         if forecast.calls.high
         else ""
     )

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
-from spadework.budget import Budget
+from spadework.budget import Budget, shares_of
 from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
@@ -177,6 +177,7 @@ class Desk:
                 model, problems = await unless_stopped(
                     stop, _model(settings, budget, journal), seconds=budget.until_closing()
                 )
+                budget.shares = shares_of(settings.effort, model=model is not None)
                 choice = await unless_stopped(
                     stop, choose(settings, open_library, providers), seconds=budget.until_closing()
                 )

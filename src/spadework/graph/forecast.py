@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spadework.agents.usual import ANSWERS, CLOSING
 from spadework.graph.workload import workload
 from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
@@ -22,10 +23,10 @@ WAVES, WAVES_MORE = 4, 1
 #: Tokens of a prompt beside its material, and of the answers.
 PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = (
     1_000,
-    (150, 900),
-    (150, 900),
-    (300, 1_200),
-    (30, 600),
+    (150, ANSWERS["assessor"]),
+    (150, ANSWERS["writer"]),
+    (300, ANSWERS["lead"]),
+    (30, ANSWERS["judge"]),
 )
 #: What the judge is asked of a topic in a round: which hits are worth reading, in deep effort also
 #: whether what was read is enough; and the tokens of the hits.
@@ -70,6 +71,7 @@ def forecast(
         pages=_span(min(2 * count, pages), pages + more * count * load.gap_pages, settings.pages),
         calls=_span(*called, settings.calls),
         tokens=_span(_sum(low), _sum(high), settings.tokens),
+        writing=_span(_sum(_closing(low)), _sum(_closing(high)), settings.tokens),
         seconds=_span(
             ROUND_SECONDS[0] + thinking[0],
             (more + 1) * ROUND_SECONDS[1] + thinking[1],
@@ -116,6 +118,9 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
             sections * SECTION_TOKENS[of],
         ),
     }
+    if of:  # where the report is in words that code cannot check
+        told = PROMPT_TOKENS + sections * EVIDENCE_CHARS[of] // CHARS
+        made["verifier"] = (told, ANSWERS["verifier"])
     if asked := JUDGED[settings.effort] if of or settings.effort == "deep" else 0:
         seen = shown if settings.effort == "deep" else HITS_TOKENS
         made["judge"] = (
@@ -123,6 +128,10 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
             asked * rounds * count * SMALL_TOKENS[of],
         )
     return made
+
+
+def _closing(tokens: Tokens) -> Tokens:
+    return {role: counts for role, counts in tokens.items() if role in CLOSING}
 
 
 def _sum(tokens: Tokens) -> int:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
-
 import httpx
 
+from spadework.agents.listing import UNREADABLE, listed
 from spadework.agents.providers import check_address
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
 from spadework.tools.urls import host_of
-
-#: Seconds that a server's list of models may take as a whole.
-LIST_SECONDS = 5.0
 
 
 async def default_model(settings: Settings) -> str:
@@ -29,17 +24,8 @@ async def default_model(settings: Settings) -> str:
     check_address(settings.openai_base_url)
     host = host_of(settings.openai_base_url)
     try:
-        async with asyncio.timeout(LIST_SECONDS):
-            listed = await _listed(settings)
-        names = [str(model["id"]) for model in listed["data"]]
-    except (
-        httpx.HTTPError,
-        TimeoutError,
-        ValueError,
-        KeyError,
-        TypeError,
-        RecursionError,
-    ) as error:
+        names = [str(model["id"]) for model in (await listed(settings))["data"]]
+    except UNREADABLE as error:
         failed, hint = _failed(error)
         raise ModelError(f"The model server at {host} {failed}.", hint=hint) from None
     if not names:
@@ -51,14 +37,6 @@ async def default_model(settings: Settings) -> str:
             " openai:NAME."
         )
     return f"openai:{names[0]}"
-
-
-async def _listed(settings: Settings) -> Any:
-    url = settings.openai_base_url.rstrip("/") + "/models"
-    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
-    async with httpx.AsyncClient(timeout=LIST_SECONDS) as client:
-        answer = await client.get(url, headers={"Authorization": f"Bearer {key}"})
-    return answer.raise_for_status().json()
 
 
 def _failed(error: Exception) -> tuple[str, str]:

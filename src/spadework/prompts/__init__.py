@@ -2,6 +2,9 @@
 
 A prompt holds no time, no identifier of the run and no order of completion, so that the same work
 makes the same request.
+
+What may be left out where a request is too long stands in a file between `{% filter part(KIND) %}`
+and `{% endfilter %}`, best first; all else is the frame and the task.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 
@@ -24,11 +27,30 @@ _FORGED = re.compile(
 )
 
 
+#: What may be left out: the text of a page, or a quote that is known.
+Kind = Literal["page", "evidence"]
+
+#: Characters that no text holds (Unicode assigns none): a part stands between them while a prompt
+#: is rendered.
+_OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
+_CLOSING = "\ufdd2"
+_MARKS = re.compile("([\ufdd0-\ufdd2])")
+
+
+class Part(NamedTuple):
+    """A stretch of the user's message that may be left out."""
+
+    kind: Kind
+    start: int
+    end: int
+
+
 class Prompt(NamedTuple):
-    """The two messages of a request."""
+    """The two messages of a request, and the parts of the second."""
 
     system: str
     user: str
+    parts: tuple[Part, ...] = ()
 
 
 def fenced(text: str) -> str:
@@ -60,12 +82,27 @@ def told(entry: Any) -> str:
     )
 
 
+def part(text: str, kind: Kind) -> str:
+    """The text between the marks of a part."""
+    opening = next(mark for mark, marked in _OPENING.items() if marked == kind)
+    return f"{opening}{text}{_CLOSING}"
+
+
+def _unmarked(value: Any) -> Any:
+    """A value for a prompt without the marks of parts, which only its file may set."""
+    return _MARKS.sub("", value) if isinstance(value, str) else value
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+        finalize=_unmarked,
     )
-    environment.filters |= {"fenced": fenced, "plain": plain, "told": told}
+    environment.filters |= {"fenced": fenced, "plain": plain, "told": told, "part": part}
     return environment
 
 
@@ -77,7 +114,20 @@ def render(role: str, **variables: Any) -> Prompt:
     source = (files(__name__) / f"{role}.md").read_text(encoding="utf-8")
     system, _, user = source.partition("\n---\n")
     templates = _environment()
-    return Prompt(
-        templates.from_string(system).render(variables).strip(),
-        templates.from_string(user).render(variables).strip(),
-    )
+    text, parts = _parted(templates.from_string(user).render(variables).strip())
+    return Prompt(templates.from_string(system).render(variables).strip(), text, parts)
+
+
+def _parted(marked: str) -> tuple[str, tuple[Part, ...]]:
+    """A text without its marks, and the parts between them."""
+    text, parts = "", []
+    opened: tuple[Kind, int] | None = None
+    for piece in _MARKS.split(marked):
+        if piece in _OPENING:
+            opened = _OPENING[piece], len(text)
+        elif piece == _CLOSING:
+            parts += [Part(*opened, len(text))] if opened else []
+            opened = None
+        else:
+            text += piece
+    return text, tuple(parts)

@@ -66,6 +66,21 @@ class Models(BaseModel):
     reply_tokens: int = Field(
         8_000, ge=100, le=100_000, description="Most tokens in one model answer."
     )
+    thought_tokens: int = Field(
+        8_000,
+        ge=0,
+        le=200_000,
+        description="Most tokens that a model which reasons may think, beside its answer.",
+    )
+    context_tokens: int = Field(
+        0,
+        ge=0,
+        le=10_000_000,
+        description=(
+            "Most tokens of a request and its answer together. 0: what the server's list of models"
+            " says, and what is learned from its refusals."
+        ),
+    )
     model_seconds: float = Field(
         120, gt=0, le=3_600, description="Longest wait for one model answer, in seconds."
     )

@@ -98,8 +98,9 @@ class Span(Value):
 
 
 class Forecast(Value):
-    """What a run will take, as ranges; `workers` is the topics searched at once. Money is in US
-    dollars, None where a price is unknown.
+    """What a run will take, as ranges; `workers` is the topics searched at once, `writing` the
+    tokens that writing and checking take of all. Money is in US dollars, None where a price is
+    unknown.
     """
 
     workers: int
@@ -108,6 +109,7 @@ class Forecast(Value):
     pages: Span
     calls: Span
     tokens: Span
+    writing: Span = Span()
     seconds: Span
     money: Span | None
 
