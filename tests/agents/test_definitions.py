@@ -23,9 +23,7 @@ Moves as many frames as possible and waits for no reader of the file.
 Blocks all the new readers until the whole log was moved into the file.
 """
 QUESTION = "What does a passive checkpoint of gearbox do?"
-DEFINED = (
-    "**Passive** (0)\n\nMoves as many frames as possible and waits for no reader of the file."
-)
+DEFINED = "**Passive** (0)\n\nMoves as many frames as possible and waits for no reader of the file."
 
 
 def test_a_definition_is_quoted_with_its_term() -> None:
