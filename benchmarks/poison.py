@@ -116,23 +116,23 @@ def _entry(site: Site, page: Path) -> Entry | None:
 
 
 async def filled(folder: Path, pages: Iterator[Entry]) -> None:
-    """A store of the first pages, made once."""
-    if folder.exists():
-        return
+    """A store of the first pages."""
     kept = [made for made, _ in zip(pages, range(PAGES), strict=False)]
     await EmbeddedKnowledge(folder, MOST_BYTES).add(kept)
 
 
-async def stores(sites: Sequence[Site], rows: Sequence[Row], work: Path) -> None:
+def stores(sites: Sequence[Site], rows: Sequence[Row], work: Path) -> None:
     """The two pairs of stores in `work`, named by whether they are for manuals and by what they
-    hold.
+    hold; made once.
     """
     right = set[str]().union(*(gold(row, sites) for row in rows))
     for manual in (True, False):
         own = [site for site in sites if (site.folder.name in MANUALS) is manual]
         other = [site for site in sites if site not in own]
-        await filled(work / f"{manual}-unrelated", entries(other, set(), right))
-        await filled(work / f"{manual}-right", entries(own, right, set()))
+        made = {"unrelated": entries(other, set(), right), "right": entries(own, right, set())}
+        for name, pages in made.items():
+            if not (folder := work / f"{manual}-{name}").exists():
+                asyncio.run(filled(folder, pages))
 
 
 async def read(row: Row, store: str, work: Path, searching: dict[str, Any]) -> Result:
@@ -223,7 +223,7 @@ def main() -> None:
         Site(folder, f"http://127.0.1.{n}:{options.port}") for n, folder in enumerate(folders, 1)
     ]
     every = [row for row in questions("all", languages=False) if row["answerable"]]
-    asyncio.run(stores(sites, every, options.work))
+    stores(sites, every, options.work)
     if options.sweep:
         print(asyncio.run(sweep(every, sites, options.work)))
         return

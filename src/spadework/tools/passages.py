@@ -12,7 +12,7 @@ from spadework.tools.blocks import Block, blocks
 from spadework.tools.definitions import is_term
 from spadework.tools.inline import plain
 
-__all__ = ["Block", "block_at", "blocks", "cut", "heading_at", "headings"]
+__all__ = ["Block", "block_at", "blocks", "cut", "heading_at", "headings", "pieces"]
 
 Heading = tuple[int, int, str]
 
@@ -40,7 +40,7 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     for block in blocks(markdown):
         heading = block.kind == "heading"
         leads = heading or is_term(markdown, block)
-        for piece in _pieces(markdown, block, max_chars, block.start - lead if lead >= 0 else 0):
+        for piece in pieces(markdown, block, max_chars, block.start - lead if lead >= 0 else 0):
             if end and lead > start and piece[1] - start > max_chars:
                 passages.append((start, before))
                 start = lead
@@ -57,7 +57,7 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     return [*passages, (start, end)] if end else passages
 
 
-def _pieces(markdown: str, block: Block, most: int, taken: int) -> Iterator[tuple[int, int]]:
+def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
     """The block, cut where its kind allows it. `taken` characters of the first piece's room are
     taken by the heading before it.
     """
