@@ -32,7 +32,7 @@ Row = dict[str, Any]
 #: Pages a question, tokens of a window, and characters of a passage.
 PAGES, ROOMS, PASSAGE_CHARS = 10, (6_000, 12_000, 24_000), 1_500
 #: Characters of a section that are compared.
-SECTIONS = (0, 3_000, 6_000, 12_000)
+SECTIONS = (0, 3_000, 6_000)
 #: More characters than any window holds.
 ALL_CHARS = 200_000
 
@@ -56,10 +56,9 @@ async def passages_of(row: Row, library: Library) -> tuple[list[Passage], dict[s
     return ranked([topic], cuts, ALL_CHARS)["asked"], texts
 
 
-def cut_off(pieces: Sequence[str], room: int) -> Iterator[str]:
+def first_of(pieces: Sequence[str], costs: Sequence[int], room: int) -> Iterator[str]:
     """The first pieces for which there is room."""
-    for piece in pieces:
-        cost = count(piece)
+    for piece, cost in zip(pieces, costs, strict=True):
         if cost <= room:
             room -= cost
             yield piece
@@ -76,20 +75,21 @@ def displayed(text: str) -> str:
     return without_targets("\n\n".join(said))
 
 
-def variants(passages: Sequence[Passage], texts: dict[str, str], room: int) -> dict[str, list[str]]:
-    """What is shown in so many tokens, by each way to choose it."""
+def variants(
+    passages: Sequence[Passage], texts: dict[str, str]
+) -> Iterator[tuple[str, int, list[str]]]:
+    """What is shown by each way to choose it, in windows of each size."""
     stored = [texts[p.content_hash][p.start : p.end] for p in passages]
     places = [Stretch(p.content_hash, p.start, p.end) for p in passages]
-    made = {
-        "passages": list(cut_off(stored, room)),
-        "for display": list(cut_off([displayed(text) for text in stored], room)),
-    }
+    for name, pieces in {"passages": stored, "shown": [displayed(t) for t in stored]}.items():
+        costs = [count(piece) for piece in pieces]
+        for room in ROOMS:
+            yield name, room, list(first_of(pieces, costs, room))
     for most in SECTIONS:
-        shown = windowed(places, texts, room, count, most)
-        made[f"sections {most}"] = [
-            without_targets(texts[s.content_hash][s.start : s.end]) for s in shown
-        ]
-    return made
+        for room in ROOMS:
+            made = windowed(places, texts, room, count, most)
+            pieces = [without_targets(texts[s.content_hash][s.start : s.end]) for s in made]
+            yield f"sections {most}", room, pieces
 
 
 async def main(options: argparse.Namespace) -> None:
@@ -104,10 +104,9 @@ async def main(options: argparse.Namespace) -> None:
         passages, texts = await passages_of(row, library)
         read = blocks("\n\n".join(texts.values()))
         told.setdefault(("in the pages", 0), []).extend(met(fact, read) for fact in row["facts"])
-        for room in ROOMS:
-            for name, shown in variants(passages, texts, room).items():
-                found = blocks("\n\n".join(shown))
-                told.setdefault((name, room), []).extend(met(f, found) for f in row["facts"])
+        for name, room, shown in variants(passages, texts):
+            found = blocks("\n\n".join(shown))
+            told.setdefault((name, room), []).extend(met(fact, found) for fact in row["facts"])
     for (name, room), facts in told.items():
         print(f"{name:<16}{room:>7}{sum(facts) / len(facts):>8.3f} of {len(facts)}")
 

@@ -74,6 +74,11 @@ def test_code_with_brackets_is_shown_as_it_is() -> None:
     assert shown(text) == [text]
 
 
+def test_short_lines_beside_each_other_or_a_list_are_shown() -> None:
+    for text in ("Full name\n\nRank", "Colours\n\n- the red of the old town"):
+        assert "\n\n".join(shown(text)) == text
+
+
 @given(markdown)
 def test_what_is_shown_reads_as_the_text_does_but_for_pictures(text: str) -> None:
     if "![" not in text:

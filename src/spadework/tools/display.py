@@ -13,8 +13,9 @@ from spadework.tools.inline import Inline, Pair, plain, scan, units
 
 #: A paragraph or an item is next to nothing but links from this share of link text on.
 LINKED = 0.8
-#: A paragraph of fewer letters and digits that ends no sentence is a scrap: "Share", "Read more".
-LEAST_SIGNS = 24
+#: A paragraph of fewer letters that ends no sentence is a scrap where it stands alone: "Share",
+#: "Read more". From 24 on answers are lost (`benchmarks/window.py`).
+LEAST_SIGNS = 12
 _STOPS = (".", "!", "?", ":", "…", "。", "！", "？", "：")
 
 
@@ -39,26 +40,39 @@ def _targets(markdown: str, inline: Inline) -> list[tuple[int, int]]:
 
 
 def scraps(markdown: str, found: Sequence[Block]) -> list[bool]:
-    """Of each block of a text, whether it is a list of links or less than a sentence."""
+    """Of each block of a text, whether it is next to nothing but links, or a few letters that stand
+    alone.
+    """
     links = sorted(pair for pair in scan(markdown).pairs if markdown[pair.start] in "![")
     starts = [pair.start for pair in links]
-    judged: list[bool] = []
-    introduces = False  # what stands before a list, a table or code that is shown
-    for block in reversed(found):
-        own = links[bisect_left(starts, block.start) : bisect_left(starts, block.end)]
-        scrap = block.kind in ("paragraph", "list") and (
-            _all_links(markdown, block, own) or (not introduces and _says_little(markdown, block))
+    linked = [
+        block.kind in ("paragraph", "list")
+        and _all_links(
+            markdown,
+            block,
+            links[bisect_left(starts, block.start) : bisect_left(starts, block.end)],
         )
-        judged.append(scrap)
-        introduces = not scrap and block.kind in ("list", "table", "code")
-    return judged[::-1]
+        for block in found
+    ]
+    little = [_says_little(markdown, block) for block in found]
+    # Several short lines are a list, and one beside a list, a table or code belongs to that.
+    beside = [
+        few or (block.kind in ("list", "table", "code") and not only_links)
+        for block, few, only_links in zip(found, little, linked, strict=True)
+    ]
+    around = zip([False, *beside[:-1]], [*beside[1:], False], strict=True)
+    return [
+        only_links or (few and not any(near))
+        for only_links, few, near in zip(linked, little, around, strict=True)
+    ]
 
 
 def _says_little(markdown: str, block: Block) -> bool:
+    if block.kind != "paragraph":
+        return False
     said = plain(markdown[block.start : block.end]).strip()
     return (
-        block.kind == "paragraph"
-        and sum(map(str.isalnum, said)) < LEAST_SIGNS
+        sum(map(str.isalnum, said)) < LEAST_SIGNS
         and not any(map(str.isdigit, said))
         and not said.endswith(_STOPS)
         and not is_term(markdown, block)
