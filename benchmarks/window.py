@@ -30,7 +30,7 @@ from spadework.values import Page, Passage, Query, Topic
 Row = dict[str, Any]
 
 #: Pages a question, tokens of a window, and characters of a passage.
-PAGES, ROOMS, PASSAGE_CHARS = 10, (6_000, 12_000, 24_000), 1_500
+PAGES, ROOMS, PASSAGE_CHARS = 10, (3_000, 6_000, 12_000, 24_000), 1_500
 #: Characters of a section that are compared.
 SECTIONS = (0, 3_000, 6_000)
 #: More characters than any window holds.
