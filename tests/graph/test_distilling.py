@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.graph.distilling import Room, _cuts, ranked, shown
+from spadework.graph.distilling import Room, cuts_of, ranked, shown
 from spadework.values import Page, Passage, Query, Topic
 
 ROWS = "".join(
@@ -30,7 +30,7 @@ def page(text: str) -> Page:
 def test_a_table_of_twenty_thousand_rows_is_cut_at_once() -> None:
     text = f"| Town | Inhabitants | Life | Lighthouse |\n|---|---|---|---|\n{ROWS}"
     began = time.perf_counter()
-    made = _cuts(page(text), text, 0, 1_500)
+    made = cuts_of(page(text), text, 0, 1_500)
     assert time.perf_counter() - began < 3
     assert all("| Town | Inhabitants | Life | Lighthouse |" in one.above for one in made)
     assert sum(one.text.count("\n") + 1 for one in made) == 20_000
@@ -42,7 +42,7 @@ def test_a_page_is_ranked_in_its_own_language() -> None:
         "# Der See\n\nUnd das Wasser von dem See ist im Winter so kalt wie in den Bergen.\n"
     )
     topic = Topic(name="T", question="Welches Haus ist das?", queries=(Query(text="Haus"),))
-    found = ranked([topic], _cuts(page(text), text, 0, 100), Room(1_000, 12))["T"]
+    found = ranked([topic], cuts_of(page(text), text, 0, 100), Room(1_000, 12))["T"]
     assert ["Häuser" in text[one.start : one.end] for one in found] == [True]
 
 

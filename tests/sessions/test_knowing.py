@@ -142,7 +142,7 @@ async def test_where_the_known_pages_do_not_prove_the_topic_the_web_is_asked_its
     )
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "captain"})
     searched = len(searx.queries)
-    result = await research("Who is the captain of the ferry of Port Aldermere?", settings)
+    result = await research("Whom does the ferry of Port Aldermere carry?", settings)
     assert "ferry passengers" in searx.queries[searched:]
     assert result.iterations == 2
     assert result.topics[0].covered

@@ -35,6 +35,19 @@ def test_a_long_paragraph_begins_in_the_passage_of_its_heading():
     assert cuts("# Head\n\n" + "word " * 100, 100)[0].startswith("# Head\n\nword")
 
 
+def test_a_term_stays_with_its_definition():
+    text = "intro " * 12 + "\n\n**FULL** (2)\n\n" + "Syncs at each moment. " * 3
+    assert cuts(text.strip(), 100) == [
+        ("intro " * 12).strip(),
+        "**FULL** (2)\n\n" + ("Syncs at each moment. " * 3).strip(),
+    ]
+
+
+def test_a_bold_sentence_is_no_term():
+    text = "intro " * 12 + "\n\n**It is so.**\n\n" + "Syncs at each moment. " * 3
+    assert cuts(text.strip(), 100)[0].endswith("**It is so.**")
+
+
 def test_a_long_list_is_cut_between_its_items():
     assert all(passage.startswith("- item") for passage in cuts("- item of a list\n" * 30, 100))
 

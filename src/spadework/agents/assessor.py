@@ -17,6 +17,7 @@ from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most, within
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.prompts import render
+from spadework.tools.display import without_targets
 from spadework.tools.operators import in_words
 from spadework.tools.orders import is_order
 from spadework.tools.quotes import locate
@@ -134,7 +135,7 @@ def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
             "title": s.page.title,
             "domain": domain_of(s.page.url),
             "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
-            "text": s.text,
+            "text": without_targets(s.text),
             "columns": s.columns,
         }
         for s in shown

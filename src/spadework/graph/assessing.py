@@ -18,6 +18,7 @@ from spadework.graph.desk import Desk
 from spadework.graph.distilling import blocks_of, heading_above, names_at, shown
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block
+from spadework.tools.definitions import is_term
 from spadework.tools.neighbours import neighbours
 from spadework.tools.tables import rows_at
 from spadework.values import (
@@ -175,15 +176,17 @@ async def _entries(
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
     """A stretch of a page, cut where blocks meet, so that code stays code; headings and the marks
-    of fences are left out.
+    of fences are left out. A term stays with its definition.
     """
-    pieces = []
+    pieces: list[tuple[int, int, Block]] = []
     for block in blocks_of(text):
         first, last = max(start, block.start), min(end, block.end)
         if block.kind == "code" and text[block.start : block.start + 3] in ("```", "~~~"):
             first = max(first, text.find("\n", block.start) + 1)
             last = min(last, max(first, text.rfind("\n", first, block.end)))
         if first < last and block.kind != "heading" and text[first:last].strip():
+            if pieces and block.kind == "paragraph" and is_term(text, pieces[-1][2]):
+                first = pieces.pop()[0]
             pieces.append((first, last, block))
     return pieces
 

@@ -72,7 +72,7 @@ async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Pas
         cuts = [
             made
             for rank, page in enumerate(pages)
-            for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
+            for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
         return ranked([topic], cuts, _room(desk))[topic.name]
 
@@ -109,7 +109,7 @@ async def pooled(
         cuts = [
             made
             for rank, page in enumerate(order)
-            for made in _cuts(page, texts[page.content_hash], rank, desk.settings.passage_chars)
+            for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
         if not desk.judging or newest == first:
             found = _once([made for made in cuts if made[:3] in places])
@@ -193,7 +193,8 @@ def _headings(text: str) -> list[tuple[int, int, str]]:
     return [found for found in headings(text) if not is_order(found[2])]
 
 
-def _cuts(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
+def cuts_of(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
+    """The passages of a page, by the rank of the page from 0."""
     found, code = _headings(text), spoken(text)
     pieces = [
         piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)

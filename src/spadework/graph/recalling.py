@@ -19,80 +19,76 @@ from spadework.graph.desk import Desk, checked_session_id
 from spadework.graph.emit import Emit
 from spadework.graph.searching import ranked_hits
 from spadework.tools.knowledge import Recalled
-from spadework.tools.knowledge.gate import enough, fresh_since
+from spadework.tools.knowledge.gate import enough, fresh_since, relevant, subject
 from spadework.tools.pages import PageStore, content_hash
 from spadework.tools.search.domains import wanted
+from spadework.tools.select import KNOWLEDGE
 from spadework.tools.urls import canonical_url
 from spadework.values import Hit, Page, Plan, Problem, Query, Result, Source, Task, Value
 
 #: How old a page may be for a question about what is so now.
 FRESH = timedelta(days=1)
 
-#: The name under which the knowledge store stands in events, hits and sources.
-KNOWLEDGE = "knowledge"
-
 
 class Known(Value):
-    """What earlier runs have read for a task: hits, query by query, and whether they will do
+    """What earlier runs have read for the question of a task: hits, and whether they will do
     without the web.
     """
 
-    lists: tuple[tuple[Hit, ...], ...] = ()
+    hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def beside(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """The known pages that the web has not found, too: to be known adds no weight to a page."""
+        """The known pages that the web has not found, too, as one list: to be known adds no weight
+        to a page.
+        """
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
-        left = [[hit for hit in hits if canonical_url(hit.url) not in found] for hits in self.lists]
-        return [hits for hits in left if hits]
+        left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
+        return [left] if left else []
 
 
-async def recalled(desk: Desk, task: Task, emit: Emit, before: AbstractSet[str]) -> Known:
-    """What is known for a task, without the pages `before` (canonical URLs). Decided once in a
-    session, also when it is resumed.
+async def recalled(
+    desk: Desk, question: str, task: Task, emit: Emit, before: AbstractSet[str]
+) -> Known:
+    """What is known for a task of a question, without the pages `before` (canonical URLs). Decided
+    once in a session, also when it is resumed.
     """
     if not task.queries:
         return Known()
 
     async def work() -> Known:
-        return await _asked(desk, task, before)
+        return await _asked(desk, question, task, before)
 
-    known = await desk.journal.once(
-        "known", {"topic": task.topic.name, "round": task.round}, Known, work
-    )
-    for query, hits in zip(task.queries, known.lists, strict=False):
-        if hits:
-            emit(
-                Searched(
-                    topic=task.topic.name, query=query.text, provider=KNOWLEDGE, hits=len(hits)
-                )
-            )
+    key = {"topic": task.topic.name, "round": task.round, "question": question}
+    known = await desk.journal.once("known", key, Known, work)
+    if known.hits:
+        found = len(known.hits)
+        emit(Searched(topic=task.topic.name, query=question, provider=KNOWLEDGE, hits=found))
     return known
 
 
-async def _asked(desk: Desk, task: Task, before: AbstractSet[str]) -> Known:
+async def _asked(desk: Desk, question: str, task: Task, before: AbstractSet[str]) -> Known:
     since = fresh_since(task.queries, desk.settings)
     if since is None:
         return Known()
     limit = desk.settings.search_results
     found = await asyncio.gather(
-        *(desk.knowing.search(query.text, limit=limit, since=since) for query in task.queries)
+        *(
+            desk.knowing.search(subject(text), limit=limit, since=since)
+            for text in dict.fromkeys((question, task.topic.question))
+        )
     )
-    fresh = [
-        [
-            one
-            for one in pages
-            if canonical_url(one.entry.page.url) not in before and wanted(query, one.entry.page.url)
-        ]
-        for query, pages in zip(task.queries, found, strict=True)
-    ]
-    lists = tuple(
-        tuple(_hits(pages, query)) for query, pages in zip(task.queries, fresh, strict=True)
-    )
+    fit = [one for one in relevant(found) if _wanted(one.entry.page.url, task, before)]
     # Where there will be no second round, nothing could make good what is missing.
-    will_do = desk.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fresh, task)
-    return Known(lists=lists, enough=will_do, problems=tuple(desk.knowing.problems))
+    will_do = desk.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
+    hits = tuple(_hits(fit[:limit], Query(text=question)))
+    return Known(hits=hits, enough=will_do, problems=tuple(desk.knowing.problems))
+
+
+def _wanted(url: str, task: Task, before: AbstractSet[str]) -> bool:
+    """Whether a page is new, and of a site that one of the queries may find."""
+    return canonical_url(url) not in before and any(wanted(query, url) for query in task.queries)
 
 
 def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
@@ -108,7 +104,7 @@ def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
         )
         for position, one in enumerate(found, 1)
     ]
-    return ranked_hits(hits[: query.results or None], query)
+    return ranked_hits(hits, query)
 
 
 async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:

@@ -42,7 +42,7 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """
     desk, emit = await desk_of(state["session_id"], runtime.context), emitter(runtime)
     before = {canonical_url(url) for url in state["read_before"]}
-    known = await recalled(desk, state["task"], emit, before)
+    known = await recalled(desk, state["question"], state["task"], emit, before)
     lists, problems = (
         ([], []) if known.enough else await search_all(desk, state["task"], emit, before)
     )

@@ -9,9 +9,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from spadework.tools.blocks import Block, blocks
+from spadework.tools.definitions import is_term
 from spadework.tools.inline import plain
 
-__all__ = ["Block", "block_at", "blocks", "cut", "heading_at", "headings"]
+__all__ = ["Block", "block_at", "blocks", "cut", "heading_at", "headings", "pieces"]
 
 Heading = tuple[int, int, str]
 
@@ -28,29 +29,35 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     """Offsets (start, end) of the passages of a text, in order, not overlapping, with all that is
     not blank.
 
-    A heading begins a passage and stays with what follows it. A passage is at most `max_chars`
-    long, but for code and tables: they are never cut, so a longer one is a passage of its own.
+    A heading begins a passage and stays with what follows it, as the term of a definition does. A
+    passage is at most `max_chars` long, but for code and tables: they are never cut, so a longer
+    one is a passage of its own.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    only_headings = True
+    # Headings and terms that wait for what follows: where they begin, and what ends before them.
+    lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
-        for piece in _pieces(
-            markdown, block, max_chars, block.start - start if end and only_headings else 0
-        ):
-            if end and (
-                piece[1] - start > max_chars or (block.kind == "heading" and not only_headings)
-            ):
+        heading = block.kind == "heading"
+        leads = heading or is_term(markdown, block)
+        for piece in pieces(markdown, block, max_chars, block.start - lead if lead >= 0 else 0):
+            if end and lead > start and piece[1] - start > max_chars:
+                passages.append((start, before))
+                start = lead
+            if end and (piece[1] - start > max_chars or (heading and not only_headings)):
                 passages.append((start, end))
                 end = 0
             if not end:
-                start, only_headings = piece[0], True
+                start, lead, only_headings = piece[0], -1, True
+            if leads and lead < 0:
+                lead, before = piece[0], end
             end = piece[1]
-            only_headings = only_headings and block.kind == "heading"
+            only_headings = only_headings and heading
+        lead = lead if leads else -1
     return [*passages, (start, end)] if end else passages
 
 
-def _pieces(markdown: str, block: Block, most: int, taken: int) -> Iterator[tuple[int, int]]:
+def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
     """The block, cut where its kind allows it. `taken` characters of the first piece's room are
     taken by the heading before it.
     """

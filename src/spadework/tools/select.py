@@ -27,7 +27,10 @@ STEP = 0.1
 LOCAL = "library://"
 #: A page that is titled as a query reads is what was asked for, if it is among the first so many.
 NAMED_RANK = 5
-#: So many first hits of the question as it was asked are read whatever others bring.
+#: The provider of what earlier runs have read, in events, hits and sources.
+KNOWLEDGE = "knowledge"
+#: So many first hits of the question as it was asked are always read; what earlier runs read
+#: competes.
 ASKED_HITS = 5
 #: What follows the name of a page in its title: the site's, or what kind of thing it is.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
@@ -126,7 +129,11 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
     own = {
         n
         for n, hit in enumerate(ranked)
-        if hit.rrf and any(at.query == asked and at.rank <= ASKED_HITS for at in hit.found_by)
+        if hit.rrf
+        and any(
+            at.query == asked and at.rank <= ASKED_HITS and at.provider != KNOWLEDGE
+            for at in hit.found_by
+        )
     }
     for n, hit in enumerate(ranked):
         title = query_terms(bare(hit.title))

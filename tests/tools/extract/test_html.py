@@ -184,6 +184,31 @@ def test_quotes_definitions_and_headings() -> None:
         assert part in text
 
 
+def test_a_definition_list_on_a_long_page_is_read_whole() -> None:
+    setting = (
+        "<h3>Setting {n}</h3><p>Setting {n} says how the engine handles its pages, which matters"
+        " when many readers and a single writer work on one file at the same time. It can be"
+        " changed while the database is open.</p><p>See <a href='x{n}.html'>its page</a> for"
+        " more.</p>"
+    )
+    meanings = {
+        "EXTRA": "EXTRA is like FULL with the addition that the <a href=d.html>directory</a> is"
+        " synced.",
+        "FULL": "When it is FULL, the engine syncs at each of the most critical moments, which is"
+        " safe and slow.",
+        "NORMAL": "NORMAL syncs less often than FULL, which is safe enough for most.",
+        "OFF": "OFF hands data to the operating system and goes on without syncing, which is fast.",
+    }
+    entries = "".join(f"<dt><b>{t}</b></dt><dd>{said}</dd>" for t, said in meanings.items())
+    settings = "".join(setting.format(n=n) for n in range(40))
+    html = (
+        f"<html><body>{settings}<p>The settings mean:</p><dl>{entries}</dl>{settings}</body></html>"
+    )
+    text = extract(html, "https://engine.example/settings.html").markdown
+    for term, said in meanings.items():
+        assert f"**{term}**\n\n{said[:8]}" in text
+
+
 def test_links_are_absolute_and_listed() -> None:
     html = (
         '<p>See <a href="../api.html?x=(1)">the [api]</a>, <a href="#here">here</a> and <a'

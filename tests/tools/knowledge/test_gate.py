@@ -8,7 +8,7 @@ import pytest
 
 from spadework.settings import Settings
 from spadework.tools.knowledge import Recalled
-from spadework.tools.knowledge.gate import DOMAINS, GOOD_SHARE, enough, fresh_since
+from spadework.tools.knowledge.gate import DOMAINS, RELEVANT, enough, fresh_since, relevant
 from spadework.values import Freshness, Query, Task, Topic
 from tests.tools.knowledge.pages import NOW, entry
 
@@ -31,31 +31,34 @@ def task(*aspects: str, broad: bool = False, number: int = 1) -> Task:
 
 
 def test_good_pages_of_enough_houses_will_do() -> None:
-    assert enough([known(), []], task())
-    assert not enough([[], []], task())
+    assert enough(known(), task())
+    assert not enough([], task())
 
 
 def test_one_site_with_many_pages_never_keeps_the_web_out() -> None:
-    assert not enough([known(DOMAINS - 1, pages=50), []], task())
+    assert not enough(known(DOMAINS - 1, pages=50), task())
 
 
-def test_pages_that_lack_what_is_asked_are_not_good() -> None:
-    assert not enough([known(share=GOOD_SHARE - 0.01), []], task())
+def test_pages_that_lack_what_is_asked_are_not_about_it() -> None:
+    assert relevant([known(share=RELEVANT)]) == known(share=RELEVANT)
+    assert not relevant([known(share=RELEVANT - 0.01)])
 
 
-def test_pages_that_fit_only_a_broader_query_will_not_do() -> None:
-    assert not enough([[], known()], task())
+def test_what_is_found_twice_stands_once_in_the_list_of_a_question_best_first() -> None:
+    [good], [fair] = known(1, share=1.0), known(1, share=0.9)
+    other = known(2, share=0.95)[1]
+    assert relevant([[fair, other], [good]]) == [good, other]
 
 
 def test_a_survey_and_a_gap_always_ask_the_web() -> None:
-    assert not enough([known(), []], task(broad=True))
-    assert not enough([known(), []], task(number=2))
+    assert not enough(known(), task(broad=True))
+    assert not enough(known(), task(number=2))
 
 
 def test_most_of_what_the_topic_must_cover_has_to_stand_there() -> None:
     pages = known(text="The ferries carry passengers, and their crews are paid monthly.")
-    assert enough([pages, []], task("ferry passengers", "crew", "fares"))
-    assert not enough([pages, []], task("captain", "crew", "fares"))
+    assert enough(pages, task("ferry passengers", "crew", "fares"))
+    assert not enough(pages, task("captain", "crew", "fares"))
 
 
 @pytest.mark.parametrize(

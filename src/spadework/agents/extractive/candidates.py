@@ -11,6 +11,7 @@ from typing import Literal
 
 from spadework.agents.shown import Shown
 from spadework.tools.blocks import Block, blocks
+from spadework.tools.definitions import is_term
 from spadework.tools.inline import plain, units
 from spadework.tools.sentences import sentences
 from spadework.tools.tables import cells, header_of, rows_of, told
@@ -88,14 +89,19 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: Span | None = None
+        self.term: int | None = None
         self.opens = True
 
     def found(self) -> Iterator[Candidate]:
         for block in blocks(self.text):
             if block.kind == "heading":
-                self.opens, self.lead, self.led = True, None, None
+                self.opens, self.lead, self.led, self.term = True, None, None, None
                 continue
             yield from self._of(block)
+            if not is_term(self.text, block):
+                self.term = None
+            elif self.term is None:
+                self.term = block.start
             self.opens = False
 
     def _of(self, block: Block) -> Iterator[Candidate]:
@@ -115,7 +121,7 @@ class _Passage:
         before = self._read(self.lead) if self.lead else ""
         for n, (_span, text) in enumerate(zip(spans, texts, strict=True)):
             if len(text) >= LEAST_CHARS:
-                whole = self._whole(spans, n)
+                whole = self._whole(spans, n) if n else self._defining(spans[0])
                 made = self._made("text", (whole,), self._read(whole), block)
                 yield replace(
                     made,
@@ -131,6 +137,10 @@ class _Passage:
         """A sentence, with the one before where it leans on that."""
         leaning = n and language(self.language).leaning(self._read(spans[n]))
         return (spans[n - 1][0], spans[n][1]) if leaning else spans[n]
+
+    def _defining(self, span: Span) -> Span:
+        """The first sentence of a block, with the terms before it that it defines."""
+        return span if self.term is None else (self.term, span[1])
 
     def _list(self, block: Block) -> Iterator[Candidate]:
         spans = [_stripped(self.text, span) for span in units(self.text, block)]

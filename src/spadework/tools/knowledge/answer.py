@@ -14,6 +14,10 @@ from spadework.tools.library.query import Asked
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.snippet import snippet
 
+#: A question of fewer telling words counts as one of so many: all of a few words stand in many
+#: pages that are about something else.
+FEW_WORDS = 3
+
 
 def document(entry: Entry) -> Document:
     """A page as the library's ranking knows it."""
@@ -37,12 +41,16 @@ def answer(
     for match in there:
         spans.setdefault(match.number, []).append((match.start, match.end))
     words = {word for term in question.terms for word in term.words}
+    tells = min(1.0, sum(term.needed for term in question.terms) / FEW_WORDS)
     best = blended(rank(there, documents, question, weights), near, documents)[:limit]
-    return [_recalled(known[one.best.number], one, words, spans[one.best.number]) for one in best]
+    return [
+        _recalled(known[one.best.number], one, one.own * tells, words, spans[one.best.number])
+        for one in best
+    ]
 
 
 def _recalled(
-    entry: Entry, one: Ranked, words: set[str], spans: Sequence[tuple[int, int]]
+    entry: Entry, one: Ranked, share: float, words: set[str], spans: Sequence[tuple[int, int]]
 ) -> Recalled:
     shown = snippet(entry.text[one.best.start : one.best.end], words)
-    return Recalled(entry, shown, round(one.share, 3), merged(spans))
+    return Recalled(entry, shown, round(share, 3), merged(spans))

@@ -36,7 +36,8 @@ class Recalled:
     """A page that fits a question. `passages` are the stretches of its text that do, best first
     page by page, neighbours merged.
 
-    `share` is how much of what the question needs stands in its best passage or its title, 0..1.
+    `share` is how much of what the question needs stands in its best passage or its title, 0..1;
+    less where it needs few words.
     """
 
     entry: Entry

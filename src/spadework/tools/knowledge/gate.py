@@ -1,5 +1,5 @@
-"""Whether what is known will do without the web (corrective retrieval): fresh enough, good enough,
-and of more than one house.
+"""Whether a known page is about what is asked, and whether what is known will do without the web
+(corrective retrieval): fresh enough, good enough, and of more than one house.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from spadework.tools.facts import stems
 from spadework.tools.knowledge.entry import Recalled
 from spadework.tools.search.recency import freshness_of
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import language
 from spadework.tools.urls import domain_of
 from spadework.values import Freshness, Query, Task
 
-#: A page is good when so much of what the query needs stands in one passage of it or in its title.
-GOOD_SHARE = 0.7
+#: A page is about what is asked when so much of what the question needs stands in one passage of it
+#: or in its title: the least step of `benchmarks/poison.py` at which no page of an unrelated store
+#: is, for any question.
+RELEVANT = 0.8
 #: Good pages must come from so many domains: one site, however many pages of it are known, never
 #: keeps the web out.
 DOMAINS = 3
@@ -40,22 +43,29 @@ def fresh_since(
     return (now or datetime.now(UTC)) - timedelta(days=allowed) if allowed else None
 
 
-def enough(found: Sequence[Sequence[Recalled]], task: Task) -> bool:
-    """Whether the pages `found`, query by query of the task, will do for one that asks just what
-    the topic does.
+def subject(question: str) -> str:
+    """A question without what says that it asks for a count: no page must say "how many"."""
+    count = language(spoken(question)).cues.get("count")
+    return count.sub(" ", question) if count else question
+
+
+def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
+    """The pages that are about what is asked, as one list, best first; `found` for the question and
+    for its topic.
+    """
+    best: dict[str, Recalled] = {}
+    for one in (one for pages in found for one in pages if one.share >= RELEVANT):
+        known = best.setdefault(one.entry.key, one)
+        best[one.entry.key] = max(known, one, key=lambda each: each.share)
+    return sorted(best.values(), key=lambda each: -each.share)
+
+
+def enough(found: Sequence[Recalled], task: Task) -> bool:
+    """Whether pages that are about what is asked will do for a task.
 
     A survey, which lives of many pages, and a gap never have enough.
     """
-    if task.broad or task.round != 1:
-        return False
-    meant = [
-        pages
-        for pages, query in zip(found, task.queries, strict=True)
-        if query.kind in ("original", "paraphrase")
-    ]
-    return any(
-        _good_enough([one for one in pages if one.share >= GOOD_SHARE], task) for pages in meant
-    )
+    return not task.broad and task.round == 1 and _good_enough(found, task)
 
 
 def _good_enough(good: Sequence[Recalled], task: Task) -> bool:

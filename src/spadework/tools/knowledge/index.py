@@ -23,6 +23,9 @@ from spadework.tools.library.writer import indexed
 #: question names.
 _ANY, _ALL, _ABOUT = 40, 20, 10
 _HEAP_BYTES = 32_000_000
+#: Words are as rare as if so many other passages were there: what a small store is full of is not
+#: common for that, and a word that it lacks does not outweigh all others.
+_OTHERS = 10_000
 
 
 class PassageIndex:
@@ -88,10 +91,12 @@ def proposed(searcher: tantivy.Searcher, question: Asked) -> Iterator[Match]:
 
 
 def rarity(searcher: tantivy.Searcher, term: Term) -> float:
-    """How rare a term is among the passages (the inverse document frequency of BM25)."""
+    """How rare a term is among the passages and others (the inverse document frequency of
+    BM25).
+    """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))
-    return math.log(1 + (searcher.num_docs - count + 0.5) / (count + 0.5))
+    return math.log(1 + (searcher.num_docs + _OTHERS - count + 0.5) / (count + 0.5))
 
 
 def _passages(number: int, entry: Entry) -> Iterator[tantivy.Document]:

@@ -55,6 +55,7 @@ class Ranked:
     """A document with its best passage; `score` orders documents, `share` is the part of the needed
     terms' weight that is there.
 
+    `own` is the same before the sides of a comparison are made equal.
     `introduces` is true of a package's README, a module of the first level and a page with just
     that title, when the question names it.
     """
@@ -64,6 +65,7 @@ class Ranked:
     score: float
     share: float
     introduces: bool
+    own: float
 
 
 def rank(
@@ -156,9 +158,8 @@ class _Judge:
         opens = ": " not in document.title or bool(
             _OPENS.search(document.url) or _MODULE.match(document.url)
         )
-        return Ranked(
-            document, found[0], score, shares[found[0].start], opens and self._named(document)
-        )
+        share = shares[found[0].start]
+        return Ranked(document, found[0], score, share, opens and self._named(document), share)
 
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
         """The share of the needed terms' weight that stands in a passage or its document's

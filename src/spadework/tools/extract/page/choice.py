@@ -12,6 +12,8 @@ from spadework.tools.extract.page.constants import (
     CODE_BAR,
     CONTAINED_KINDS,
     CONTAINER_BAR,
+    DEFINED,
+    DEFINED_CHARS,
     FURNITURE,
     HEADED,
     LEAST_REPEATED_CHARS,
@@ -51,11 +53,12 @@ def content(view: PageView, kind: str, markup: int) -> list[Block]:
             chance > bars.get(block.kind, least)
             for block, chance in zip(blocks, chances, strict=True)
         ]
+        defined = _defined(view, chances, DEFINED * least)
         return list(
             _once(
                 block
                 for n, block in enumerate(blocks)
-                if taken[n] or _headed(view, taken, n, chances[n] > HEADED * least)
+                if taken[n] or n in defined or _headed(view, taken, n, chances[n] > HEADED * least)
             )
         )
     return (
@@ -63,6 +66,28 @@ def content(view: PageView, kind: str, markup: int) -> list[Block]:
         if markup <= SMALL_PAGE_BYTES
         else []
     )
+
+
+def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
+    """The places of the blocks of definition lists whose blocks are likely on average."""
+    around: dict[int, int] = {}
+    for frame in view.frames:  # parents come before their children
+        inner = id(frame) if frame.tag == "dl" else around.get(id(frame.parent), 0)
+        around[id(frame)] = inner
+    lists: dict[int, list[int]] = {}
+    for n, block in enumerate(view.blocks):
+        if found := around[id(block.frame)]:
+            lists.setdefault(found, []).append(n)
+    likely = (n for n in lists.values() if _likely(view.blocks, chances, n, least))
+    return {n for places in likely for n in places}
+
+
+def _likely(blocks: list[Block], chances: list[float], places: list[int], least: float) -> bool:
+    """Whether these blocks of a list define their terms in whole sentences, and are likely."""
+    said = [blocks[n].chars for n in places if blocks[n].kind != "dt"]
+    mass = sum(blocks[n].chars + 1 for n in places)
+    mean = sum(chances[n] * (blocks[n].chars + 1) for n in places) / mass
+    return 0 < len(said) < len(places) and sum(said) >= DEFINED_CHARS * len(said) and mean > least
 
 
 def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:

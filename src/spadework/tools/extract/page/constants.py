@@ -38,6 +38,9 @@ CONTAINER_BAR = 0.1
 BAR = 1.2
 #: What stands alone under a heading that is taken needs this share of the bar.
 HEADED = 0.7
+#: A definition list whose definitions have this many characters on average is read whole where it
+#: has this share of the bar on average: half of its terms would tell what is wrong.
+DEFINED_CHARS, DEFINED = 40, 0.8
 #: With fewer likely characters a page has no content of its own (a shell for scripts, a block
 #: page).
 LIKELY_CHARS = 100
