@@ -16,6 +16,8 @@ from spadework.values import Conflict, Evidence, Plan, Problem
 
 #: Question types that are answered in a section for each topic: they need no outline.
 PLAIN = ("fact",)
+#: Calls that a report takes beside its sections: outline, verdicts, summary.
+BESIDE = 3
 
 
 async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dict[str, Any]:
@@ -48,6 +50,11 @@ async def _outline(
 
 
 def _outlined(desk: Desk, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Whether a report is composed before it is written: not in quick effort, nor for a fact."""
+    """Whether a report is composed before it is written: not in quick effort, nor for a fact, nor
+    where a section would lack the call.
+    """
+    calls = desk.budget.limits.calls - desk.budget.spent("calls")
+    if calls < len(plan.topics) + BESIDE:
+        return False
     fact = plan.question_type in PLAIN and len(plan.topics) == 1
     return desk.settings.effort != "quick" and not fact and len(ledger) > 1

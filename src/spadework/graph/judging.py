@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import asyncio
 
-from spadework.agents.examination import Examined, examined
+from spadework.agents.examination import Examined, examined, known_result
 from spadework.agents.model import Model
 from spadework.errors import BudgetSpent, ModelError
 from spadework.graph.desk import Desk
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.values import Problem
+
+#: With fewer calls than this left none is spent on an examination.
+FEW_CALLS = 4
 
 
 def begin(desk: Desk) -> None:
@@ -53,6 +56,10 @@ async def _ended(taken: asyncio.Task[Examined | str]) -> Examined | str:
 
 async def _examined(desk: Desk, model: Model) -> Examined | str:
     """The result, or why there is none."""
+    calls = desk.budget.limits.calls - desk.budget.spent("calls")
+    if calls < FEW_CALLS and await known_result(model, desk.settings.home) is None:
+        desk.budget.refused = desk.budget.refused or "calls"
+        return f"{calls:.0f} calls are too few for it."
     try:
         seconds = desk.budget.phase("search", "read")
         return await examined(model, desk.settings.home, seconds=seconds)
