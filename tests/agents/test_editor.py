@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from spadework.agents.editor import about, not_found
-from spadework.values import Coverage, Mode, Plan, Topic
+from spadework.agents.editor import Made, about, not_found
+from spadework.values import Coverage, Plan, Topic
 
 NAMES = ("What is a sluice?", "Prices", "Owners", "Never judged")
 PLAN = Plan(question="q", topics=tuple(Topic(name=name, question=name) for name in NAMES))
@@ -26,8 +24,17 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
     ]
 
 
-@pytest.mark.parametrize(("mode", "told"), [("extractive", True), ("model", False)])
-def test_a_report_without_a_model_says_that_none_judged_it(mode: Mode, told: bool) -> None:
-    said = about(mode, ["the notes"], (), 1, "coverage").sentences
-    assert ("no model judged whether they answer the question" in said[0].text) is told
+def test_a_report_without_a_model_says_that_none_judged_it() -> None:
+    said = about(Made("", "", {}), ["the notes"], (), 1, "coverage").sentences
+    assert "no model judged whether they answer the question" in said[0].text
     assert said[-1].text == "Every topic is answered."
+
+
+def test_a_report_of_a_model_says_who_wrote_who_judged_and_what_was_found() -> None:
+    made = Made("a-writer", "a-judge", {"supported": 7, "inference": 2})
+    [how, *_] = about(made, ["the notes"], (), 1, "coverage").sentences
+    assert "a-writer" in how.text
+    assert "a-judge" in how.text
+    assert "7 sentences are borne out" in how.text
+    assert "2 conclude" in how.text
+    assert "could not be checked" not in how.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from spadework.tools.export.markdown import escaped
 from spadework.tools.urls import host_of, hosts_for_urls
@@ -10,7 +11,6 @@ from spadework.values import (
     STATE_WORDS,
     Conflict,
     Coverage,
-    Mode,
     Plan,
     Problem,
     Quality,
@@ -19,6 +19,7 @@ from spadework.values import (
     Section,
     Sentence,
     Shortfall,
+    Verdict,
 )
 
 #: Problems that a reader of the report needs to see; all are in the record.
@@ -26,6 +27,23 @@ MOST_PROBLEMS = 8
 
 #: By how much of the whole weight one side of a disagreement is ahead when it is named.
 CLEAR = 0.1
+
+#: What was found of the sentences that stand in a report.
+_FOUND: dict[Verdict, str] = {
+    "supported": "sentences are borne out by what they cite",
+    "inference": "conclude from it",
+    "could not check": "could not be checked",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """Who wrote and who judged the sentences of a report ("" for code), and what was found."""
+
+    writer: str
+    judge: str
+    verdicts: Mapping[Verdict, int]
+
 
 _ENDED = {
     "coverage": "Every topic is answered.",
@@ -122,11 +140,14 @@ def _line(problem: Problem) -> str:
 
 
 def about(
-    mode: Mode, searched: Sequence[str], notices: Sequence[str], pages: int, why: str
+    made: Made, searched: Sequence[str], notices: Sequence[str], pages: int, why: str
 ) -> Section:
     """How the report came about."""
-    how = "Written by a language model from quoted evidence; every citation was checked by code."
-    if mode == "extractive":
+    how = (
+        f"Written by {made.writer} from quoted evidence, and judged sentence by sentence by"
+        f" {made.judge}, which was examined before: {_told(made.verdicts)}."
+    )
+    if not made.writer:
         how = (
             "Composed without a language model: the sentences are quoted from the sources as they"
             " stand there, and no model judged whether they answer the question."
@@ -143,6 +164,14 @@ def about(
         kind="limits",
         sentences=tuple(Sentence(text=line) for line in lines if line),
     )
+
+
+def _told(verdicts: Mapping[Verdict, int]) -> str:
+    """How many sentences are what."""
+    counts = [
+        f"{verdicts[verdict]} {said}" for verdict, said in _FOUND.items() if verdict in verdicts
+    ]
+    return ", ".join(counts) or "no sentence held"
 
 
 def _likely(result: Result) -> str:

@@ -16,6 +16,7 @@ from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import blocks_of, heading_above, names_at, shown
+from spadework.graph.showing import in_window, room_of
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block
 from spadework.tools.definitions import is_term
@@ -31,6 +32,10 @@ from spadework.values import (
     Shortfall,
     Topic,
 )
+
+#: Share of its time in which a slow model reads what it is shown; the rest is for its answer. The
+#: least that it is shown.
+READING_SHARE, LEAST_ROOM = 0.5, 1_000
 
 
 class _Place(NamedTuple):
@@ -83,7 +88,8 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     topics = [task.topic for task in state["tasks"] if task.round == number]
     ledger = state.get("evidence", [])
     seconds = desk.budget.phase("assess")
-    judged = await asyncio.gather(*(_judge(desk, state, topic, seconds) for topic in topics))
+    room = await _room(desk, len(topics), seconds)
+    judged = await asyncio.gather(*(_judge(desk, state, topic, room, seconds) for topic in topics))
     before = state.get("coverage", {})
     added: list[Evidence] = []
     coverage: dict[str, Coverage] = {}
@@ -127,8 +133,20 @@ def _mean(scores: Sequence[float]) -> float | None:
     return round(sum(scores) / len(scores), 3) if scores else None
 
 
+async def _room(desk: Desk, topics: int, seconds: float) -> int:
+    """Tokens of pages that the model is shown for each of some topics; 0 without one. A slow model
+    is shown what it can read in its time.
+    """
+    if desk.judging is None:
+        return 0
+    room = room_of(topics, desk.settings.window_tokens, desk.settings.shown_tokens)
+    speed = await desk.judging.speed("assessor")
+    readable = int(READING_SHARE * seconds * speed / max(1, topics)) if speed else room
+    return max(LEAST_ROOM, min(room, readable))
+
+
 async def _judge(
-    desk: Desk, state: ResearchState, topic: Topic, seconds: float
+    desk: Desk, state: ResearchState, topic: Topic, room: int, seconds: float
 ) -> tuple[Judgement, list[Problem]]:
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
     passages = state.get("passages", {}).get(topic.name, [])
@@ -136,6 +154,8 @@ async def _judge(
 
     def work() -> list[Shown]:
         # What speaks to machines is seen by no role, and so is quoted by none.
+        if room:
+            return in_window(passages, pages, texts, room)
         return [
             part
             for p in passages

@@ -4,11 +4,12 @@ searched; the result is put together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from spadework.agents import writer
 from spadework.agents.critic import opinion
-from spadework.agents.editor import about, disagreements, limits, not_found, problem_lines
+from spadework.agents.editor import Made, about, disagreements, limits, not_found, problem_lines
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.outline import by_topic
@@ -83,7 +84,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     ]
     closing.append(
         about(
-            mode,
+            _made(desk, state, mode),
             desk.searching,
             (*desk.notices, *desk.search.waits.sentences()),
             len(state.get("pages", {})),
@@ -212,6 +213,15 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
         content_hash=page.content_hash,
         known=page.known,
     )
+
+
+def _made(desk: Desk, state: ResearchState, mode: Mode) -> Made:
+    """Who made the sentences of the report, and what was found of them."""
+    if desk.judging is None or mode == "extractive":
+        return Made("", "", {})
+    found = {c.sentence: c.verdict for c in state.get("citations", [])}
+    names = desk.judging.name("writer"), desk.judging.name("verifier")
+    return Made(*names, Counter(found.values()))
 
 
 def _confidence(state: ResearchState, mode: Mode) -> float | None:

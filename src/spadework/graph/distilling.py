@@ -30,6 +30,8 @@ HEADING_WEIGHT = 2
 PAGE_PRIOR = 0.5
 #: Passages of one page at most, so that one long page does not crowd out the others.
 PER_PAGE = 12
+#: Characters of a token, roughly: what is shown is counted later.
+TOKEN_CHARS = 4
 #: A table with more characters than this is judged in runs of rows: as one passage it would leave
 #: no room for others, or find none.
 MOST_TABLE_CHARS = 4_000
@@ -171,7 +173,8 @@ def _once(cuts: Sequence[Cut]) -> list[Cut]:
 
 def _room(desk: Desk) -> Room:
     """What the assessor of a topic may see."""
-    return Room(desk.settings.assess_chars, PER_PAGE) if desk.judging else EXTRACTIVE
+    chars = desk.settings.window_tokens * TOKEN_CHARS
+    return Room(chars, PER_PAGE) if desk.judging else EXTRACTIVE
 
 
 def shown(page: Page, text: str, passage: Passage) -> Shown:

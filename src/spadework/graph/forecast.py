@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spadework.agents.usual import ANSWERS, CLOSING
+from spadework.graph.showing import room_of
 from spadework.graph.workload import workload
 from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
@@ -105,7 +106,7 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
     """Tokens in and out by role; `of` 0 for a run that goes well, 1 for the most."""
     rounds = 1 + more
-    shown = settings.assess_chars // CHARS // (2 - of)
+    shown = room_of(count, settings.window_tokens, settings.shown_tokens) // (2 - of)
     sections = count + (count > 1)
     made: Tokens = {
         "lead": (PROMPT_TOKENS, PLAN_TOKENS[of]),

@@ -95,11 +95,20 @@ class Judging(BaseModel):
         le=4_000,
         description="Longest passage, in characters, except for code and tables.",
     )
-    assess_chars: int = Field(
-        12_000,
-        ge=1_000,
-        le=200_000,
-        description="Characters of passages shown to the assessor for a topic.",
+    window_tokens: int = Field(
+        24_000,
+        ge=500,
+        le=1_000_000,
+        description=(
+            "Most tokens of pages that a model is shown for a topic; fewer where its context or"
+            " its speed leave no more."
+        ),
+    )
+    shown_tokens: int = Field(
+        100_000,
+        ge=500,
+        le=10_000_000,
+        description="Most tokens of pages that a model is shown in a round, for all topics.",
     )
 
     quality_floor: float = Field(
