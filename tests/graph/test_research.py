@@ -149,9 +149,13 @@ async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(
     assert len(shown) == len(set(shown))
 
 
-@pytest.mark.parametrize("count", [2, 6])
-async def test_a_covered_question_is_at_most_eight_waves_of_calls_deep(
-    model: Model, settings: Settings, count: int
+#: Waves of calls of a question that is covered in its first round, at most.
+DEPTHS = {"quick": 4, "normal": 8, "deep": 16}
+
+
+@pytest.mark.parametrize(("effort", "count"), [("quick", 2), ("normal", 6), ("deep", 2)])
+async def test_a_covered_question_is_so_many_waves_of_calls_deep(
+    model: Model, settings: Settings, effort: str, count: int
 ) -> None:
     model.delay = 0.2
     words = ("inhabitants", "harbour", "lighthouse", "history", "news", "visitors")[:count]
@@ -164,10 +168,11 @@ async def test_a_covered_question_is_at_most_eight_waves_of_calls_deep(
         return written(*((text, [id_]) for text in told))
 
     model.script("SectionAnswer", write)
-    result = await research("What is known about Port Aldermere?", settings)
-    assert (len(result.topics), result.stopped_by, result.iterations) == (count, "coverage", 1)
+    result = await research("What is known about Port Aldermere?", settings.with_(effort=effort))
+    assert (len(result.topics), result.iterations) == (count, 1)
     path = [request for request in model.requests if not in_examination(request)]
-    assert depth(path) <= 8
+    assert {"SectionAnswer", "VerdictsAnswer"} <= {request.schema_name for request in path}
+    assert depth(path) <= DEPTHS[effort]
     told = [(r.schema_name, r.prompt) for r in model.requests]
     assert len(told) == len(set(told)), "nothing is asked twice"
 

@@ -26,6 +26,7 @@ from spadework.apps.options import (
     Home,
     Iterations,
     Knowledge,
+    Length,
     Libraries,
     Minutes,
     Model,
@@ -70,6 +71,7 @@ def ask(
         str | None, typer.Option("--preset", help="precise, balanced, recall or default.")
     ] = None,
     effort: Effort = None,
+    length: Length = None,
     knowledge: Knowledge = None,
     attach: Attach = None,
     continue_: Continue = False,

@@ -53,6 +53,9 @@ Knowledge = Annotated[
     ),
 ]
 Effort = Annotated[str | None, typer.Option("--effort", help="quick, normal or deep.")]
+Length = Annotated[
+    str | None, typer.Option("--length", help="How long the report is: short, normal or long.")
+]
 Continue = Annotated[
     bool, typer.Option("-c", "--continue", help="Follow up the last finished session.")
 ]
