@@ -118,6 +118,7 @@ def test_a_sentence_without_evidence_is_refused() -> None:
         ("Port Aldermere was founded in 1204 by Queen Isaura.", ""),
         ("The harbour is 26.2 miles long.", "26.2"),
         ("Jory Penhallow founded the town.", "jory, penhallow"),
+        ("Queen Isaura was the mother of Port Aldermere.", "mother"),
     ],
 )
 def test_what_looks_odd_is_flagged(text: str, odd: str) -> None:

@@ -57,7 +57,8 @@ def refused(
 
 def flagged(sentence: Sentence, cited: Sequence[Evidence]) -> str:
     """What looks wrong though it may be right, as a note for who judges; "" where nothing does: a
-    denial on one side only, or a figure or name that stands in the page but not in what is cited.
+    denial on one side only, a relation that no quote names, or a figure or name that stands in the
+    page but not in what is cited.
     """
     said = plain(sentence.text)
     quotes = [plain(e.quote) for e in cited]
@@ -65,9 +66,22 @@ def flagged(sentence: Sentence, cited: Sequence[Evidence]) -> str:
     strange = [*_strange_figures(said, near), *_strange_names(said, near)]
     if strange:
         return f"{', '.join(strange)}: not in the quotes."
+    if unrelated := _unrelated(said, near):
+        return f"“{unrelated}” is what nobody is called in the quotes."
     if _denied(said, quotes):
         return "Only one of the two, sentence or quote, denies something."
     return ""
+
+
+def _unrelated(said: str, near: Sequence[str]) -> str:
+    """What somebody is to somebody in a sentence, as a stem, and in no quote, told from either
+    side; "" where there is nothing of the kind.
+    """
+    code = spoken(*near)
+    sides = language(code).other_side
+    there = frozenset[str]().union(*(_stems(text, code) for text in near))
+    found = stems(said, code) & sides.keys()
+    return min((stem for stem in found if not {stem, *sides[stem]} & there), default="")
 
 
 def _denied(said: str, quotes: Sequence[str]) -> bool:
