@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from spadework.agents.quoting import columns_of, quoted
-from spadework.graph.verifying import standing, verified
-from spadework.values import Evidence, Plan, Section, Sentence, Topic
+from spadework.graph.verifying import standing, still_proven, verified
+from spadework.values import Coverage, Evidence, Plan, Section, Sentence, Topic
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
 
@@ -81,6 +81,22 @@ async def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
     told, problems = await held([section], [evidence(QUOTE, QUOTE)], "Another text.")
     assert not any(said for _, said in told)
     assert "does not stand" in problems[0]
+
+
+def test_a_topic_is_open_once_nothing_that_proves_it_stands() -> None:
+    ledger = [
+        evidence(QUOTE, QUOTE),
+        evidence(QUOTE, QUOTE).model_copy(update={"id": "E2", "start": 5}),
+    ]
+    material, lost = standing(ledger, {"h": QUOTE}, "")
+    assert [problem.subject for problem in lost] == ["E2"]
+    before = {
+        "A": Coverage(topic="A", covered=True, score=0.9, evidence_ids=("E1", "E2")),
+        "B": Coverage(topic="B", covered=True, score=0.9, evidence_ids=("E2",)),
+    }
+    after = still_proven(before, material)
+    assert (after["A"].state, after["A"].evidence_ids) == ("answered", ("E1",))
+    assert (after["B"].state, after["B"].score) == ("open", 0.0)
 
 
 async def test_what_one_section_said_another_repeats_only_where_it_has_little_else() -> None:

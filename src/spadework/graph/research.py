@@ -44,7 +44,7 @@ from spadework.graph.state import (
     left_over,
     proving,
 )
-from spadework.graph.verifying import standing, verified
+from spadework.graph.verifying import standing, still_proven, verified
 from spadework.settings import Settings
 from spadework.values import Problem
 
@@ -215,6 +215,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     return {
         "sections": list(found.sections),
         "citations": citations_of(found, material.ledger),
+        "coverage": still_proven(state.get("coverage", {}), material),
         "problems": [*lost, *found.problems],
     }
 

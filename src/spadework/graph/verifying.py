@@ -19,7 +19,7 @@ from spadework.tools.facts import stems
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.tools.urls import hosts_for_urls
-from spadework.values import Evidence, Plan, Problem, Section, Sentence
+from spadework.values import Coverage, Evidence, Plan, Problem, Section, Sentence
 
 #: A topic with fewer sentences of its own than this says again, up to so many, what stands in other
 #: sections.
@@ -62,6 +62,18 @@ def standing(
         if e.id not in held
     ]
     return Material(held, pages, question), problems
+
+
+def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
+    """The coverage of topics as far as their entries stand: what is proven by nothing that stands
+    is open.
+    """
+    made = {}
+    for name, found in coverage.items():
+        ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
+        changes = {"evidence_ids": ids} | ({} if ids else {"covered": False, "score": 0.0})
+        made[name] = found.model_copy(update=changes)
+    return made
 
 
 async def verified(
