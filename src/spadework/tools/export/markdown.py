@@ -203,13 +203,16 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Items with their signs; what is within an item stands as far in as its first words."""
-        pieces = [(sign, self._pieces(item)) for sign, item in items]
-        apart = any(len(within) > 1 for _, within in pieces)
-        return ("\n\n" if apart else "\n").join(
-            f"{sign} {_LINE.sub(' ' * (len(sign) + 1), _JOINED.join(within))}"
-            for sign, within in pieces
-        )
+        """Items with their signs; what is within an item stands as far in as its first words. A
+        fence has a line of its own also where it begins an item, so that it can be seen.
+        """
+        drawn, apart = [], False
+        for sign, item in items:
+            pieces = self._pieces(item)
+            begun = sign + ("\n" if item[0].code else " ") + _JOINED.join(pieces)
+            drawn.append(_LINE.sub(" " * (len(sign) + 1), begun))
+            apart = apart or len(pieces) > 1
+        return (_JOINED if apart else "\n").join(drawn)
 
     def _pieces(self, item: Item) -> list[str]:
         """The sentences of an item in a paragraph, each code in a fence of its own."""
