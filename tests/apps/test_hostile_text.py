@@ -176,12 +176,12 @@ def test_nothing_that_is_said_commands_a_terminal(
 
 
 def test_no_export_holds_it(ran: tuple[Result, str, str], terminal: Terminal) -> None:
-    for ending in ("md", "html", "docx", "json"):
+    for ending in ("md", "html", "docx", "json", "bib"):
         assert (
             terminal.run("sessions", "export", ran[0].session_id, "-o", f"report.{ending}")[0] == 0
         )
     written = {path.suffix: path.read_bytes() for path in terminal.folder.glob("report.*")}
-    assert not [s for s in (".md", ".html", ".json") if UNSEEN.search(written[s].decode())]
+    assert not [s for s in (".md", ".html", ".json", ".bib") if UNSEEN.search(written[s].decode())]
     assert not [text for text in strings(json.loads(written[".json"])) if UNSEEN.search(text)]
     page = html.document_fromstring(written[".html"].decode())
     assert not page.xpath("//script | //img | //*[@onerror] | //b")

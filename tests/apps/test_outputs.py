@@ -7,18 +7,21 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import get_args
 
 import docx
 import pytest
 
 from spadework.apps.archive import export
+from spadework.apps.mcp.shapes import Format
 from spadework.apps.outputs import ENDINGS, Output, write_output
+from spadework.apps.web.pages import MEDIA_TYPES
 from spadework.errors import SettingsError
 from spadework.values import Result
 from tests.tools.export.results import full
 
 
-@pytest.mark.parametrize("ending", [".md", ".html", ".docx", ".json", ".HTML"])
+@pytest.mark.parametrize("ending", [".md", ".html", ".docx", ".json", ".bib", ".HTML"])
 def test_a_file_is_written_by_its_ending(tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"report{ending}"
     assert Output(file).checked().file == file
@@ -31,8 +34,17 @@ def test_a_file_is_written_by_its_ending(tmp_path: Path, ending: str) -> None:
         assert Result.model_validate(json.loads(data)) == full()
     else:
         assert data.startswith(
-            {".md": b"# What is a sluice?", ".html": b"<!DOCTYPE html>"}[ending.lower()]
+            {
+                ".md": b"# What is a sluice?",
+                ".html": b"<!DOCTYPE html>",
+                ".bib": b"@online{example-org-1,",
+            }[ending.lower()]
         )
+
+
+def test_every_front_door_hands_over_the_same_formats() -> None:
+    assert MEDIA_TYPES.keys() == ENDINGS.keys()
+    assert {f".{name}" for name in get_args(Format)} == ENDINGS.keys()
 
 
 @pytest.mark.parametrize("name", ["report.txt", "report", "report.htm", ".md"])

@@ -24,6 +24,11 @@ def test_code_spans_stay_links_give_their_words_and_markup_is_text() -> None:
     assert escaped("As shown [12] in <b>bold</b>") == "As shown \\[12\\] in \\<b\\>bold\\</b\\>"
 
 
+def test_nothing_is_struck_out_and_a_tilde_before_a_word_stays() -> None:
+    assert escaped("a ~~b c~~ and ~~d") == "a b c and ~\\~d"
+    assert escaped("in ~/notes, about ~5") == "in ~/notes, about ~5"
+
+
 @given(st.text(max_size=300))
 def test_no_text_becomes_markup(text: str) -> None:
     html = rendered(escaped(text))

@@ -26,7 +26,9 @@ Libraries = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option(
-        "-o", "--output", help="Also write the report to FILE.md, .html, .pdf, .docx or .json."
+        "-o",
+        "--output",
+        help="Also write the report to FILE.md, .html, .pdf, .docx or .json, its sources to .bib.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as one JSON object.")]

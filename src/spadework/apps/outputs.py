@@ -41,6 +41,12 @@ def _pdf(result: Result) -> bytes:
     return to_pdf(result)
 
 
+def _bibtex(result: Result) -> bytes:
+    from spadework.tools.export.bibtex import to_bibtex
+
+    return to_bibtex(result).encode()
+
+
 #: The ending of a file and what writes it. What draws is imported only where it is asked for.
 ENDINGS: dict[str, Callable[[Result], bytes]] = {
     ".md": _markdown,
@@ -48,6 +54,7 @@ ENDINGS: dict[str, Callable[[Result], bytes]] = {
     ".pdf": _pdf,
     ".docx": _docx,
     ".json": _json,
+    ".bib": _bibtex,
 }
 
 

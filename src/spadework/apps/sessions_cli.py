@@ -45,7 +45,8 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
 def export_session(
     session_id: str,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx or .json.")
+        Path,
+        typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx, .json; sources as .bib."),
     ],
     home: Home = None,
 ) -> None:

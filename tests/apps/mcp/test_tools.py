@@ -175,7 +175,7 @@ async def test_a_page_that_fails_is_replaced_by_the_next_best(
     assert [page["url"] for page in data["unread"]] == [bad]
 
 
-@pytest.mark.parametrize("format_", ["md", "html", "docx", "json"])
+@pytest.mark.parametrize("format_", ["md", "html", "docx", "json", "bib"])
 async def test_create_research_report_writes_into_the_folder_of_the_session(
     settings: Settings, format_: str
 ) -> None:

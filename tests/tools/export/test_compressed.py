@@ -9,6 +9,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from spadework.prompts import fenced
 from spadework.tools.export.compressed import (
@@ -18,6 +19,7 @@ from spadework.tools.export.compressed import (
     REFERENCE_CHARS,
     around,
     compressed,
+    shortened,
 )
 from spadework.tools.export.markdown import to_markdown
 from spadework.tools.tokens import count
@@ -32,6 +34,7 @@ from spadework.values import (
     Source,
 )
 from tests.tools.export.results import HOSTILE, HOSTILE_URLS, READ, full, hostile, source
+from tests.tools.export.rich import rich
 
 PLAIN = (
     "The harbour of Port Aldermere was dug in {n} by {n} men, and paid for with a tax on salted"
@@ -138,6 +141,17 @@ def test_a_source_in_full_shows_whole_pieces_around_its_evidence_and_says_what_i
     assert f"[1]: {len(shown)} of {len(whole)} characters are shown." in part(
         text, "Left out of this answer"
     )
+
+
+def test_no_code_of_a_report_is_cut_where_its_end_is_left_out() -> None:
+    def code(text: str) -> list[str]:
+        return [token.content for token in MarkdownIt().parse(text) if token.type == "fence"]
+
+    report = rich().report
+    whole = code(report)
+    for room in range(len("# What is a sluice?"), len(report), 7):
+        kept = code(shortened(report, room))
+        assert kept == whole[: len(kept)]
 
 
 def test_a_short_page_is_shown_whole_and_nothing_is_said_to_be_left_out() -> None:

@@ -27,11 +27,12 @@ from tests.tools.export.results import (
     hostile,
     squeezed,
 )
+from tests.tools.export.rich import Words, rich
 
 _ELEMENTS = (
     "body p pPr pStyle r rPr rStyle t br tab color sz szCs u vertAlign hyperlink bookmarkStart"
     " bookmarkEnd tbl tblPr tblStyle tblW tblLook tblGrid gridCol tr tc tcPr tcW sectPr pgSz pgMar"
-    " cols docGrid document jc"
+    " cols docGrid document jc b numPr numId"
 )
 
 
@@ -60,6 +61,17 @@ def test_everything_of_the_report_stands_in_it() -> None:
     ] == []
     assert "Nevercited" not in text
     assert document.core_properties.title == "What is a sluice?"
+
+
+def test_each_list_of_steps_begins_at_one() -> None:
+    document = read(rich())
+    lists = [p._p.pPr.numPr.numId.val for p in document.paragraphs if p.style.name == "List Number"]
+    assert len(set(lists)) == 2
+    overrides = {
+        num.numId: [start.get(qn("w:val")) for start in num.iter(qn("w:startOverride"))]
+        for num in document.part.numbering_part.element.num_lst
+    }
+    assert all(overrides[number] == ["1"] for number in lists)
 
 
 def test_headings_lists_and_code_have_their_styles() -> None:
@@ -114,6 +126,7 @@ def test_no_hostile_url_is_more_than_text(url: str) -> None:
 )
 def test_nothing_is_injected(words: str, url: str) -> None:
     assert_harmless(hostile(words, url))
+    assert_harmless(rich(Words(words, words, words, words, words, words, url)))
 
 
 def test_a_title_longer_than_a_document_may_have_is_cut_in_its_properties_alone() -> None:

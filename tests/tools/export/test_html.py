@@ -19,15 +19,16 @@ from tests.tools.export.results import (
     hostile,
     squeezed,
 )
+from tests.tools.export.rich import Words, rich
 
 _TAGS = (
     "html head meta title link style body div header h1 h2 ul ol li aside span i a main section p"
-    " pre code button bdi details summary blockquote footer"
+    " pre code button bdi details summary blockquote footer mark h3 table thead tbody tr th td"
 )
 _ATTRIBUTES = (
     "lang charset http-equiv content name rel href class dir id aria-labelledby aria-hidden"
     " aria-label style type popover popovertarget popovertargetaction tabindex translate"
-    " data-language target value role"
+    " data-language target value role scope"
 )
 
 
@@ -124,6 +125,7 @@ def test_no_hostile_url_is_more_than_text(url: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_no_hostile_words_are_more_than_text(words: str) -> None:
     assert_harmless(hostile(words, "https://a.example/"))
+    assert_harmless(rich(Words(words, words, words, words, words, words)))
 
 
 @given(

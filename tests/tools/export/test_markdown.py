@@ -19,12 +19,13 @@ from tests.tools.export.results import (
     result,
     squeezed,
 )
+from tests.tools.export.rich import Words, rich
+
+_GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 def rendered(of: Result) -> html.HtmlElement:
-    return html.document_fromstring(
-        "<div>" + MarkdownIt("commonmark", {"html": True}).render(of.report) + "</div>"
-    )
+    return html.document_fromstring("<div>" + _GITHUB.render(of.report) + "</div>")
 
 
 def assert_harmless(of: Result) -> None:
@@ -36,6 +37,8 @@ def assert_harmless(of: Result) -> None:
         "div",
         "h1",
         "h2",
+        "h3",
+        *("table", "thead", "tbody", "tr", "th", "td"),
         "p",
         "ul",
         "ol",
@@ -77,6 +80,7 @@ def test_no_hostile_url_is_more_than_text(url: str) -> None:
 @pytest.mark.parametrize("words", HOSTILE)
 def test_no_hostile_words_are_more_than_text(words: str) -> None:
     assert_harmless(hostile(words, "https://a.example/"))
+    assert_harmless(rich(Words(words, words, words, words, words, words)))
 
 
 @given(

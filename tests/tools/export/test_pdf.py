@@ -11,8 +11,10 @@ import pypdfium2
 import pytest
 
 from spadework.errors import SettingsError, SpadeworkError
+from spadework.tools.export.blocks import WHAT_INFERRED_MEANS
 from spadework.tools.export.pdf import find_chromium, to_pdf
 from tests.tools.export.results import DRAWN, EVERYWHERE, HOSTILE, full, hostile, squeezed
+from tests.tools.export.rich import LINE, rich
 
 
 def missing() -> str:
@@ -43,6 +45,15 @@ def test_everything_of_the_report_stands_in_it_with_the_quotes() -> None:
     text, pages = text_of(data)
     assert [part for part in (*EVERYWHERE, *DRAWN) if squeezed(part) not in squeezed(text)] == []
     assert f"1/{pages}" in squeezed(text)
+
+
+@needs_chromium
+def test_lists_tables_and_code_stand_in_it() -> None:
+    text = squeezed(text_of(to_pdf(rich()))[0])
+    for part in ("How it is used", "Width | metres", "So it holds water.", "up to a | b | or 40"):
+        assert squeezed(part) in text
+    assert squeezed(LINE) in text
+    assert squeezed(WHAT_INFERRED_MEANS) in text
 
 
 @needs_chromium

@@ -246,4 +246,4 @@ Query = Annotated[str, Field(min_length=1, max_length=4_000)]
 SessionId = Annotated[
     str, Field(max_length=100, description='The id of a session, or "latest" for the newest one.')
 ]
-Format = Literal["md", "html", "pdf", "docx", "json"]
+Format = Literal["md", "html", "pdf", "docx", "json", "bib"]

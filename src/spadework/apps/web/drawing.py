@@ -22,7 +22,7 @@ from spadework.apps.web.markdown import draft_html
 from spadework.apps.web.picture import Picture
 from spadework.apps.web.reporting import shown, web_link
 from spadework.settings import Settings
-from spadework.tools.export.html import ending
+from spadework.tools.export.html import DRAWN_IN, ending
 from spadework.tools.export.sheet import words
 from spadework.tools.search.known import PROVIDERS
 from spadework.tools.urls import host_of
@@ -86,7 +86,7 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 def environment() -> Environment:
     """The templates and what they may call."""
     made = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=FileSystemLoader([Path(__file__).parent / "templates", DRAWN_IN]),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

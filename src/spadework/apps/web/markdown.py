@@ -28,7 +28,7 @@ _TAGS = {
     "table",
 }
 _TAGS |= {"thead", "tbody", "tr", "th", "td"}
-_MARKDOWN = MarkdownIt("commonmark", {"html": False})
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _TITLE = re.compile(r"\A# .*\n+")
 
 

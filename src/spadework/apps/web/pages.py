@@ -32,6 +32,7 @@ MEDIA_TYPES = {
     ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".json": "application/json",
+    ".bib": "text/x-bibtex; charset=utf-8",
 }
 
 

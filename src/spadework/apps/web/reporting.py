@@ -57,7 +57,9 @@ def shown(result: Result, seen: Iterable[SourceView]) -> Shown:
     """
     sheet = laid_out(result)
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
-    verdicts = {citation.evidence_id: citation.verdict for citation in result.citations}
+    # What a conclusion rests on may be said outright elsewhere: that tells more of a quote.
+    outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
+    verdicts = {citation.evidence_id: citation.verdict for citation in outright}
     trusts = {source.url: round(100 * source.trust) for source in result.sources}
     proofs = {
         id_: Proof(

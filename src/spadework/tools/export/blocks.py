@@ -4,18 +4,27 @@ its sentences.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
 
-from spadework.values import Evidence, Form, Section, Sentence
+from spadework.values import Evidence, Form, Report, Section, Sentence
 
 Item = tuple[Sentence, ...]
+
+#: What stands behind the marks of a sentence that concludes, and what a reader is told of it.
+INFERRED = "∴"
+WHAT_INFERRED_MEANS = (
+    f"{INFERRED} stands behind a conclusion: it follows from the sources it cites, none of which"
+    " says it in these words."
+)
 
 
 @dataclass(frozen=True)
 class Set:
     """Sentences in one form. `items` are the paragraph, the items of a list, or the cells of a
-    table, row by row under its `columns`; a sub-heading has a `text` alone.
+    table, row by row under its `columns`; a sub-heading has a `text` alone. Only items of lists
+    and cells of tables hold code besides sentences.
     """
 
     form: Form
@@ -25,23 +34,54 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """The cells of a table, row by row."""
+        """The cells of a table, row by row, each as wide as the others."""
         width = max(1, len(self.columns))
-        return [self.items[n : n + width] for n in range(0, len(self.items), width)]
+        cells = (*self.items, *[()] * (-len(self.items) % width))
+        return [cells[n : n + width] for n in range(0, len(cells), width)]
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """The blocks of a section, in order."""
-    if not section.parts:
-        return _by_code(section, ledger)
-    made, at = [], 0
+    """The blocks of a section, in order. They hold every sentence of it once."""
+    made: list[Set] = []
+    at = 0
     for part in section.parts:
         items = []
         for count in part.takes:
             items.append(section.sentences[at : at + count])
             at += count
-        made.append(Set(part.form, tuple(items), part.text, part.columns))
-    return made
+        made += _whole(Set(part.form, tuple(items), part.text, part.columns))
+    rest = section.model_copy(update={"sentences": section.sentences[at:]})
+    return [*made, *_by_code(rest, ledger)]
+
+
+def concludes(report: Report) -> bool:
+    """Whether a sentence of the report is a conclusion."""
+    return any(
+        said.inferred and said.evidence_ids
+        for section in report.sections
+        for said in section.sentences
+    )
+
+
+def _whole(block: Set) -> Iterator[Set]:
+    """A block as it can be drawn: code that stands in a paragraph is a block of its own."""
+    if block.form == "table":
+        yield block
+    elif block.form in ("bullets", "steps"):
+        yield replace(block, items=tuple(item for item in block.items if item))
+    else:
+        if block.form == "heading":
+            yield Set("heading", text=block.text)
+        for item in block.items:
+            yield from _apart(item)
+
+
+def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
+    for code, together in groupby(sentences, lambda sentence: sentence.code):
+        if code:
+            yield from (Set("code", ((sentence,),)) for sentence in together)
+        else:
+            yield Set("paragraph", (tuple(together),))
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:

@@ -21,6 +21,9 @@ def to_html(result: Result) -> str:
     return _environment().get_template("report.html").render(sheet=laid_out(result))
 
 
+#: Where the templates are that the page of a session draws with, too.
+DRAWN_IN = Path(__file__).parent
+
 #: Characters of a last word that may stay on one line with its markers; scripts without spaces have
 #: far longer "words".
 MOST_KEPT = 24
@@ -41,7 +44,7 @@ def ending(said: Said) -> tuple[tuple[Run, ...], str]:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(DRAWN_IN),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

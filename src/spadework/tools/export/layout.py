@@ -1,5 +1,5 @@
-"""Lays a result out for the formats that draw it: sentences joined to paragraphs, markers tied to
-the quotes of their sentence.
+"""Lays a result out for the formats that draw it: sentences in their blocks, markers tied to the
+quotes of their sentence.
 """
 
 from __future__ import annotations
@@ -7,13 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from spadework.tools.export.blocks import WHAT_INFERRED_MEANS, Item, Set, blocks
 from spadework.tools.export.markdown import fragment_link, safe_url
 from spadework.tools.export.sheet import (
     Block,
-    BlockKind,
     Card,
     Chapter,
     Marker,
+    Opened,
     Proven,
     Quoted,
     Reference,
@@ -38,7 +39,8 @@ def laid_out(result: Result) -> Sheet:
         topics=tuple(_proven(topic, result) for topic in result.topics),
         chapters=chapters,
         sources=tuple(layout.sources.values()),
-        cards=tuple(layout.cards.values()),
+        cards=tuple(layout.cards),
+        explained=WHAT_INFERRED_MEANS if any(card.concluded for card in layout.cards) else "",
     )
 
 
@@ -94,48 +96,52 @@ class _Layout:
         ]
         self.quoted = {id_: _quoted(self.ledger[id_]) for id_ in dict.fromkeys(cited)}
         self.sources = {s.url: ref for s in result.sources if (ref := self._reference(s)).quotes}
-        self.cards: dict[tuple[str, ...], Card] = {}
+        self.cards: list[Card] = []
+        self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section) -> Chapter:
-        """Sentences that rest on one page stand in one paragraph; items make lists; code stands
-        alone.
-        """
-        made: list[Block] = []
-        before = ""
-        for sentence in section.sentences:
-            pages = [self.ledger[i].url for i in sentence.evidence_ids if i in self.ledger]
-            said, language = self._said(sentence), sentence.language
-            item = (not pages and section.kind != "summary") or any(
-                self._is_item(i) for i in sentence.evidence_ids
-            )
-            kind: BlockKind = "code" if sentence.code else "items" if item else "paragraph"
-            stands_with = kind if kind != "paragraph" else pages[0] if pages else "plain"
-            if kind != "code" and made and stands_with == before:
-                made[-1] = Block(made[-1].kind, (*made[-1].said, said))
-            else:
-                made.append(Block(kind, (said,), language))
-            before = stands_with
-        return Chapter(runs(self.report.heading_of(section)), section.kind, tuple(made))
+        """A section with its blocks."""
+        heading = runs(self.report.heading_of(section))
+        drawn = tuple(self._block(block) for block in blocks(section, self.ledger))
+        return Chapter(heading, section.kind, drawn)
+
+    def _block(self, block: Set) -> Block:
+        if block.form == "table":
+            rows = tuple(tuple(map(self._item, row)) for row in block.rows)
+            return Block("table", columns=tuple(map(runs, block.columns)), rows=rows)
+        return Block(block.form, tuple(map(self._item, block.items)), runs(block.text))
+
+    def _item(self, item: Item) -> tuple[Said, ...]:
+        return tuple(map(self._said, item))
 
     def _said(self, sentence: Sentence) -> Said:
         text = (
             (Run(sentence.text.strip("\n"), code=True),) if sentence.code else runs(sentence.text)
         )
-        ids: dict[str, list[str]] = {}
+        opened = self._opened(sentence)
+        markers = [Marker(one.source.n, self._card(Card((one,)))) for one in opened]
+        if sentence.inferred and opened:
+            markers.append(Marker(0, self._card(Card(opened, concluded=True))))
+        return Said(text, tuple(markers), sentence.code, sentence.language)
+
+    def _opened(self, sentence: Sentence) -> tuple[Opened, ...]:
+        """The quotes that a sentence rests on, by their source."""
+        by_page: dict[str, list[Quoted]] = {}
         for id_ in dict.fromkeys(i for i in sentence.evidence_ids if i in self.ledger):
-            ids.setdefault(self.ledger[id_].url, []).append(id_)
-        return Said(
-            text,
-            tuple(self._marker(url, tuple(own)) for url, own in ids.items() if url in self.sources),
+            by_page.setdefault(self.ledger[id_].url, []).append(self.quoted[id_])
+        return tuple(
+            Opened(self.sources[url], tuple(own))
+            for url, own in by_page.items()
+            if url in self.sources
         )
 
-    def _marker(self, url: str, ids: tuple[str, ...]) -> Marker:
-        source = self.sources[url]
-        self.cards.setdefault(ids, Card(source, tuple(self.quoted[i] for i in ids)))
-        return Marker(source.n, list(self.cards).index(ids))
-
-    def _is_item(self, id_: str) -> bool:
-        return id_ in self.ledger and self.ledger[id_].kind == "item"
+    def _card(self, card: Card) -> int:
+        """The place of a card; one that opens the same is not made again."""
+        ids = tuple(quoted.id for one in card.opened for quoted in one.quotes)
+        place = self._places.setdefault((card.concluded, ids), len(self.cards))
+        if place == len(self.cards):
+            self.cards.append(card)
+        return place
 
     def _reference(self, source: Source) -> Reference:
         quotes = tuple(
@@ -143,6 +149,8 @@ class _Layout:
         )
         date = f"published {source.published_at.date().isoformat()}" if source.published_at else ""
         first = next((quoted.link for quoted in quotes if not quoted.code), _web(source.url))
+        own = [e for id_ in self.quoted if (e := self.ledger[id_]).url == source.url]
+        author = next((e.author for e in own if e.author), "")
         return Reference(
             source.n,
             runs(source.title) or (Run(source.url),),
@@ -151,6 +159,7 @@ class _Layout:
             first,
             date,
             quotes,
+            author,
         )
 
 
@@ -164,7 +173,16 @@ def _quoted(evidence: Evidence) -> Quoted:
         else ("read", evidence.fetched_at)
     )
     link = fragment_link(web, "" if code else evidence.quote)
-    return Quoted(evidence.id, text, code, link, f"{dated[0]} {dated[1].date().isoformat()}")
+    return Quoted(
+        evidence.id,
+        text,
+        code,
+        link,
+        f"{dated[0]} {dated[1].date().isoformat()}",
+        runs(evidence.heading),
+        runs(evidence.before),
+        runs(evidence.after),
+    )
 
 
 def _web(url: str) -> str:

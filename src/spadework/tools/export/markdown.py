@@ -1,14 +1,24 @@
-"""The report as Markdown: sentences with `[n]`, code in fences, numbered sources whose links lead
-to the quoted words.
+"""The report as Markdown: sentences with `[n]`, lists, tables as GitHub has them, code in fences,
+numbered sources whose links lead to the quoted words.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from urllib.parse import quote as percent
 from urllib.parse import urlsplit
 
+from spadework.tools.export.blocks import (
+    INFERRED,
+    WHAT_INFERRED_MEANS,
+    Item,
+    Set,
+    blocks,
+    concludes,
+)
 from spadework.tools.inline import plain, scan
 from spadework.tools.tables import cells
 from spadework.values import Evidence, Report, Section, Sentence, Source
@@ -17,13 +27,17 @@ from spadework.visible import visible
 #: Words of a quote that a text-fragment link begins and ends with.
 FRAGMENT_WORDS = 5
 
-_SPECIAL = re.compile(r"[\[\]<>`*]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+#: A tilde strikes words out only where it can close.
+_SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 #: The same in characters that a mark stands for, whatever follows them.
-_ALONE = re.compile(r"[\[\]<>`*_&\\]")
+_ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
 #: What is in no name of a language; a backtick or a line's end would end the opening of a fence.
 _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
+_LINE = re.compile(r"(?<=\n)(?=[^\n])")
+#: Between two blocks, and for a border of cells that is none.
+_JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 #: What marks a block of Markdown, and the borders of a table's cells: a page does not show them.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
@@ -43,7 +57,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
     for section in report.sections:
         heading = report.heading_of(section)
         above = [f"## {escaped(heading)}"] if heading else []
-        parts += [*above, *_paragraphs(section, ledger, numbers)]
+        parts += [*above, *_Drawn(ledger, numbers).blocks(section)]
     cited = {
         ledger[id_].url
         for s in report.sections
@@ -55,6 +69,8 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
             "## Sources",
             "\n".join(_source(source, ledger) for source in sources if source.url in cited),
         ]
+    if concludes(report):
+        parts.append(WHAT_INFERRED_MEANS)
     return "\n\n".join(parts) + "\n"
 
 
@@ -131,6 +147,14 @@ def fence(text: str, language: str = "") -> str:
     return f"{ticks}{language}\n{text.strip(chr(10))}\n{ticks}"
 
 
+def code_span(line: str) -> str:
+    """A line of code between ticks, more of them than stand together in it."""
+    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if line[0] in "` " or line[-1] in "` " else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
 def _percent(part: str) -> str:
     return percent(_STRAY_PERCENT.sub("%25", part), safe="%/:@!$&'*+,;=?#~")
 
@@ -144,28 +168,86 @@ def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
     return "".join([*out, _SPECIAL.sub(r"\\\g<0>", text[at:end])])
 
 
-def _paragraphs(
-    section: Section, ledger: Mapping[str, Evidence], numbers: Mapping[str, int]
-) -> list[str]:
-    """Sentences that rest on one page stand in one paragraph; code and list items stand alone."""
-    parts: list[str] = []
-    before = ""
-    for sentence in section.sentences:
-        cited = [ledger[id_] for id_ in sentence.evidence_ids]
-        marks = "".join(f"[{n}]" for n in dict.fromkeys(numbers[e.url] for e in cited))
-        if sentence.code:
-            parts += [fence(sentence.text, sentence.language) + (f"\n\n{marks}" if marks else "")]
-            before = "code"
-            continue
-        item = (not cited and section.kind != "summary") or any(e.kind == "item" for e in cited)
-        text = ("- " if item else "") + sentence_markdown(sentence) + (f" {marks}" if marks else "")
-        page = "item" if item else cited[0].url if cited else "plain"
-        if parts and page == before:
-            parts[-1] += ("\n" if item else " ") + text
-        else:
-            parts.append(text)
-        before = page
-    return parts
+@dataclass(frozen=True)
+class _Drawn:
+    """The blocks of sections as Markdown, their sentences with the numbers of their pages."""
+
+    ledger: Mapping[str, Evidence]
+    numbers: Mapping[str, int]
+
+    def blocks(self, section: Section) -> list[str]:
+        """The blocks of a section, in order. Of two lists in a row the second has other signs, or
+        they were one.
+        """
+        drawn: list[str] = []
+        before, other = "", False
+        for block in blocks(section, self.ledger):
+            other = block.form == before and not other
+            drawn.append(self._block(block, other))
+            before = block.form
+        return drawn
+
+    def _block(self, block: Set, other: bool) -> str:
+        match block.form:
+            case "heading":
+                return f"### {escaped(block.text)}"
+            case "table":
+                return self._table(block)
+            case "bullets":
+                sign = "*" if other else "-"
+                return self._list([(sign, item) for item in block.items])
+            case "steps":
+                end = ")" if other else "."
+                return self._list([(f"{n}{end}", item) for n, item in enumerate(block.items, 1)])
+            case _:
+                return _JOINED.join(self._pieces(block.items[0]))
+
+    def _list(self, items: Sequence[tuple[str, Item]]) -> str:
+        """Items with their signs; what is within an item stands as far in as its first words. A
+        fence has a line of its own also where it begins an item, so that it can be seen.
+        """
+        drawn, apart = [], False
+        for sign, item in items:
+            pieces = self._pieces(item)
+            begun = sign + ("\n" if item[0].code else " ") + _JOINED.join(pieces)
+            drawn.append(_LINE.sub(" " * (len(sign) + 1), begun))
+            apart = apart or len(pieces) > 1
+        return (_JOINED if apart else "\n").join(drawn)
+
+    def _pieces(self, item: Item) -> list[str]:
+        """The sentences of an item in a paragraph, each code in a fence of its own."""
+        pieces = []
+        for code, together in groupby(item, lambda sentence: sentence.code):
+            if code:
+                for sentence in together:
+                    pieces += [fence(sentence.text, sentence.language), self._marks(sentence)]
+            else:
+                pieces.append(" ".join(filter(None, map(self._said, together))))
+        return [piece for piece in pieces if piece]
+
+    def _table(self, block: Set) -> str:
+        names = [escaped(name) for name in block.columns] or [""]
+        rows = [[" ".join(map(self._in_cell, cell)) for cell in row] for row in block.rows]
+        return "\n".join(
+            f"| {' | '.join(cell.replace('|', _PIPE) for cell in row)} |"
+            for row in [names, ["---"] * len(names), *rows]
+        )
+
+    def _in_cell(self, sentence: Sentence) -> str:
+        """A cell is one line: each line of code is a span."""
+        if not sentence.code:
+            return self._said(sentence)
+        lines = (code_span(line) for line in visible(sentence.text).split("\n") if line.strip())
+        return " ".join(filter(None, [*lines, self._marks(sentence)]))
+
+    def _said(self, sentence: Sentence) -> str:
+        return " ".join(filter(None, (sentence_markdown(sentence), self._marks(sentence))))
+
+    def _marks(self, sentence: Sentence) -> str:
+        """The numbers of the pages that a sentence cites, and a sign where it concludes."""
+        cited = dict.fromkeys(self.numbers[self.ledger[id_].url] for id_ in sentence.evidence_ids)
+        numbers = "".join(f"[{n}]" for n in cited)
+        return " ".join(filter(None, (numbers, INFERRED if cited and sentence.inferred else "")))
 
 
 def _source(source: Source, ledger: Mapping[str, Evidence]) -> str:

@@ -5,11 +5,10 @@ the quotes behind each marker.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from spadework.values import CoverageState, SectionKind
-
-BlockKind = Literal["paragraph", "items", "code"]
+from spadework.tools.export.blocks import INFERRED
+from spadework.values import CoverageState, Form, SectionKind
 
 
 class Run(NamedTuple):
@@ -20,27 +19,43 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """`[n]` behind a sentence; `card` is the index of the card it opens."""
+    """What stands behind a sentence and opens the card of that index: `[n]` its quotes from one
+    source, the sign of a conclusion (`n` is 0) all that it rests on.
+    """
 
     n: int
     card: int
 
+    @property
+    def sign(self) -> str:
+        """What is shown of it."""
+        return f"[{self.n}]" if self.n else INFERRED
+
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence, an item or the text of a code block, and its markers."""
+    """A sentence, or a code block as it is, and the markers behind it."""
 
     runs: tuple[Run, ...]
     markers: tuple[Marker, ...] = ()
+    code: bool = False
+    language: str = ""
+
+
+Item = tuple[Said, ...]
 
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph of sentences, a list of items, or one code block."""
+    """A paragraph or one code block, which are an item each; a list of items; a table of items
+    under its columns; a sub-heading.
+    """
 
-    kind: BlockKind
-    said: tuple[Said, ...]
-    language: str = ""
+    kind: Form
+    items: tuple[Item, ...] = ()
+    heading: tuple[Run, ...] = ()
+    columns: tuple[tuple[Run, ...], ...] = ()
+    rows: tuple[tuple[Item, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,8 +69,8 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote as a reader of its page sees it. `link` leads to its words; "" where the page is not
-    on the web.
+    """A quote as a reader of its page sees it: under which headings, between which sentences.
+    `link` leads to its words; "" where the page is not on the web.
     """
 
     id: str
@@ -63,6 +78,9 @@ class Quoted:
     code: bool
     link: str
     date: str
+    heading: tuple[Run, ...] = ()
+    before: tuple[Run, ...] = ()
+    after: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,14 +96,23 @@ class Reference:
     link: str
     date: str
     quotes: tuple[Quoted, ...]
+    author: str = ""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Quotes of one source."""
+
+    source: Reference
+    quotes: tuple[Quoted, ...]
 
 
 @dataclass(frozen=True)
 class Card:
-    """The quotes of one source behind one marker."""
+    """What a marker opens: quotes of one source, or the premises of a conclusion."""
 
-    source: Reference
-    quotes: tuple[Quoted, ...]
+    opened: tuple[Opened, ...]
+    concluded: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +128,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All that an export shows."""
+    """All that an export shows; `explained` says what a sign in it means."""
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]
@@ -109,6 +136,7 @@ class Sheet:
     chapters: tuple[Chapter, ...]
     sources: tuple[Reference, ...]
     cards: tuple[Card, ...]
+    explained: str
 
 
 def words(runs: tuple[Run, ...]) -> str:

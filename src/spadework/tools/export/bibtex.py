@@ -1,0 +1,70 @@
+"""The cited sources as BibTeX: one entry a source, an address on the web as @online, a document of
+the library as @misc.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from spadework.tools.export.layout import runs
+from spadework.tools.export.markdown import safe_url
+from spadework.tools.export.sheet import words
+from spadework.values import Evidence, Result, Source
+
+#: What is a command to TeX, as the character it looks like. Braces in values are always in pairs.
+_TEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\textbraceleft{}",
+        "}": r"\textbraceright{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        **{sign: f"\\{sign}" for sign in "#$%&_"},
+    }
+)
+_NO_KEY = re.compile(r"[^a-z0-9]+")
+
+
+def to_bibtex(result: Result) -> str:
+    """The cited sources of a result, in the order of their numbers; "" where nothing is cited."""
+    ledger = {e.id: e for topic in result.topics for e in topic.evidence}
+    cited: dict[str, Evidence] = {}
+    for section in result.document.sections:
+        for sentence in section.sentences:
+            for id_ in sentence.evidence_ids:
+                if id_ in ledger:
+                    cited.setdefault(ledger[id_].url, ledger[id_])
+    entries = [_entry(s, cited[s.url]) for s in result.sources if s.url in cited]
+    return "\n".join(entries)
+
+
+def _entry(source: Source, quoted: Evidence) -> str:
+    url = safe_url(source.url)
+    web = url.startswith("http")
+    fields: dict[str, str] = {
+        # Braces twice: capitals stay, and a name with "and" or a comma in it stays one.
+        "title": f"{{{_shown(source.title or source.url)}}}",
+        "author": f"{{{_shown(quoted.author)}}}" if quoted.author.strip() else "",
+        "year": f"{source.published_at:%Y}" if source.published_at else "",
+        "date": source.published_at.date().isoformat() if source.published_at else "",
+        "organization": _shown(source.domain),
+        "url" if web else "howpublished": url if web else _shown(source.url),
+        "urldate": quoted.fetched_at.date().isoformat(),
+    }
+    return f"@{'online' if web else 'misc'}{{{_key(source)},\n{_lines(fields)}}}\n"
+
+
+def _lines(fields: Mapping[str, str]) -> str:
+    return "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+
+
+def _key(source: Source) -> str:
+    """The host and the number in the report, such as `docs-example-org-3`."""
+    host = _NO_KEY.sub("-", source.domain.lower()).strip("-")
+    return f"{host or 'source'}-{source.n}"
+
+
+def _shown(text: str) -> str:
+    """Text on one line, as TeX sets it."""
+    return words(runs(text)).translate(_TEX)
