@@ -18,13 +18,13 @@ from typing import Any
 from answers import left_out, over, questions
 from answers_match import blocks, met
 from answers_web import english
+from window_sections import Stretch, scraps, windowed
 
 from spadework.graph.distilling import cuts_of, ranked
 from spadework.tools.blocks import blocks as blocks_of
-from spadework.tools.display import scraps, without_targets
+from spadework.tools.display import without_targets
 from spadework.tools.library import Library
 from spadework.tools.tokens import count
-from spadework.tools.window import Stretch, windowed
 from spadework.values import Page, Passage, Query, Topic
 
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.assessor import GapQuery, _passages, _recommendations, _spot
+from spadework.agents.assessor import GapQuery, QuoteAnswer, _passages, _recommendations, _spot
 from spadework.agents.shown import Shown
 from spadework.values import Page
 
@@ -23,7 +23,7 @@ def test_a_quote_of_links_shown_without_targets_is_located_in_the_page() -> None
     shown = Shown(PAGE, 10, text)
     [passage] = _passages([shown])
     assert passage["text"] == "The old ferry carries 212 passengers."
-    spot = _spot(passage["text"], [shown])
+    spot = _spot(QuoteAnswer(quote=passage["text"]), [shown])
     assert spot is not None
     assert (spot.start, spot.quote) == (10, text)
 

@@ -40,6 +40,7 @@ QUESTION = Question(
 PASSAGES = [
     {
         "title": "Spades",
+        "heading": "Tools > Digging",
         "domain": "a.example",
         "date": "2026-03-04",
         "text": "A spade is a tool for digging.\n\nIt has a blade.",
@@ -47,6 +48,7 @@ PASSAGES = [
     },
     {
         "title": "",
+        "heading": "",
         "domain": "b.example",
         "date": "",
         "text": "| Handle | 90 cm |",
@@ -210,6 +212,7 @@ def test_what_stands_in_a_page_never_opens_or_closes_the_block(text: str) -> Non
 def _hostile(text: str) -> dict[str, dict[str, Any]]:
     passage = {
         "title": text or "x",
+        "heading": text or "x",
         "domain": "a.example",
         "date": "",
         "text": text,

@@ -133,6 +133,7 @@ def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
     return [
         {
             "title": s.page.title,
+            "heading": "" if s.heading == s.page.title else s.heading,
             "domain": domain_of(s.page.url),
             "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
             "text": without_targets(s.text),

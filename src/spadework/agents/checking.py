@@ -30,6 +30,8 @@ _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 _NAMES = re.compile(r"\b(?:[A-Z][^\W\d_]+(?: (?:of|and|the|for) | )){1,5}[A-Z][^\W\d_]+")
 #: A date as machines write it, with its month.
 _ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
+#: What begins a comment in most languages.
+_COMMENT = re.compile(r"#|//|--|;|/\*|<!--|%")
 _SPACE = re.compile(r"\s+")
 
 
@@ -43,8 +45,7 @@ def refused(
     if not cited:
         return "It cites no evidence."
     if sentence.code:
-        found = any(_bare(sentence.text) in _bare(text) for text in pages)
-        return "" if found else "This code stands in none of its sources."
+        return _strange_code(sentence, pages)
     said, known = plain(sentence.text), (*pages, _about(cited), question)
     if foreign := addresses(said).difference(*map(addresses, known)):
         return f"No source has the address {min(foreign)}."
@@ -160,9 +161,24 @@ def _marked(said: str) -> set[str]:
     return {word.lower() for word in _WORD.findall(said) if _INSIDE.search(word)}
 
 
+def _strange_code(sentence: Sentence, pages: Sequence[str]) -> str:
+    """Why a block of code cannot stand. One that is put together from several, with other names or
+    paths, is marked as a conclusion: its lines begin as lines of its sources do.
+    """
+    if any(_bare(sentence.text) in _bare(text) for text in pages):
+        return ""
+    if sentence.inferred:
+        known = {line.split()[0] for text in pages for line in text.splitlines() if line.split()}
+        lines = [line.split()[0] for line in sentence.text.splitlines() if line.split()]
+        strange = [first for first in lines if first not in known and not _COMMENT.match(first)]
+        return f"No line of its sources begins with “{strange[0]}”." if strange else ""
+    return "This code stands in none of its sources."
+
+
 @lru_cache(maxsize=64)
 def _bare(text: str) -> str:
-    return _SPACE.sub("", text)
+    """A text without white space and the backslashes by which Markdown escapes."""
+    return _SPACE.sub("", text).replace("\\", "")
 
 
 @lru_cache(maxsize=64)

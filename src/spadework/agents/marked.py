@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -22,7 +23,7 @@ _IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _MARKS = re.compile(rf"(?:\s*{_IDS})+")
 _MARK = re.compile(_IDS)
 #: Marks before the stop of their sentence.
-_BEFORE_STOP = re.compile(rf"((?:\s*{_IDS})+)([.!?…。！？]+)")
+_BEFORE_STOP = re.compile(rf"((?:\s*{_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
 
 
@@ -51,7 +52,17 @@ def section_of(heading: str, markdown: str) -> Section:
     first = made.parts[0] if made.parts else None
     if first and first.form == "heading" and first.text.casefold() == heading.casefold():
         made.parts.pop(0)
-    return Section(heading=heading, sentences=tuple(made.sentences), parts=tuple(made.parts))
+    told = Section(heading=heading, sentences=tuple(made.sentences), parts=tuple(made.parts))
+    return told.changed(_led_in(told.sentences))
+
+
+def _led_in(told: Sequence[Sentence]) -> dict[Sentence, tuple[Sentence, ...]]:
+    """What only leads to the next sentence ("… as follows:") rests on what that rests on."""
+    return {
+        one: (one.model_copy(update={"evidence_ids": after.evidence_ids}),)
+        for one, after in pairwise(told)
+        if not one.evidence_ids and one.text.endswith((":", "："))
+    }
 
 
 def marked(text: str) -> list[Sentence]:
@@ -144,7 +155,13 @@ def _item(tokens: Sequence[Token]) -> list[Sentence]:
 def _code(token: Token) -> Sentence:
     language, _, _ = _MARKS.sub("", token.info).strip().partition(" ")
     ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(token.info)))))
-    return Sentence(text=token.content.rstrip("\n"), evidence_ids=ids, code=True, language=language)
+    return Sentence(
+        text=token.content.rstrip("\n"),
+        evidence_ids=ids,
+        inferred=any(mark[2] for mark in _MARK.finditer(token.info)),
+        code=True,
+        language=language,
+    )
 
 
 def _brackets(text: str) -> Iterable[str]:

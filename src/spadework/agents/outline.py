@@ -104,7 +104,7 @@ async def outline(
     prompt = render(
         "outline",
         plan=plan,
-        lines=[_line(e) for e in ledger if e.kind != "columns"],
+        lines=[_line(e) for e in _each_once(ledger) if e.kind != "columns"],
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
         ],
@@ -148,9 +148,16 @@ def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tup
     return tuple(dict.fromkeys([*named, *chosen]))
 
 
+def _each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
+    """The entries of a ledger, those that several topics quote once."""
+    return list({(e.content_hash, e.start, e.end): e for e in reversed(ledger)}.values())[::-1]
+
+
 def _line(evidence: Evidence) -> str:
     """An entry in a line: what it says, where, when."""
     said = " ".join((evidence.claim or evidence.quote).split())[:LINE_CHARS]
+    if evidence.kind == "code":
+        said = f"(code) {said}"
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
     about = (said, evidence.title, evidence.heading.rpartition(" > ")[2], date)
     return f"{evidence.id} · " + " · ".join(part for part in about if part)

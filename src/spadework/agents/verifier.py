@@ -119,7 +119,7 @@ def checked(
             known[sentence] = Finding("supported")
         elif why := material.refused(sentence, cited):
             known[sentence] = Finding("unsupported", why)
-        elif sentence.code:
+        elif sentence.code and not sentence.inferred:
             known[sentence] = Finding("supported")
         else:
             asked.append(Asked(sentence, flagged(sentence, cited)))
@@ -150,7 +150,7 @@ async def _batch(
     entries = {e.id: entry_of(e) for each in batch for e in material.cited(each.sentence)}
     items = [
         {
-            "sentence": plain(each.sentence.text),
+            "sentence": _said(each.sentence),
             "ids": [e.id for e in material.cited(each.sentence)],
             "inferred": each.sentence.inferred,
             "note": each.note,
@@ -171,6 +171,11 @@ async def ask(
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     return {v.number: v for v in answer.verdicts if 1 <= v.number <= len(items)}
+
+
+def _said(sentence: Sentence) -> str:
+    """A sentence as it is shown; code on one line."""
+    return sentence.text if sentence.code else plain(sentence.text)
 
 
 def _finding(sentence: Sentence, answer: VerdictAnswer) -> Finding:

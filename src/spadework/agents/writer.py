@@ -22,8 +22,6 @@ from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 #: Sentences of a section that change at most.
 MOST_MENDED = 20
-#: Entries of other sections that a writer is told of, and characters of each.
-MOST_OTHERS, OTHER_CHARS = 40, 120
 
 
 class SectionAnswer(Visible):
@@ -67,8 +65,6 @@ async def _section(
     model: Model | None, plan: Plan, outline: Outline, section: Outlined, seconds: float
 ) -> tuple[Section, list[Problem]]:
     async def written(model: Model) -> Section:
-        told = {e.id for e in section.evidence}
-        others = {e.id: e for other in outline.sections for e in other.evidence}
         prompt = render(
             "writer",
             question=plan.question,
@@ -81,10 +77,10 @@ async def _section(
             words=section.words,
             evidence=[entry_of(e) for e in section.evidence],
             others=[
-                (e.claim or e.quote)[:OTHER_CHARS]
-                for e in others.values()
-                if e.id not in told and e.kind != "columns"
-            ][:MOST_OTHERS],
+                f"{other.heading}: {other.shows}"
+                for other in outline.sections
+                if other is not section
+            ],
         )
         answer = await model.ask("writer", prompt, SectionAnswer, seconds=seconds)
         return _with_code(section_of(section.heading, answer.markdown), section.evidence)

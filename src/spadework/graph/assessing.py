@@ -16,7 +16,7 @@ from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import blocks_of, heading_above, names_at, shown
-from spadework.graph.showing import in_window, room_of
+from spadework.graph.showing import fitting, room_of
 from spadework.graph.state import ResearchState, by_topic
 from spadework.tools.blocks import Block
 from spadework.tools.definitions import is_term
@@ -154,13 +154,12 @@ async def _judge(
 
     def work() -> list[Shown]:
         # What speaks to machines is seen by no role, and so is quoted by none.
-        if room:
-            return in_window(passages, pages, texts, room)
-        return [
+        parts = [
             part
             for p in passages
             for part in to_people(shown(pages[p.content_hash], texts[p.content_hash], p))
         ]
+        return fitting(parts, room) if room else parts
 
     heard = await asyncio.to_thread(work)
     known = [e for e in state.get("evidence", []) if e.topic == topic.name]

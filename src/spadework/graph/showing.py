@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import accumulate
 
-from spadework.agents.shown import Shown, to_people
-from spadework.graph.distilling import shown
+from spadework.agents.shown import Shown
 from spadework.tools.tokens import count
-from spadework.tools.window import Stretch, windowed
-from spadework.values import Page, Passage
 
 
 def room_of(topics: int, most: int, together: int) -> int:
@@ -18,34 +16,7 @@ def room_of(topics: int, most: int, together: int) -> int:
     return min(most, together // max(1, topics))
 
 
-def in_window(
-    passages: Sequence[Passage], pages: Mapping[str, Page], texts: Mapping[str, str], room: int
-) -> list[Shown]:
-    """The sections around the best of `passages`, best first, in `room` tokens, without what speaks
-    to machines. Pages and texts are given by content hash.
-    """
-    places = [Stretch(p.content_hash, p.start, p.end) for p in passages]
-    return [
-        part
-        for place in windowed(places, texts, room, count)
-        for part in to_people(
-            shown(pages[place.content_hash], texts[place.content_hash], _passage(place, passages))
-        )
-    ]
-
-
-def _passage(place: Stretch, passages: Sequence[Passage]) -> Passage:
-    """A stretch as a passage, with the score of the best one in it."""
-    inside = [
-        p
-        for p in passages
-        if p.content_hash == place.content_hash and p.start < place.end and place.start < p.end
-    ]
-    topic = passages[0].topic
-    return Passage(
-        content_hash=place.content_hash,
-        start=place.start,
-        end=place.end,
-        score=max((p.score for p in inside), default=0.0),
-        topic=topic,
-    )
+def fitting(parts: Sequence[Shown], room: int) -> list[Shown]:
+    """The first of what is shown, in `room` tokens."""
+    used = accumulate(count(part.text) for part in parts)
+    return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]

@@ -5,6 +5,7 @@ while the summary is written from what did; what then does not hold is taken out
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,13 +27,15 @@ from spadework.values import Coverage, Evidence, Plan, Problem, Section, Sentenc
 LEAST_SAID = 4
 #: Other entries of its topic that are tried for a sentence which those it cites do not bear out.
 MOST_TRIED = 3
+#: Code within a sentence.
+_IN_CODE = re.compile(r"(`[^`\n]+`)")
 #: Why a sentence was taken out that holds by itself.
 LEANING = "It leaned on a sentence that was taken out."
 
 #: A report with no more sentences than this needs no summary.
 SUMMED_UP = 4
-#: Entries that a writer who mends is shown at most.
-MOST_SHOWN = 40
+#: Entries that a section does not cite and its writer is shown when it mends.
+MOST_NEAR = 8
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,9 @@ async def _mended(
     seconds = left()
     mending = asyncio.gather(
         *(
-            writer.mend(model, plan.question, one, findings, _near(one, material), seconds=seconds)
+            writer.mend(
+                model, plan.question, one, findings, _near(one, findings, material), seconds=seconds
+            )
             for one in broken
         )
     )
@@ -186,12 +191,19 @@ async def _no_summary() -> tuple[Section, list[Problem]]:
     return Section(heading="Summary", kind="summary"), []
 
 
-def _near(section: Section, material: Material) -> list[Evidence]:
-    """What a writer may cite anew: the entries of the topics that its section cites."""
+def _near(
+    section: Section, findings: Mapping[Sentence, Finding], material: Material
+) -> list[Evidence]:
+    """What a writer may cite anew: the entries that its section cites, and of the others those
+    nearest to what did not hold.
+    """
     cited = {e.id: e for one in section.sentences for e in material.cited(one)}
-    topics = {e.topic for e in cited.values()}
-    others = [e for e in material.ledger.values() if e.topic in topics or not topics]
-    return list({e.id: e for e in (*cited.values(), *others)}.values())[:MOST_SHOWN]
+    failed = " ".join(one.text for one in section.sentences if not findings[one].holds)
+    code = spoken(failed)
+    said = stems(failed, code)
+    others = [e for e in material.ledger.values() if e.id not in cited]
+    nearest = sorted(others, key=lambda e: -len(said & stems(f"{e.claim} {e.quote}", code)))
+    return [*cited.values(), *nearest[:MOST_NEAR]]
 
 
 def _held(
@@ -299,7 +311,9 @@ def without_addresses(sentence: Sentence) -> Sentence:
     """
     if sentence.code:
         return sentence
-    return sentence.model_copy(update={"text": hosts_for_urls(sentence.text)})
+    parts = _IN_CODE.split(sentence.text)
+    told = [part if n % 2 else hosts_for_urls(part) for n, part in enumerate(parts)]
+    return sentence.model_copy(update={"text": "".join(told)})
 
 
 def _renamed(section: Section) -> Section:

@@ -7,9 +7,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.window_sections import Stretch, scraps, windowed
+from spadework.tools.blocks import blocks
 from spadework.tools.display import without_targets
 from spadework.tools.passages import cut
-from spadework.tools.window import Stretch, windowed
+from spadework.tools.quotes import locate
 from tests.tools.markdownish import markdown
 
 TEXT = """# Guide
@@ -92,3 +94,72 @@ def test_never_more_is_shown_than_there_is_room_for(text: str, room: int) -> Non
     made = windowed(passages, {"page": text}, room, words)
     assert sum(words(without_targets(text[s.start : s.end])) for s in made) <= room
     assert all(first.end <= second.start for first, second in pairwise(made))
+
+
+FERRIES = """# Ferries of [Aldermere](https://a.example/aldermere)
+
+Share
+
+- [Home](https://a.example/)
+- [All ferries](https://a.example/ferries "ferries")
+
+The [old *ferry*](https://a.example/old) carries 212 passengers ([source](https://a.example/s)).
+
+**Fare**
+
+Three crowns.
+
+Speed:
+
+| knots | day |
+|---|---|
+| 12 | [Monday](https://a.example/m) |
+
+![a ferry](https://a.example/f.png)
+"""
+
+
+def shown(text: str) -> list[str]:
+    found = blocks(text)
+    return [
+        without_targets(text[block.start : block.end])
+        for block, scrap in zip(found, scraps(text, found), strict=True)
+        if not scrap
+    ]
+
+
+def test_targets_of_links_pictures_and_scraps_are_not_shown() -> None:
+    assert shown(FERRIES) == [
+        "# Ferries of Aldermere",
+        "The old *ferry* carries 212 passengers (source).",
+        "**Fare**",
+        "Three crowns.",
+        "Speed:",
+        "| knots | day |\n|---|---|\n| 12 | Monday |",
+    ]
+
+
+def test_a_quote_of_what_is_shown_is_located_in_the_page() -> None:
+    [quote] = [said for said in shown(FERRIES) if "212" in said]
+    start, end = locate(quote, FERRIES) or (0, 0)
+    assert FERRIES[start:end] == (
+        "The [old *ferry*](https://a.example/old) carries 212 passengers"
+        " ([source](https://a.example/s))."
+    )
+
+
+def test_an_item_that_says_something_beside_its_links_keeps_its_list() -> None:
+    text = (
+        "- [Home](https://a.example/)\n- [Lamp](https://a.example/l) was lit in 1851 by the guild"
+    )
+    assert shown(text) == ["- Home\n- Lamp was lit in 1851 by the guild"]
+
+
+def test_code_with_brackets_is_shown_as_it_is() -> None:
+    text = "```python\nrow[0](https_target)\n```"
+    assert shown(text) == [text]
+
+
+def test_short_lines_beside_each_other_or_a_list_are_shown() -> None:
+    for text in ("Full name\n\nRank", "Colours\n\n- the red of the old town"):
+        assert "\n\n".join(shown(text)) == text

@@ -1,0 +1,89 @@
+"""Markdown with marks is read into sentences, their evidence, and the form they are set in."""
+
+from __future__ import annotations
+
+from spadework.agents.marked import marked, section_of
+from spadework.tools.export.blocks import blocks
+
+TEXT = """## Bridges
+
+The bridge is open [E1]. It was built in 1911. [E2, E3] So it is old [E2+E3→].
+
+Do it as follows:
+
+1. Turn the wheel [E4].
+
+   ```sh [E5]
+   turn --wheel
+   ```
+
+2. Wait.
+
+| Town | People |
+|---|---|
+| Kelling | 3,100 [E6] |
+| Port | |
+
+### Notes
+
+- One thing [E7]
+- Another one, which has no mark
+
+```ini [E8+E9→]
+a = 1
+```
+"""
+
+
+def test_every_form_keeps_its_sentences_and_their_evidence() -> None:
+    section = section_of("Bridges", TEXT)
+    told = [(s.text, s.evidence_ids, s.inferred, s.code) for s in section.sentences]
+    assert told == [
+        ("The bridge is open.", ("E1",), False, False),
+        ("It was built in 1911.", ("E2", "E3"), False, False),
+        ("So it is old.", ("E2", "E3"), True, False),
+        ("Do it as follows:", ("E4",), False, False),
+        ("Turn the wheel.", ("E4",), False, False),
+        ("turn --wheel", ("E5",), False, True),
+        ("Wait.", (), False, False),
+        ("Kelling", (), False, False),
+        ("3,100", ("E6",), False, False),
+        ("Port", (), False, False),
+        ("One thing", ("E7",), False, False),
+        ("Another one, which has no mark", (), False, False),
+        ("a = 1", ("E8", "E9"), True, True),
+    ]
+    made = blocks(section, {})
+    assert [(one.form, len(one.items)) for one in made] == [
+        ("paragraph", 1),
+        ("paragraph", 1),
+        ("steps", 2),
+        ("table", 4),
+        ("heading", 0),
+        ("bullets", 2),
+        ("code", 1),
+    ]
+    [table] = [one for one in made if one.form == "table"]
+    assert table.columns == ("Town", "People")
+    assert [[len(cell) for cell in row] for row in table.rows] == [[1, 1], [1, 0]]
+
+
+def test_what_has_no_mark_of_its_own_rests_on_the_next_of_its_paragraph_or_the_last() -> None:
+    told = marked("One. Two [E1]. Three.")
+    assert [(s.text, s.evidence_ids) for s in told] == [
+        ("One.", ("E1",)),
+        ("Two.", ("E1",)),
+        ("Three.", ("E1",)),
+    ]
+
+
+def test_a_sentence_that_is_taken_out_leaves_the_form_whole() -> None:
+    section = section_of("Bridges", TEXT)
+    gone = {s: () for s in section.sentences if s.text in ("Wait.", "3,100", "One thing")}
+    made = blocks(section.changed(gone), {})
+    assert [(one.form, len(one.items)) for one in made][2:6] == [
+        ("steps", 1),
+        ("table", 4),
+        ("heading", 0),
+        ("bullets", 1),
+    ]
