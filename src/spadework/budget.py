@@ -8,9 +8,12 @@ is.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
+from spadework.bill import Amounts, Bill, metered
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.settings import Settings
 from spadework.values import Usage
@@ -77,6 +80,10 @@ class Budget:
         self.used = Usage()
         #: The purse that first could not pay, or "".
         self.refused = ""
+        #: What was used since the last answer was written down, and belongs to none.
+        self.loose = Bill()
+        #: In a replay, the seconds that the recorded run had used by its last answer replayed.
+        self.replayed: float | None = None
         #: What model calls under way may still cost: tokens, and dollars where the price is known.
         self._held_tokens, self._held_money, self._money = 0, 0.0, 0.0
         self._paused_at: float | None = None
@@ -108,6 +115,12 @@ class Budget:
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
+    @contextmanager
+    def metered(self) -> Iterator[Bill]:
+        """What is used inside, as a bill of its own; one that is not `kept` is loose in the end."""
+        with metered(self.loose) as bill:
+            yield bill
+
     def pause(self) -> None:
         """Stop the clock while the user is thinking."""
         self._paused_at = self._paused_at or time.monotonic()
@@ -120,6 +133,8 @@ class Budget:
 
     def elapsed(self) -> float:
         """Seconds since the start, without those of pauses."""
+        if self.replayed is not None:
+            return self.replayed
         return (self._paused_at or time.monotonic()) - self.started
 
     def left(self) -> float:
@@ -134,6 +149,8 @@ class Budget:
         """Seconds that the given phases together may take from now on, the later ones keeping their
         shares.
         """
+        if self.replayed is not None:  # what is replayed waits for nobody
+            return self.seconds
         order = list(SHARES)
         coming = sum(SHARES[name] for name in order[order.index(phases[0]) :])
         return self.until_closing() * sum(SHARES[name] for name in phases) / coming
@@ -153,6 +170,7 @@ class Budget:
 
     def add(self, **amounts: float) -> None:
         """Record what was used, by the field names of Usage."""
+        self.loose.current.add(amounts)
         self.used = self.used.model_copy(
             update={
                 n: getattr(self.used, n) + amount
@@ -160,6 +178,14 @@ class Budget:
                 if getattr(self.used, n) is not None
             }
         )
+
+    def repeat(self, used: Amounts, elapsed: float) -> None:
+        """Record what an answer that is replayed had used, and when it came; no ceiling counts."""
+        self.replayed = max(self.replayed or 0.0, elapsed)
+        self._money += used.get("money", 0.0) or 0.0
+        known = used.get("money", 0.0) is not None and self.used.money is not None
+        self.used = self.used.model_copy(update={"money": round(self._money, 6) if known else None})
+        self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     def hold(self, tokens: int, money: float) -> None:
         """Charge a model call and set aside what it may cost at most. Raises BudgetSpent, and then
@@ -184,6 +210,7 @@ class Budget:
         self._money += price or 0.0
         known = None if price is None or self.used.money is None else round(self._money, 6)
         self.used = self.used.model_copy(update={"money": known})
+        self.loose.current.add({"money": price})
         self.add(tokens_in=used[0], tokens_out=used[1])
 
     def tokens_left(self) -> int:

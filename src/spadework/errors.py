@@ -15,6 +15,7 @@ SpadeworkError              `.hint` says the mend
   ModelError                a model failed; retry, repair, then the extractive role
     BadReply                the answer does not have the asked shape
     TooLong                 the request does not fit the model
+    NotRecorded             a replay has no answer to it
   KnowledgeError            the knowledge store failed; the web is searched
   SessionError
     SessionNotFound
@@ -124,6 +125,10 @@ class TooLong(ModelError):
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
         self.over = over
+
+
+class NotRecorded(ModelError):
+    """A replay has no recorded answer to the request."""
 
 
 class KnowledgeError(SpadeworkError):

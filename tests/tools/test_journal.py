@@ -134,7 +134,7 @@ async def test_a_run_that_is_taken_up_knows_what_it_had_used(tmp_path: Path) -> 
 async def test_a_write_that_comes_while_the_file_is_closed_leaves_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spadework.tools.journal.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("spadework.tools.connection.BUSY_SECONDS", 0.2)
     path = tmp_path / "j.sqlite"
     journal = await Journal.open(path, Budget())
     db = journal.connection

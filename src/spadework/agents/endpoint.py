@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spadework.agents.gate import Gate
 from spadework.agents.learned import Lessons, Room
-from spadework.agents.providers import chat_model, provider_of, reasons
+from spadework.agents.providers import chat_model, label_of, provider_of, reasons
 from spadework.agents.refusals import (
     Busy,
     Overlong,
@@ -56,8 +56,7 @@ class Endpoint:
 
     def __init__(self, name: str, settings: Settings, budget: Budget, gate: Gate) -> None:
         provider, model = provider_of(name)
-        # A local server may name a model by the path of its file, which is nobody's business.
-        self.name = name if "/" not in name else f"{provider}:{name.rsplit('/', 1)[1]}"
+        self.name = label_of(name)
         self._model = model
         self._settings = settings
         self._budget = budget

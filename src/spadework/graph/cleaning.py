@@ -11,7 +11,7 @@ from spadework.agents.cleaner import Dirty, clean, is_dirty
 from spadework.agents.model import Model
 from spadework.graph.desk import Desk
 from spadework.settings import Role
-from spadework.values import Page, Problem
+from spadework.values import Page, Problem, Value
 
 #: Model calls that a page takes: the judge and the cleaner.
 CALLS = 2
@@ -22,6 +22,15 @@ MOST_SHARE = 1 / 3
 LEAST_SPEED = 200.0
 #: The roles that are asked about a page.
 ROLES: tuple[Role, ...] = ("judge", "cleaner")
+
+
+class Leave(Value):
+    """Whether a page may be cleaned, which the pages before it and the clock decide; and what is
+    said where not.
+    """
+
+    given: bool = True
+    problems: tuple[Problem, ...] = ()
 
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
@@ -60,16 +69,16 @@ async def _cleaned(
         return page, []
     problems: list[Problem] = []
 
+    key = {"page": page.content_hash, "how": cleaning}
+
+    async def allowed() -> Leave:
+        return await _leave(desk, model, limits[1])
+
     async def work() -> str:
-        seconds, topics = limits
-        ceiling = desk.budget.limits.calls
-        # Calls of pages being cleaned are not all charged yet.
-        left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
-        if not may_clean(ceiling, left, desk.cleanings, topics):
-            return page.content_hash
-        if slow := await _too_slow(model):
-            problems.extend([slow] if desk.cleans else [])
-            desk.cleans = False
+        seconds = limits[0]
+        leave = await desk.journal.moment("may clean", key, Leave, allowed, Leave())
+        problems.extend(leave.problems)
+        if not leave.given:
             return page.content_hash
         desk.cleanings += 1
         desk.cleaning += 1
@@ -84,15 +93,27 @@ async def _cleaned(
         return digest
 
     # By its text alone: whichever worker comes first pays, also where the model failed.
-    digest = await desk.journal.once(
-        "clean", {"page": page.content_hash, "how": cleaning}, str, work
-    )
+    digest = await desk.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
     chars = len(await desk.pages.get(digest))
     return page.model_copy(
         update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
     ), problems
+
+
+async def _leave(desk: Desk, model: Model, topics: int) -> Leave:
+    """Whether one more page may be cleaned now."""
+    ceiling = desk.budget.limits.calls
+    # Calls of pages being cleaned are not all charged yet.
+    left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
+    if not may_clean(ceiling, left, desk.cleanings, topics):
+        return Leave(given=False)
+    slow = await _too_slow(model)
+    if slow is None:
+        return Leave()
+    said, desk.cleans = () if not desk.cleans else (slow,), False
+    return Leave(given=False, problems=said)
 
 
 async def _too_slow(model: Model) -> Problem | None:

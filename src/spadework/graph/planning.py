@@ -30,7 +30,11 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
     """
     store = PlanStore(desk.settings.home / "plans", desk.settings.plan_days)
     key = _key(desk, question)
-    if desk.model and (known := await asyncio.to_thread(store.get, key)):
+
+    async def look() -> Plan | None:
+        return await asyncio.to_thread(store.get, key) if desk.model else None
+
+    if known := await desk.journal.moment("plan", key, Plan | None, look, None):
         desk.budget.add(cache_hits=1)
         emit(
             Notice(

@@ -31,9 +31,9 @@ from spadework.graph.closing import citations_of, draft, result_of, reviewed, ve
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.disputing import disputed
 from spadework.graph.emit import emitter
+from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fused
 from spadework.graph.planning import foreseen, planned
-from spadework.graph.reading import attached_pages
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
 from spadework.graph.state import (
@@ -46,6 +46,7 @@ from spadework.graph.state import (
     proving,
 )
 from spadework.settings import Settings
+from spadework.values import Problem
 
 #: The node that LangGraph makes of a worker's error handler.
 WORKER_FAILED = "__error_handler__worker"
@@ -220,7 +221,11 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> ResearchOutput:
     """Compose the result and hand it over."""
     desk = await desk_of(state["session_id"], runtime.context)
-    result = await reviewed(desk, result_of(desk, state, await desk.knowing.kept()))
+    await desk.journal.note("waits", "", desk.search.waits.sentences())
+    late = await desk.journal.moment(
+        "late problems", "", list[Problem], desk.knowing.kept, list[Problem]()
+    )
+    result = await reviewed(desk, result_of(desk, state, late))
     emit = emitter(runtime)
     emit(Wrote(markdown=result.report, final=True))
     emit(Finished(result=result))
