@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import shutil
+import sqlite3
+from contextlib import aclosing, closing
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import pytest
 
+from spadework import prompts
+from spadework.errors import SessionError
+from spadework.events import Asked, Finished, Started
+from spadework.sessions.records import delete_session
 from spadework.sessions.replaying import replay
 from spadework.sessions.research import research
+from spadework.sessions.session import Session
 from spadework.settings import Settings
-from tests.world.brain import play
+from tests.world.brain import evidence, play, section
+from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -20,6 +32,8 @@ TOPICS = {
     "Inhabitants": "Port Aldermere inhabitants",
     "Lighthouse": "Port Aldermere lighthouse first lit",
 }
+#: One a topic, and the summary.
+SECTIONS = len(TOPICS) + 1
 
 
 @pytest.fixture
@@ -81,8 +95,7 @@ async def test_a_session_with_a_library_is_replayed_when_its_files_are_gone(
 ) -> None:
     result = await research("How is the Quillon used?", settings)
     assert result.citations
-    for file in notes.iterdir():
-        file.unlink()
+    shutil.rmtree(notes)
     done = await replay(settings.home, result.session_id)
     assert done.result.report == result.report
     assert not done.missing
@@ -112,5 +125,148 @@ async def test_a_model_that_hangs_has_hung_in_the_replay_too(
     assert any("in time" in problem.reason for problem in result.problems)
     silence(world, searx, model)
     done = await replay(with_model.home, result.session_id)
+    assert done.result.report == result.report
+    assert not done.missing
+
+
+async def test_in_whatever_order_answers_come_the_report_is_the_same(
+    with_model: Settings, world: World, searx: Searx, model: Model
+) -> None:
+    reports = set()
+    for seed in range(3):
+        chance = random.Random(seed)
+
+        async def late(request: ChatRequest, chance: random.Random = chance) -> Fault:
+            await asyncio.sleep(chance.uniform(0, 0.3))
+            return Fault("reject_json_object")  # which passes the request on to the next rule
+
+        model.script("", late)
+        home = with_model.home.with_name(f"home-{seed}")
+        result = await research(QUESTION, with_model.with_(home=home))
+        reports.add(result.report)
+    assert len(reports) == 1
+
+
+def put_before(monkeypatch: pytest.MonkeyPatch, role: str, words: str) -> None:
+    """Let the system message of a role begin with other words."""
+    found = prompts.files
+
+    class Changed:
+        def __init__(self, path: Traversable) -> None:
+            self._path = path
+
+        def __truediv__(self, name: str) -> Changed:
+            return Changed(self._path / name)
+
+        def read_text(self, encoding: str) -> str:
+            text = self._path.read_text(encoding=encoding)
+            return f"{words} {text}" if self._path.name == f"{role}.md" else text
+
+    monkeypatch.setattr(prompts, "files", lambda name: Changed(found(name)))
+
+
+async def test_a_changed_prompt_is_named_with_its_role_and_what_differs(
+    with_model: Settings, world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = await research(QUESTION, with_model)
+    silence(world, searx, model)
+    put_before(monkeypatch, "writer", "Be brief.")
+    done = await replay(with_model.home, result.session_id)
+    assert len(done.missing) == SECTIONS
+    for missing in done.missing:
+        assert (missing.kind, missing.who) == ("model", "writer")
+        assert "its system message differs at “Be brief." in missing.why
+    assert done.result.mode == "model"
+    assert done.result.citations, "code has written in the model's place"
+    assert "extractive role did this work" in done.result.report
+    assert not model.asked
+
+
+async def test_what_was_not_recorded_is_asked_anew_where_a_model_is_given(
+    with_model: Settings, world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = await research(QUESTION, with_model)
+    silence(world, searx, model)
+    model.names = ("other-model",)
+    model.script("SectionAnswer", lambda request: section(evidence(request)[:1]))
+    put_before(monkeypatch, "writer", "Be brief.")
+    done = await replay(
+        with_model.home, result.session_id, with_model.with_(model="openai:other-model")
+    )
+    assert (done.new, len(done.missing)) == (SECTIONS, SECTIONS)
+    assert {(r.model, r.schema_name) for r in model.requests} == {("other-model", "SectionAnswer")}
+    assert not done.same
+    assert len(done.result.citations) < len(result.citations)
+    assert not world.requests
+
+
+async def test_a_row_that_is_damaged_is_named(
+    with_model: Settings, world: World, searx: Searx, model: Model
+) -> None:
+    result = await research(QUESTION, with_model)
+    silence(world, searx, model)
+    with closing(sqlite3.connect(Path(result.session_dir) / "session.sqlite")) as db:
+        (number,) = db.execute(
+            "SELECT number FROM exchanges WHERE kind = 'page' LIMIT 1"
+        ).fetchone()
+        db.execute(
+            "UPDATE bodies SET packed = substr(packed, 1, 20) WHERE hash = (SELECT"
+            " json_extract(pieces, '$[0][1]') FROM exchanges WHERE number = ?)",
+            (number,),
+        )
+        db.commit()
+    done = await replay(with_model.home, result.session_id)
+    assert f"row {number} of its exchanges is damaged." in {m.why for m in done.missing}
+
+
+async def test_pages_for_which_there_was_no_room_are_named(
+    with_model: Settings, world: World, searx: Searx, model: Model
+) -> None:
+    result = await research(QUESTION, with_model.with_(raw_mb=0))
+    assert result.citations
+    done = await replay(with_model.home, result.session_id)
+    lacking = [m for m in done.missing if m.kind == "page"]
+    assert lacking
+    assert all("SPADEWORK_RAW_MB" in m.why for m in lacking)
+
+
+async def test_a_session_that_is_not_finished_is_no_recording(settings: Settings) -> None:
+    session = Session.start("What is the Quillon?", settings=settings)
+    async with aclosing(session.events()) as events:
+        async for event in events:
+            if isinstance(event, Started):
+                break
+    with pytest.raises(SessionError, match="not finished"):
+        await replay(settings.home, session.session_id)
+
+
+async def test_what_was_asked_back_and_followed_up_is_replayed(settings: Settings) -> None:
+    first = await research("What is the Quillon?", settings)
+    session = Session.start(
+        "What is Mercury?", settings=settings.with_(clarify=True), follows=first.session_id
+    )
+    async for event in session.events():
+        if isinstance(event, Asked):
+            session.answer("planet")
+        if isinstance(event, Finished):
+            result = event.result
+    assert "Mercury (planet)" in result.report
+    delete_session(settings.home, first.session_id)
+    done = await replay(settings.home, session.session_id)
+    assert done.same
+    assert not done.missing
+
+
+async def test_files_that_came_along_are_read_again_from_what_was_kept(
+    settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "crank.md"
+    file.write_text("# Crank\n\nThe crank of the Quillon is turned forty times before it plays.\n")
+    missing = tmp_path / "gone.md"
+    result = await research(
+        "How often is the crank of the Quillon turned?", settings, attachments=[file, missing]
+    )
+    file.unlink()
+    done = await replay(settings.home, result.session_id)
     assert done.result.report == result.report
     assert not done.missing

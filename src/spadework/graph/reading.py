@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from datetime import datetime
+from typing import cast, get_args
 
-from spadework.errors import FetchError
+from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
@@ -69,8 +70,10 @@ async def read_pages(
     # A replay cannot know which pages came first: of those that nobody waited for it tells what was
     # told then.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
-    given_up: dict[str, Why] = await desk.journal.noted("given up", key) or {}
-    told = {hit.url: _problems(Left(hit, given_up[hit.url])) for hit in hits if hit.url in given_up}
+    given_up: dict[str, str] = await desk.journal.noted("given up", key) or {}
+    told = {
+        hit.url: _problems(_given_up(hit, given_up[hit.url])) for hit in hits if hit.url in given_up
+    }
     left = [hit for hit in hits if hit.url not in given_up]
     reading = read_many(left, read, _limits(desk, wanted), group=_host, key=place, stop=desk.stop)
     async with aclosing(reading) as outcomes:
@@ -81,6 +84,8 @@ async def read_pages(
                 pages[outcome.result.url] = outcome.result
             elif isinstance(outcome, Left):
                 given_up[outcome.candidate.url] = outcome.why
+            elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
+                given_up[outcome.candidate.url] = str(outcome.error)
     waiting = [hit.url for hit in left if hit.url not in told]
     await desk.journal.note("given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up})
     order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
@@ -146,6 +151,11 @@ async def failed_for_good(journal: Journal, hit: Hit) -> bool:
 
 def _key(hit: Hit) -> dict[str, str]:
     return {"url": canonical_url(hit.url)}
+
+
+def _given_up(hit: Hit, said: str) -> Left[Hit] | Failed[Hit]:
+    """How a page was given up: why, or what was said of it."""
+    return Left(hit, cast("Why", said)) if said in get_args(Why) else Failed(hit, TooSlow(said))
 
 
 def _event(topic: str, outcome: Outcome[Hit, Page]) -> Reading | Read:
