@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import random
 import shutil
 import sqlite3
 from contextlib import aclosing, closing
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,8 @@ from spadework.sessions.replaying import replay
 from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.fetch import reader
 from tests.world.brain import evidence, play, section
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
@@ -198,6 +202,26 @@ async def test_what_was_not_recorded_is_asked_anew_where_a_model_is_given(
     assert not done.same
     assert len(done.result.citations) < len(result.citations)
     assert not world.requests
+
+
+async def test_pages_are_read_again_by_the_reader_of_today(
+    on_the_web: Settings, world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "How many inhabitants has Port Aldermere?"
+    result = await research(question, on_the_web)
+    silence(world, searx, model)
+    read = reader.read_apart
+
+    async def shouting(body: bytes, **how: Any) -> Extracted:
+        found = await read(body, **how)
+        return dataclasses.replace(found, markdown=found.markdown.replace("Country", "COUNTRY"))
+
+    monkeypatch.setattr(reader, "read_apart", shouting)
+    done = await replay(on_the_web.home, result.session_id)
+    assert "Country" in result.report
+    assert done.result.report.replace("COUNTRY", "Country") == result.report
+    assert "COUNTRY" in done.result.report
+    assert not done.missing
 
 
 async def test_a_row_that_is_damaged_is_named(
