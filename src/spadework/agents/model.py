@@ -11,14 +11,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
 from spadework.agents.endpoint import Endpoint
 from spadework.agents.gate import Gate
 from spadework.agents.messages import Message, as_sent
-from spadework.agents.providers import label_of, provider_of
+from spadework.agents.places import Place
 from spadework.agents.refusals import Unsupported
 from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
 from spadework.budget import Budget
@@ -48,25 +48,6 @@ def at_most(count: int) -> Any:
     longer one is taken.
     """
     return Field(json_schema_extra={"maxItems": count})
-
-
-class Place(NamedTuple):
-    """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for
-    the provider's own).
-    """
-
-    name: str
-    base_url: str
-
-    @property
-    def address(self) -> str:
-        """What its calls share with those of other models."""
-        return self.base_url or provider_of(self.name)[0]
-
-    @property
-    def label(self) -> str:
-        """Its name in reports."""
-        return label_of(self.name)
 
 
 class Model:

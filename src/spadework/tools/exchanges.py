@@ -17,15 +17,6 @@ import zstandard
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.tools.tape import Request, Tape
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS exchanges (
-    number INTEGER PRIMARY KEY, key TEXT NOT NULL, kind TEXT NOT NULL, request BLOB NOT NULL,
-    pieces TEXT NOT NULL, error TEXT, used TEXT NOT NULL, elapsed REAL NOT NULL,
-    at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
-);
-CREATE INDEX IF NOT EXISTS exchanges_by_key ON exchanges (key);
-CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
-"""
 #: What is found on pages and in files; all else is small.
 BULKY = frozenset({"page", "document", "attached"})
 

@@ -22,8 +22,8 @@ from spadework import errors
 from spadework.bill import Bill, total
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
-from spadework.tools.connection import connected, stopped
-from spadework.tools.exchanges import SCHEMA, Exchanges, raised, told
+from spadework.tools.connection import connected, prepare, stopped
+from spadework.tools.exchanges import Exchanges, raised, told
 from spadework.tools.recording import Recording
 from spadework.tools.tape import Request, Tape
 
@@ -33,19 +33,6 @@ Ask = Callable[[Tape], Awaitable[T]]
 
 #: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
 MOST_BYTES = 50_000_000
-#: A file in which the charges stand answer by answer; before, each was the sum so far.
-VERSION = 1
-
-_SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS journal (
-    key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, error TEXT,
-    used TEXT NOT NULL, elapsed REAL NOT NULL, at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
-);
-{SCHEMA}"""
-_ONE_BY_ONE = (
-    "UPDATE journal SET used = '{}' WHERE rowid < (SELECT max(rowid) FROM journal)",
-    f"PRAGMA user_version = {VERSION}",
-)
 _USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 
 
@@ -82,10 +69,7 @@ class Journal:
         """
         db = await connected(path)
         try:
-            for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"):
-                await db.execute_fetchall(statement)
-            for statement in _SCHEMA.split(";"):
-                await db.execute_fetchall(statement)
+            await prepare(db)
             journal = cls(db, budget, recording, most_bytes)
             await journal._restore()
         except BaseException:
@@ -285,10 +269,6 @@ class Journal:
         return json.dumps(bill.amounts)
 
     async def _restore(self) -> None:
-        [(version,)] = await self._db.execute_fetchall("PRAGMA user_version")
-        for statement in _ONE_BY_ONE if version < VERSION else ():
-            await self._db.execute_fetchall(statement)
-        await self._db.commit()
         await self._exchanges.measure()
         rows = list(await self._db.execute_fetchall(_USED))
         if rows:
