@@ -114,7 +114,11 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The model answered, but not in the asked shape."""
+    """The model answered, but not in the asked shape. `said` is what came where that was not the
+    whole answer.
+    """
+
+    said = ""
 
 
 class TooLong(ModelError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import random
 import shutil
 import sqlite3
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from spadework import prompts
-from spadework.errors import SessionError
+from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import Asked, Finished, Started
 from spadework.sessions.records import delete_session
 from spadework.sessions.replaying import replay
@@ -63,6 +65,37 @@ def silence(world: World, searx: Searx, model: Model) -> None:
     searx.reset()
     model.reset()
     world.hang_everything = True
+
+
+async def test_the_journal_holds_what_came_byte_for_byte_and_what_it_cost(
+    with_model: Settings, world: World, searx: Searx, model: Model
+) -> None:
+    page = (
+        "<html><title>Census</title>\n<p>The census of Port Aldermere counted 48,212  inhabitants"
+        " in 2024, as the town archive says in its yearly report to the council.</p><!-- kept -->"
+    )
+    searx.script("inhabitants", [world.put("blog", "/census", page)])
+    model.script("SectionAnswer", 'Here you are: {"sentences": []', Fault("refusal"))
+    result = await research(QUESTION, with_model)
+    with closing(sqlite3.connect(Path(result.session_dir) / "session.sqlite")) as db:
+        bodies, requests, rows = (
+            db.execute(f"SELECT {what}").fetchall()
+            for what in (
+                "packed FROM bodies",
+                "request FROM exchanges",
+                "kind, used FROM exchanges",
+            )
+        )
+    came = [zstandard.decompress(packed) for (packed,) in bodies]
+    asked = [zstandard.decompress(packed) for (packed,) in requests]
+    assert page.encode() in came
+    assert b'Here you are: {"sentences": []' in came
+    assert any(b'"unresponsive_engines"' in body for body in came)
+    assert not any(b"sk-world" in data for data in [*came, *asked])
+    calls = [json.loads(used) for kind, used in rows if kind == "model"]
+    assert len(calls) == len(model.requests) == result.usage.model_calls
+    assert all(used["model_calls"] == 1 and used["tokens_in"] > 0 for used in calls)
+    assert sum(used["tokens_out"] for used in calls) == result.usage.tokens_out
 
 
 async def test_a_session_with_a_model_is_replayed_to_the_same_report(
@@ -252,6 +285,21 @@ async def test_pages_for_which_there_was_no_room_are_named(
     lacking = [m for m in done.missing if m.kind == "page"]
     assert lacking
     assert all("SPADEWORK_RAW_MB" in m.why for m in lacking)
+
+
+async def test_a_session_of_an_earlier_version_has_no_recording(settings: Settings) -> None:
+    result = await research("What is the Quillon?", settings)
+    with closing(sqlite3.connect(Path(result.session_dir) / "session.sqlite")) as db:
+        db.execute("DROP TABLE exchanges")
+    with pytest.raises(SessionError, match="has no recording"):
+        await replay(settings.home, result.session_id)
+
+
+async def test_a_session_whose_file_is_broken_cannot_be_replayed(settings: Settings) -> None:
+    result = await research("What is the Quillon?", settings)
+    await asyncio.to_thread((Path(result.session_dir) / "session.sqlite").write_bytes, b"x" * 5_000)
+    with pytest.raises(SessionUnreadable, match=r"session\.sqlite"):
+        await replay(settings.home, result.session_id)
 
 
 async def test_a_session_that_is_not_finished_is_no_recording(settings: Settings) -> None:

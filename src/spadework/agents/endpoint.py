@@ -156,7 +156,9 @@ class Endpoint:
             self._budget.settle(held, most, used=used, price=price)
         self._lessons.took(*used, time.monotonic() - began)
         if reply.response_metadata.get("finish_reason") == "length":
-            raise BadReply(f"{self.name} ran out of room before its answer was complete.")
+            cut = BadReply(f"{self.name} ran out of room before its answer was complete.")
+            cut.said = text.replace(self._secret(), "…") if self._secret() else text
+            raise cut
         return text
 
     def _room(self, tokens_in: int) -> int:

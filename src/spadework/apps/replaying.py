@@ -11,6 +11,8 @@ from spadework.apps.saying import say
 from spadework.sessions.replaying import Replayed, replay
 from spadework.settings import Settings
 
+#: What lacks is told in so many lines at most: after another plan, everything does.
+MOST_LINES = 20
 #: How runs end at a moment that no replay knows.
 _ELSEWHERE = {
     "stop": "Its user has stopped the session, at a moment that a replay does not know.",
@@ -37,6 +39,8 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
 def _said(done: Replayed) -> list[str]:
     """What a replay has to tell."""
     lacking = [f"Not recorded: {missing}" for missing in dict.fromkeys(done.missing)]
+    if len(lacking) > MOST_LINES:
+        lacking = [*lacking[:MOST_LINES], f"{len(lacking) - MOST_LINES} more were not recorded."]
     unlike = [] if done.same else [_ELSEWHERE.get(done.before.stopped_by, "")]
     report = "The report is the same, byte for byte." if done.same else "The report is another."
     left = len(done.missing) - done.new

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from pydantic import Field, SecretStr
 
-from spadework.settings import Settings
+from spadework.settings import Role, Settings
 from spadework.tools.recording import Recording
 from spadework.tools.search.choose import Choice
 from spadework.tools.search.known import PROVIDERS
@@ -52,7 +52,8 @@ class Opened(Value):
                 name: _USERINFO.sub("", value) if isinstance(value, str) else value
                 for name, value in settings.model_dump(mode="json").items()
                 if name not in SECRETS | {"home"}
-            },
+            }
+            | _models(settings),
         )
 
     def told(self) -> dict[str, Any]:
@@ -67,6 +68,12 @@ class Opened(Value):
             tuple(_provider(name, describes, keyed) for name, describes in self.providers),
             self.notices,
         )
+
+
+def _models(settings: Settings) -> dict[str, str]:
+    """The models of the roles by name, also where a key alone has chosen them."""
+    named = {f"{role}_model": settings.model_for(role) for role in get_args(Role)}
+    return {name: model for name, model in named.items() if model}
 
 
 @dataclass(frozen=True)

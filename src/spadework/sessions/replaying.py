@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.errors import SessionError, SessionUnreadable
-from spadework.graph.opened import Opened, Replay
+from spadework.graph.opened import SECRETS, Opened, Replay
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import METADATA, read_metadata, read_result, session_folder
 from spadework.sessions.session import Session
@@ -83,7 +83,10 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
         )
     known = Opened.model_validate(told).settings.items()
     kept = {name: value for name, value in known if name in Settings.model_fields}
-    session = Session.resume(session_id, settings=Settings.load(**{**kept, "home": home}))
+    settings = Settings.load(**{**kept, "home": home})
+    # Nothing depends on the keys of whoever replays it.
+    settings = settings.model_copy(update=dict.fromkeys(SECRETS))
+    session = Session.resume(session_id, settings=settings)
     session.brief = Brief.of(brief)
     return session
 

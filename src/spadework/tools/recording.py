@@ -5,6 +5,7 @@ without model.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,8 @@ class Recording:
             rows = await self._exchanges.rows(request.key)
             return json.loads(rows[-1].tape.last.body) if rows and rows[-1].tape else None
         except (Damaged, ValueError):
+            return None
+        except sqlite3.OperationalError:  # a file from before there were any exchanges
             return None
 
     def asked_anew(self) -> None:
