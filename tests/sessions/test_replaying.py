@@ -18,7 +18,7 @@ import zstandard
 
 from spadework import prompts
 from spadework.errors import SessionError, SessionUnreadable
-from spadework.events import Asked, Finished, Started
+from spadework.events import Asked, Finished, Read, Started
 from spadework.sessions.records import delete_session
 from spadework.sessions.replaying import replay
 from spadework.sessions.research import research
@@ -164,6 +164,24 @@ async def test_a_model_that_hangs_has_hung_in_the_replay_too(
     done = await replay(with_model.home, result.session_id)
     assert done.result.report == result.report
     assert not done.missing
+
+
+async def test_a_run_that_its_user_has_stopped_is_stopped_in_the_replay_too(
+    with_model: Settings, world: World, searx: Searx, model: Model
+) -> None:
+    world.hanging = {"news"}
+    session = Session.start(QUESTION, settings=with_model.with_(slow_page_seconds=60))
+    async for event in session.events():
+        if isinstance(event, Read):
+            session.stop()
+        if isinstance(event, Finished):
+            result = event.result
+    assert result.stopped_by == "stop"
+    assert any("was not read" in problem.effect for problem in result.problems)
+    silence(world, searx, model)
+    done = await replay(with_model.home, session.session_id)
+    assert done.result.stopped_by == "stop"
+    assert done.result.report == result.report
 
 
 async def test_in_whatever_order_answers_come_the_report_is_the_same(

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import get_args
 
 from spadework.apps.ending import FAILED
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.saying import say
 from spadework.sessions.replaying import Replayed, replay
-from spadework.settings import Settings
+from spadework.settings import Role, Settings
 
+ROLES = get_args(Role)
 #: What lacks is told in so many lines at most: after another plan, everything does.
 MOST_LINES = 20
-#: How runs end at a moment that no replay knows.
-_ELSEWHERE = {
-    "stop": "Its user has stopped the session, at a moment that a replay does not know.",
-    "time": "The clock has ended the session, at a moment that a replay may not meet.",
-}
+_LATE = "The clock has ended the session, perhaps in the middle of a step, which no replay meets."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
@@ -25,8 +23,7 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
     report is another, or may be, and no model was to make it one.
     """
     output = Output(to).checked()
-    anew = Settings.load(home=home, model=model) if model else None
-    done = asyncio.run(replay(home, session_id, anew))
+    done = asyncio.run(replay(home, session_id, _asking(home, model) if model else None))
     if output.file:
         write_output(done.result, output.file)
     else:
@@ -36,17 +33,22 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
     return 0 if model or (done.same and not done.missing) else FAILED
 
 
+def _asking(home: Path, model: str) -> Settings:
+    """Settings in which every role has this model, whatever the environment names."""
+    return Settings.load(home=home, model=model, **{f"{role}_model": model for role in ROLES})
+
+
 def _said(done: Replayed) -> list[str]:
     """What a replay has to tell."""
     lacking = [f"Not recorded: {missing}" for missing in dict.fromkeys(done.missing)]
     if len(lacking) > MOST_LINES:
         lacking = [*lacking[:MOST_LINES], f"{len(lacking) - MOST_LINES} more were not recorded."]
-    unlike = [] if done.same else [_ELSEWHERE.get(done.before.stopped_by, "")]
+    late = [_LATE] if not done.same and done.before.stopped_by == "time" else []
     report = "The report is the same, byte for byte." if done.same else "The report is another."
     left = len(done.missing) - done.new
     counted = f"{done.replayed} exchanges replayed, {done.new} new"
     return [
         *lacking,
-        *filter(None, unlike),
+        *late,
         f"{counted}{f', {left} without an answer' if left else ''}. {report}",
     ]

@@ -252,14 +252,15 @@ def _models(
         return model
     other = replay.anew
     anew = Model(other, budget, journal.asking(), other.model) if other else None
+    if anew:
+        anew.check()
     return Model(settings, budget, journal, name, anew)
 
 
 async def _again(settings: Settings, journal: Journal) -> tuple[str, list[Problem], Choice]:
     """What the session that is replayed has worked with."""
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
-    # Certificates may be read.
-    choice = await asyncio.to_thread(opened.choice, settings)
+    choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
     return opened.model, list(opened.problems), choice
 
 

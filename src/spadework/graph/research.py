@@ -45,6 +45,7 @@ from spadework.graph.state import (
     left_over,
     proving,
 )
+from spadework.graph.waiting import stopped
 from spadework.settings import Settings
 from spadework.values import Problem
 
@@ -168,7 +169,8 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         )
     )
     emit(Wrote(markdown=draft(known)))
-    why = "stop" if desk.stop.is_set() else routes.stopped_by(known, desk.budget, desk.settings)
+    stop = await stopped(desk.journal, desk.stop, f"round {judged.round.number}")
+    why = "stop" if stop else routes.stopped_by(known, desk.budget, desk.settings)
     tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.workload(state["plan"]))
     return {
         **judged.channels(),
@@ -221,6 +223,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> ResearchOutput:
     """Compose the result and hand it over."""
     desk = await desk_of(state["session_id"], runtime.context)
+    await stopped(desk.journal, desk.stop, "save")
     await desk.journal.note("waits", "", desk.search.waits.sentences())
     late = await desk.journal.moment(
         "late problems", "", list[Problem], desk.knowing.kept, list[Problem]()

@@ -84,7 +84,7 @@ class Exchanges:
             "INSERT INTO exchanges (key, kind, request, pieces, error, used, elapsed)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
-                *(request.key, request.kind, _packed(request.text.encode(errors="surrogatepass"))),
+                *(request.key, request.kind, packed(request.text.encode(errors="surrogatepass"))),
                 *(json.dumps(pieces), error, *charged()),
             ),
         )
@@ -95,18 +95,18 @@ class Exchanges:
         found = await self._db.execute_fetchall(
             "SELECT request FROM exchanges WHERE kind = ? ORDER BY number", (kind,)
         )
-        return list(_readable(packed for (packed,) in found))
+        return list(_readable(data for (data,) in found))
 
     async def _body(self, body: bytes, *, bulky: bool) -> str:
         """The hash under which a body is kept, "" for one for which there is no room."""
-        name, packed = await asyncio.to_thread(_named, body)
+        name, kept = await asyncio.to_thread(_named, body)
         if await self._db.execute_fetchall("SELECT 1 FROM bodies WHERE hash = ?", (name,)):
             return name
-        if bulky and len(packed) > self._room:
+        if bulky and len(kept) > self._room:
             return ""
-        self._room -= len(packed) if bulky else 0
+        self._room -= len(kept) if bulky else 0
         await self._db.execute_fetchall(
-            "INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", (name, packed)
+            "INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", (name, kept)
         )
         return name
 
@@ -127,10 +127,10 @@ class Exchanges:
             raise Damaged(f"row {number} of its exchanges is damaged") from None
 
     async def _unpacked(self, name: str) -> bytes:
-        [(packed,)] = await self._db.execute_fetchall(
+        [(data,)] = await self._db.execute_fetchall(
             "SELECT packed FROM bodies WHERE hash = ?", (name,)
         )
-        body = zstandard.decompress(packed)
+        body = zstandard.decompress(data)
         if hashlib.sha256(body).hexdigest() != name:
             raise ValueError
         return body
@@ -161,15 +161,16 @@ def _kinds(kind: type[SpadeworkError]) -> Iterator[type[SpadeworkError]]:
 
 
 def _named(body: bytes) -> tuple[str, bytes]:
-    return hashlib.sha256(body).hexdigest(), _packed(body)
+    return hashlib.sha256(body).hexdigest(), packed(body)
 
 
-def _packed(data: bytes) -> bytes:
+def packed(data: bytes) -> bytes:
+    """Bytes as they are kept."""
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
 
 
-def _readable(packed: Iterator[bytes]) -> Iterator[Any]:
-    for data in packed:
+def _readable(found: Iterator[bytes]) -> Iterator[Any]:
+    for data in found:
         try:
             yield json.loads(zstandard.decompress(data))
         except (ValueError, zstandard.ZstdError):
