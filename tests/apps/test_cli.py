@@ -283,7 +283,7 @@ def test_replay_prints_the_same_report_with_all_servers_silent(
 
 
 def test_replay_that_is_not_the_same_says_what_was_not_recorded_and_fails(
-    terminal: Terminal,
+    terminal: Terminal, model: Model
 ) -> None:
     code, report, err = terminal.run("ask", QUESTION)
     assert code == 0, err
@@ -297,6 +297,12 @@ def test_replay_that_is_not_the_same_says_what_was_not_recorded_and_fails(
     assert out != report
     assert "Not recorded: lead: no request for PlanAnswer was recorded." in err
     assert "The report is another." in err
+    model.requests.clear()
+    code, out, err = terminal.run("replay", folder.name, "--model", "openai:other-model")
+    assert code == 0, err
+    assert out == report, "the other model says the same"
+    assert {request.model for request in model.requests} == {"other-model"}
+    assert f"{len(model.requests)} new" in err
     code, _, err = terminal.run("replay", "nobody")
     assert code == 1
     assert "There is no session" in err

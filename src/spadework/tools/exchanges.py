@@ -18,7 +18,7 @@ from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.tools.tape import Request, Tape
 
 #: What is found on pages and in files; all else is small.
-BULKY = frozenset({"page", "document", "attached"})
+BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
 
 _FIND = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 
