@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
+from spadework.bill import Amounts, Bill, metered
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.holds import Free, Hold, Wish, held, paid_by
 from spadework.settings import Settings
@@ -85,6 +87,10 @@ class Budget:
         #: The purse that first could not pay, or "".
         self.refused = ""
         self.shares: Shares = BY_CODE
+        #: What was used since the last answer was written down, and belongs to none.
+        self.loose = Bill()
+        #: In a replay, the seconds that the recorded run had used by its last answer replayed.
+        self.replayed: float | None = None
         #: Dollars spent where the price is known, what model calls under way have set aside, and
         #: who waits for one of them to settle.
         self._money = 0.0
@@ -119,6 +125,12 @@ class Budget:
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
+    @contextmanager
+    def metered(self) -> Iterator[Bill]:
+        """What is used inside, as a bill of its own; one that is not `kept` is loose in the end."""
+        with metered(self.loose) as bill:
+            yield bill
+
     def pause(self) -> None:
         """Stop the clock while the user is thinking."""
         self._paused_at = self._paused_at or time.monotonic()
@@ -131,6 +143,8 @@ class Budget:
 
     def elapsed(self) -> float:
         """Seconds since the start, without those of pauses."""
+        if self.replayed is not None:
+            return self.replayed
         return (self._paused_at or time.monotonic()) - self.started
 
     def left(self) -> float:
@@ -145,6 +159,10 @@ class Budget:
         """Seconds that the given phases together may take from now on, those between them and
         writing keeping their shares, and writing its share of the whole.
         """
+        return self.seconds if self.replayed is not None else self.reckoned(*phases)
+
+    def reckoned(self, *phases: Phase) -> float:
+        """The same by the clock, also in a replay, which itself waits for nobody."""
         left = self.until_closing()
         order = list(self.shares)
         coming = [name for name in order[order.index(phases[0]) :] if name != "write"]
@@ -170,6 +188,7 @@ class Budget:
 
     def add(self, **amounts: float) -> None:
         """Record what was used, by the field names of Usage."""
+        self.loose.current.add(amounts)
         self.used = self.used.model_copy(
             update={
                 n: getattr(self.used, n) + amount
@@ -177,6 +196,14 @@ class Budget:
                 if getattr(self.used, n) is not None
             }
         )
+
+    def repeat(self, used: Amounts, elapsed: float) -> None:
+        """Record what an answer that is replayed had used, and when it came; no ceiling counts."""
+        self.replayed = max(self.replayed or 0.0, elapsed)
+        self._money += used.get("money", 0.0) or 0.0
+        known = used.get("money", 0.0) is not None and self.used.money is not None
+        self.used = self.used.model_copy(update={"money": round(self._money, 6) if known else None})
+        self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     async def hold(self, wish: Wish, *, until: float) -> Hold:
         """Charge a model call and set aside what it may cost at most. Who finds no room waits for
@@ -203,6 +230,7 @@ class Budget:
         self._money += price or 0.0
         known = None if price is None or self.used.money is None else round(self._money, 6)
         self.used = self.used.model_copy(update={"money": known})
+        self.loose.current.add({"money": price})
         self.add(tokens_in=used[0], tokens_out=used[1])
         for waiter in self._waiting:
             if not waiter.done():
@@ -257,7 +285,7 @@ class Budget:
         """The ceiling that is reached ("time", "calls", …), or "" while there is something left
         beside what is held back for the closing.
         """
-        if self.phase("plan") <= 0:
+        if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _PURSES if 0 < self.spent(p) >= self._open(p)), "")
 

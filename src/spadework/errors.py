@@ -15,6 +15,7 @@ SpadeworkError              `.hint` says the mend
   ModelError                a model failed; retry, repair, then the extractive role
     BadReply                the answer does not have the asked shape
     TooLong                 the request does not fit the model
+    NotRecorded             a replay has no answer to it
   KnowledgeError            the knowledge store failed; the web is searched
   SessionError
     SessionNotFound
@@ -113,7 +114,11 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The model answered, but not in the asked shape."""
+    """The model answered, but not in the asked shape. `said` is what came where that was not the
+    whole answer.
+    """
+
+    said = ""
 
 
 class TooLong(ModelError):
@@ -124,6 +129,10 @@ class TooLong(ModelError):
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
         self.over = over
+
+
+class NotRecorded(ModelError):
+    """A replay has no recorded answer to the request."""
 
 
 class KnowledgeError(SpadeworkError):

@@ -16,6 +16,7 @@ import pytest
 from spadework.values import Result
 from tests.apps.process import Terminal
 from tests.world.brain import play
+from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -241,6 +242,70 @@ def test_a_killed_run_resumes_and_pays_nothing_twice(
     assert len(searx.queries) == 2
     assert len(world.asked("encyclopedia", "/wiki/Port_Aldermere")) == 1
     assert sum(r.schema_name == "PlanAnswer" for r in model.requests) == 1
+
+
+def test_a_run_that_is_killed_while_an_answer_is_repaired_pays_the_first_one_once(
+    terminal: Terminal, model: Model
+) -> None:
+    model.script("PlanAnswer", "No JSON at all.", Fault("hang"))
+    with terminal.start("ask", QUESTION) as process:
+        _wait_until(lambda: len(model.requests) == 2)
+        process.kill()
+        process.communicate()
+    [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
+    play(model, TOPICS)
+    code, out, err = terminal.run("resume", folder.name, "--json")
+    assert code == 0, err
+    planning = [r for r in model.requests if r.schema_name == "PlanAnswer"]
+    assert [len(r.messages) for r in planning] == [2, 4, 4], "only the repair is asked again"
+    # The one that was killed was never answered, and is not charged.
+    assert Result.model_validate_json(out).usage.model_calls == len(model.requests) - 1
+
+
+def test_replay_prints_the_same_report_with_all_servers_silent(
+    terminal: Terminal, world: World, searx: Searx, model: Model, tmp_path: Path
+) -> None:
+    code, report, err = terminal.run("ask", QUESTION)
+    assert code == 0, err
+    [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    asked = len(model.asked), len(world.requests), len(searx.requests)
+    code, again, err = terminal.run("replay", folder.name)
+    assert code == 0, err
+    assert again == report
+    assert "0 new" in err
+    assert "the same, byte for byte" in err
+    assert (len(model.asked), len(world.requests), len(searx.requests)) == asked
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+    code, out, err = terminal.run("replay", folder.name, "--to", "again.md")
+    assert (code, out) == (0, ""), err
+    assert (tmp_path / "again.md").read_text().rstrip() == report.rstrip()
+
+
+def test_replay_that_is_not_the_same_says_what_was_not_recorded_and_fails(
+    terminal: Terminal, model: Model
+) -> None:
+    code, report, err = terminal.run("ask", QUESTION)
+    assert code == 0, err
+    [folder] = (Path(terminal.env["SPADEWORK_HOME"]) / "sessions").iterdir()
+    with closing(sqlite3.connect(folder / "session.sqlite")) as db:
+        db.execute("DELETE FROM exchanges WHERE kind = 'model'")
+        db.commit()
+    code, out, err = terminal.run("replay", folder.name)
+    assert code == 1
+    assert out.startswith(f"# {QUESTION}")
+    assert out != report
+    assert "Not recorded: lead: no request for PlanAnswer was recorded." in err
+    assert "The report is another." in err
+    model.requests.clear()
+    code, out, err = terminal.run("replay", folder.name, "--model", "openai:other-model")
+    assert code == 0, err
+    assert out == report, "the other model says the same"
+    assert {request.model for request in model.requests} == {"other-model"}
+    assert f"{len(model.requests)} new" in err
+    code, _, err = terminal.run("replay", "nobody")
+    assert code == 1
+    assert "There is no session" in err
 
 
 @pytest.mark.full

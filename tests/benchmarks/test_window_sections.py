@@ -119,7 +119,7 @@ Speed:
 """
 
 
-def shown(text: str) -> list[str]:
+def said_of(text: str) -> list[str]:
     found = blocks(text)
     return [
         without_targets(text[block.start : block.end])
@@ -129,7 +129,7 @@ def shown(text: str) -> list[str]:
 
 
 def test_targets_of_links_pictures_and_scraps_are_not_shown() -> None:
-    assert shown(FERRIES) == [
+    assert said_of(FERRIES) == [
         "# Ferries of Aldermere",
         "The old *ferry* carries 212 passengers (source).",
         "**Fare**",
@@ -140,7 +140,7 @@ def test_targets_of_links_pictures_and_scraps_are_not_shown() -> None:
 
 
 def test_a_quote_of_what_is_shown_is_located_in_the_page() -> None:
-    [quote] = [said for said in shown(FERRIES) if "212" in said]
+    [quote] = [said for said in said_of(FERRIES) if "212" in said]
     start, end = locate(quote, FERRIES) or (0, 0)
     assert FERRIES[start:end] == (
         "The [old *ferry*](https://a.example/old) carries 212 passengers"
@@ -152,14 +152,14 @@ def test_an_item_that_says_something_beside_its_links_keeps_its_list() -> None:
     text = (
         "- [Home](https://a.example/)\n- [Lamp](https://a.example/l) was lit in 1851 by the guild"
     )
-    assert shown(text) == ["- Home\n- Lamp was lit in 1851 by the guild"]
+    assert said_of(text) == ["- Home\n- Lamp was lit in 1851 by the guild"]
 
 
 def test_code_with_brackets_is_shown_as_it_is() -> None:
     text = "```python\nrow[0](https_target)\n```"
-    assert shown(text) == [text]
+    assert said_of(text) == [text]
 
 
 def test_short_lines_beside_each_other_or_a_list_are_shown() -> None:
     for text in ("Full name\n\nRank", "Colours\n\n- the red of the old town"):
-        assert "\n\n".join(shown(text)) == text
+        assert "\n\n".join(said_of(text)) == text

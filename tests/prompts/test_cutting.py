@@ -26,6 +26,7 @@ def assessment(pages: int, known: int = 2, size: int = 3_000) -> Prompt:
     passages = [
         {
             "title": f"Page {n}",
+            "heading": "",
             "domain": "a.example",
             "date": "",
             "columns": "",
@@ -141,7 +142,13 @@ def test_numbered_sentences_are_never_left_out_where_their_quotes_are_cut() -> N
 @pytest.mark.parametrize("mark", ["\ufdd0", "\ufdd1", "\ufdd2"])
 def test_a_page_cannot_say_what_is_a_part(mark: str) -> None:
     def made(text: str) -> Prompt:
-        passage: dict[str, Any] = {"title": text, "heading": text, "domain": text, "date": "", "columns": ""}
+        passage: dict[str, Any] = {
+            "title": text,
+            "heading": text,
+            "domain": text,
+            "date": "",
+            "columns": "",
+        }
         return render(
             "assessor",
             question=text,

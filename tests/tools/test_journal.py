@@ -5,18 +5,24 @@ are final.
 from __future__ import annotations
 
 import asyncio
+import random
+import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spadework.budget import Budget
-from spadework.errors import Blocked, TooSlow
-from spadework.tools.journal import Journal
+from spadework.errors import Blocked, SearchError, TooSlow
+from spadework.holds import Wish
+from spadework.tools.journal import Ask, Journal
+from spadework.tools.tape import Request, Tape, heard
+from spadework.values import Usage
 
 
 class Work:
@@ -131,10 +137,149 @@ async def test_a_run_that_is_taken_up_knows_what_it_had_used(tmp_path: Path) -> 
     assert later.left() == pytest.approx(480, abs=2)
 
 
+async def paid(budget: Budget, used: tuple[int, int], price: float) -> None:
+    """Charge a model call."""
+    hold = await budget.hold(Wish(told=used[0], usual=200, most=200), until=time.monotonic())
+    budget.settle(hold, used=used, price=price)
+
+
+async def test_a_run_that_is_killed_has_paid_what_was_answered_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    """Two calls run when the first answer is written down: its row holds its charge alone."""
+    path, budget = tmp_path / "j.sqlite", Budget()
+    journal = await Journal.open(path, budget)
+    second = asyncio.Event()
+
+    async def quick(tape: Tape) -> str:
+        await paid(budget, (100, 10), 0.1)
+        tape.add({}, b"one")
+        return "one"
+
+    async def slow(tape: Tape) -> str:
+        await paid(budget, (200, 20), 0.2)
+        second.set()
+        await asyncio.Event().wait()
+        raise AssertionError("it is killed before")
+
+    async def answered(tape: Tape) -> str:
+        await paid(budget, (200, 20), 0.2)
+        tape.add({}, b"two")
+        return "two"
+
+    running = asyncio.create_task(journal.exchange(Request("model", "2"), slow, heard))
+    await second.wait()
+    await journal.exchange(Request("model", "1"), quick, heard)
+    shutil.copy(path, tmp_path / "killed.sqlite")
+    shutil.copy(tmp_path / "j.sqlite-wal", tmp_path / "killed.sqlite-wal")
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    await journal.close()
+
+    budget = Budget()
+    journal = await Journal.open(tmp_path / "killed.sqlite", budget)
+    assert (budget.used.model_calls, budget.used.tokens_in, budget.used.money) == (1, 100, 0.1)
+    assert await journal.exchange(Request("model", "1"), slow, heard) == "one"
+    assert await journal.exchange(Request("model", "2"), answered, heard) == "two"
+    assert (budget.used.model_calls, budget.used.tokens_in) == (2, 300)
+    await journal.close()
+
+
+async def test_what_a_failure_and_a_cancelled_call_have_cost_is_remembered(tmp_path: Path) -> None:
+    budget = Budget()
+    journal = await Journal.open(tmp_path / "j.sqlite", budget)
+    begun = asyncio.Event()
+
+    async def failed(tape: Tape) -> str:
+        budget.charge("searches")
+        raise SearchError("It broke.")
+
+    async def hung(tape: Tape) -> str:
+        budget.charge("searches")
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError("it is cancelled")
+
+    with pytest.raises(SearchError):
+        await journal.exchange(Request("search", "1"), failed, heard)
+    hanging = asyncio.create_task(journal.exchange(Request("search", "2"), hung, heard))
+    await begun.wait()
+    hanging.cancel()
+    await asyncio.gather(hanging, return_exceptions=True)
+    await journal.close()
+    later = Budget()
+    journal = await Journal.open(tmp_path / "j.sqlite", later)
+    await journal.close()
+    assert later.used.searches == 2
+
+
+async def test_a_journal_in_which_each_charge_was_the_sum_so_far_is_read_as_one(
+    tmp_path: Path,
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "j.sqlite")) as db:
+        db.execute(
+            "CREATE TABLE journal (key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL,"
+            " answer TEXT, error TEXT, used TEXT NOT NULL, elapsed REAL NOT NULL, at TEXT NOT NULL"
+            " DEFAULT CURRENT_TIMESTAMP)"
+        )
+        for n in (1, 2):
+            used = Usage(searches=n, money=n / 10).model_dump_json()
+            row = (str(n), "search", "", "[]", used, n)
+            db.execute(
+                "INSERT INTO journal (key, kind, subject, answer, used, elapsed)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                row,
+            )
+        db.commit()
+    for _ in range(2):
+        budget = Budget()
+        journal = await Journal.open(tmp_path / "j.sqlite", budget)
+        await journal.close()
+        assert (budget.used.searches, budget.used.money) == (2, 0.2)
+
+
+async def test_bytes_for_which_there_is_no_room_are_not_kept_and_all_else_is(
+    tmp_path: Path,
+) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget(), most_bytes=2_000)
+    noise = random.Random(7)
+    times = list[str]()
+
+    def page(n: int) -> Ask[str]:
+        async def ask(tape: Tape) -> str:
+            times.append(str(n))
+            tape.add({}, noise.randbytes(900))
+            return str(n)
+
+        return ask
+
+    async def read(tape: Tape) -> str:
+        return "read again"
+
+    for _ in range(2):
+        for n in range(4):
+            await journal.exchange(Request("page", str(n)), page(n), read)
+    await journal.close()
+    assert times == ["0", "1", "2", "3", "2", "3"], "only what was not kept is asked again"
+    with closing(sqlite3.connect(tmp_path / "j.sqlite")) as db:
+        assert db.execute("SELECT count(*) FROM bodies").fetchone() == (2,)
+
+
+async def test_an_answer_that_is_damaged_is_had_anew(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+    work = Work([1])
+    work.go.set()
+    await journal.once("search", "q", list[int], work)
+    await journal.connection.execute_fetchall("UPDATE journal SET answer = '[1'")
+    assert await journal.once("search", "q", list[int], work) == [1]
+    await journal.close()
+    assert work.times == 2
+
+
 async def test_a_write_that_comes_while_the_file_is_closed_leaves_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spadework.tools.journal.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("spadework.tools.connection.BUSY_SECONDS", 0.2)
     path = tmp_path / "j.sqlite"
     journal = await Journal.open(path, Budget())
     db = journal.connection

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spadework.agents.gate import Gate
 from spadework.agents.learned import Lessons, Room
 from spadework.agents.listing import LEAST_CONTEXT, listed_context
-from spadework.agents.providers import chat_model, provider_of, reasons
+from spadework.agents.providers import chat_model, label_of, provider_of, reasons
 from spadework.agents.refusals import (
     Busy,
     CutOff,
@@ -67,8 +67,7 @@ class Endpoint:
 
     def __init__(self, name: str, settings: Settings, budget: Budget, gate: Gate) -> None:
         provider, model = provider_of(name)
-        # A local server may name a model by the path of its file, which is nobody's business.
-        self.name = name if "/" not in name else f"{provider}:{name.rsplit('/', 1)[1]}"
+        self.name = label_of(name)
         self._model = model
         self._settings = settings
         self._budget = budget
@@ -135,8 +134,11 @@ class Endpoint:
         async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
             with attempt:
                 reply = await self._admitted(request)
-        # The server knows the key, and may be anybody's.
-        return reply.replace(self._secret(), "…") if self._secret() else reply
+        return self._without_key(reply)
+
+    def _without_key(self, text: str) -> str:
+        """What a server has said: it knows the key, and may be anybody's."""
+        return text.replace(self._secret(), "…") if self._secret() else text
 
     def _secret(self) -> str:
         key = self._settings.openai_api_key
@@ -188,7 +190,9 @@ class Endpoint:
         length = max(used[1], hold.room) if cut_off else used[1]
         self._lessons.answered(request.turn.role, length, thought=thought)
         if cut_off:
-            raise CutOff(f"{self.name} ran out of room before its answer was complete.", hold.room)
+            cut = CutOff(f"{self.name} ran out of room before its answer was complete.", hold.room)
+            cut.said = self._without_key(text)
+            raise cut
         return text
 
     def _context(self) -> int:

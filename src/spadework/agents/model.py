@@ -9,28 +9,27 @@ ModelError, and the caller takes the extractive role.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
 from spadework.agents.endpoint import Endpoint, Turn
 from spadework.agents.gate import Gate
+from spadework.agents.messages import Message, as_sent
+from spadework.agents.places import Place
 from spadework.agents.refusals import Unsupported
 from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
 from spadework.budget import Budget
-from spadework.errors import BadReply, ModelError, TooLong
+from spadework.errors import BadReply, ModelError, NotRecorded, TooLong
 from spadework.prompts import Prompt
 from spadework.prompts.cutting import shortened
 from spadework.settings import Role, Settings
 from spadework.tools import tokens
 from spadework.tools.journal import Journal
+from spadework.tools.tape import Request, Tape, heard
 from spadework.values import Problem
-
-if TYPE_CHECKING:
-    from langchain_core.messages import BaseMessage
 
 A = TypeVar("A", bound=BaseModel)
 #: Times a request is cut that is too long; by this share where nothing says by how much.
@@ -53,38 +52,24 @@ def within(low: float, high: float) -> Any:
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
-class Place(NamedTuple):
-    """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for
-    the provider's own).
+class Model:
+    """The chat models of a run, by role, and the one that answers where they fail. In a replay
+    `anew` is asked what was not recorded.
     """
 
-    name: str
-    base_url: str
-
-    @property
-    def address(self) -> str:
-        """What its calls share with those of other models."""
-        provider, colon, _ = self.name.partition(":")
-        return self.base_url or (provider if colon else "openai")
-
-
-class Message(NamedTuple):
-    """One message of a request."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-class Model:
-    """The chat models of a run, by role, and the one that answers where they fail."""
-
     def __init__(
-        self, settings: Settings, budget: Budget, journal: Journal, default: str = ""
+        self,
+        settings: Settings,
+        budget: Budget,
+        journal: Journal,
+        default: str = "",
+        anew: Model | None = None,
     ) -> None:
         self._settings = settings
         self._budget = budget
         self._journal = journal
         self._default = default
+        self._anew = anew
         self._endpoints: dict[Place, Endpoint] = {}
         self._rungs: dict[Place, Method] = {}
         self._gates: dict[str, Gate] = {}
@@ -115,24 +100,19 @@ class Model:
     async def _answer(
         self, place: Place, role: Role, prompt: Prompt, answer: type[A], *, seconds: float
     ) -> A:
-        key = {
-            "model": place.name,
-            "role": role,
-            "prompt": [prompt.system, prompt.user],
-            "answer": answer.model_json_schema(),
-        }
-
-        async def work() -> A:
-            limit = min(seconds, self._settings.model_seconds)
-            try:
-                async with asyncio.timeout(limit):
-                    turn = Turn(role, time.monotonic() + limit)
-                    return await self._ask(place, turn, prompt, answer)
-            except TimeoutError:
-                self._late.add(place)
-                raise ModelError(f"{self._endpoint(place).name} did not answer in time.") from None
-
-        return await self._journal.once("model", key, answer, work)
+        limit = min(seconds, self._settings.model_seconds)
+        asked = [prompt.system, prompt.user]
+        late = {"model": place.name, "shape": answer.__name__, "prompt": asked}
+        try:
+            if await self._journal.noted("late", late):
+                raise TimeoutError
+            async with asyncio.timeout(limit):
+                turn = Turn(role, time.monotonic() + limit)
+                return await self._ask(place, turn, prompt, answer)
+        except TimeoutError:
+            self._late.add(place)
+            await self._journal.note("late", late, True)
+            raise ModelError(f"{place.label} did not answer in time.") from None
 
     def news(self, role: Role) -> list[Problem]:
         """Whose stead the fallback model has taken for a role since this was asked last."""
@@ -153,7 +133,7 @@ class Model:
 
     def name(self, role: Role) -> str:
         """The name of the role's model."""
-        return self._endpoint(self._places(role)[0]).name
+        return self._places(role)[0].label
 
     @property
     def settings(self) -> Settings:
@@ -172,6 +152,8 @@ class Model:
         """Give back the connections of all endpoints."""
         for endpoint in self._endpoints.values():
             await endpoint.close()
+        if self._anew:
+            await self._anew.close()
 
     async def _ask(self, place: Place, turn: Turn, prompt: Prompt, answer: type[A]) -> A:
         user = prompt.user
@@ -181,12 +163,11 @@ class Model:
                     place, turn, [Message("system", prompt.system), Message("user", user)], answer
                 )
             except TooLong as error:
+                await tokens.ready()
                 user, before = shortened(prompt, _kept(user, error.over)), user
                 if len(user) >= len(before):
                     break
-        raise TooLong(
-            f"The request is too long for {self._endpoint(place).name}, also when it is cut."
-        )
+        raise TooLong(f"The request is too long for {place.label}, also when it is cut.")
 
     async def _checked(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
@@ -210,19 +191,20 @@ class Model:
             return parsed(text, answer)
         except ValidationError as error:
             raise BadReply(
-                f"{self._endpoint(place).name} did not answer in the asked shape: {fault(error)}"
+                f"{place.label} did not answer in the asked shape: {fault(error)}"
             ) from None
 
     async def _reply(
-        self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
+        self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
     ) -> str:
         """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is
         remembered.
         """
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
-        if place in self._rungs:
-            rungs = (self._rungs[place],)
+        rung = self._rungs.get(place) or await self._journal.noted("rung", place.name)
+        if rung:
+            rungs = (rung,)
         said = ""
         for rung in rungs:
             try:
@@ -230,16 +212,47 @@ class Model:
             except Unsupported as error:
                 said = str(error)
                 continue
+            if place not in self._rungs:
+                await self._journal.note("rung", place.name, rung)
             self._rungs[place] = rung
             return text
-        raise ModelError(f"{self._endpoint(place).name} takes none of: {', '.join(rungs)}. {said}")
+        raise ModelError(f"{place.label} takes none of: {', '.join(rungs)}. {said}")
 
     async def _send(
-        self, place: Place, turn: Turn, messages: list[Message], answer: type[A], rung: Method
+        self,
+        place: Place,
+        turn: Turn,
+        messages: list[Message],
+        answer: type[BaseModel],
+        rung: Method,
     ) -> str:
-        return await self._endpoint(place).send(
-            _messages(messages, answer, rung), Shape(answer.__name__, strict(answer), rung), turn
-        )
+        """The reply as it came: the one that was written down, or one that is asked for now."""
+        sent = as_sent(messages, answer, rung)
+        shape = Shape(answer.__name__, strict(answer), rung)
+        request = {
+            "model": place.name,
+            "messages": [[message.type, str(message.content)] for message in sent],
+            **{"shape": shape.name, "schema": shape.schema, "method": rung},
+        }
+
+        async def ask(tape: Tape) -> str:
+            text = await self._endpoint(place).send(sent, shape, turn)
+            tape.add({}, text.encode(errors="surrogatepass"))
+            return text
+
+        asked = Request("model", request, about=turn.role)
+        try:
+            return await self._journal.exchange(asked, ask, heard)
+        except NotRecorded:
+            if self._anew is None:
+                raise
+            text = await self._anew.reply(turn, messages, answer)
+            self._journal.asked_anew()
+            return text
+
+    async def reply(self, turn: Turn, messages: list[Message], answer: type[BaseModel]) -> str:
+        """The raw reply of a role's model to messages."""
+        return await self._reply(self._places(turn.role)[0], turn, messages, answer)
 
     def _places(self, role: Role) -> list[Place]:
         """Where a role is asked: its own model, unless that has failed, and the fallback model."""
@@ -256,13 +269,13 @@ class Model:
         """Take down that the fallback model stands in; an endpoint that failed is not asked
         again.
         """
-        if not isinstance(error, BadReply | TooLong):
+        if not isinstance(error, BadReply | TooLong | NotRecorded):
             self._failed.add(place)
-        stead = self._endpoint(self._places(role)[-1]).name
+        stead = self._places(role)[-1].label
         self._news.append(
             Problem(
                 stage=role,
-                subject=self._endpoint(place).name,
+                subject=place.label,
                 reason=str(error),
                 effect=f"{stead} answered in its stead.",
             )
@@ -288,22 +301,3 @@ def _kept(user: str, over: int) -> int:
     count = tokens.count(user)
     left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
     return int(len(user) * left / max(1, count))
-
-
-def _messages(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-
-    kinds: dict[str, type[BaseMessage]] = {
-        "system": SystemMessage,
-        "user": HumanMessage,
-        "assistant": AIMessage,
-    }
-    made = [kinds[m.role](content=m.content) for m in messages]
-    if rung == "json_mode":
-        made[0] = SystemMessage(
-            content=(
-                f"{messages[0].content}\n\nAnswer with JSON only, of this"
-                f" schema:\n{json.dumps(strict(answer))}"
-            )
-        )
-    return made

@@ -79,6 +79,13 @@ def provider_of(name: str) -> tuple[str, str]:
     return (provider, model) if colon else ("openai", name)
 
 
+def label_of(name: str) -> str:
+    """A model's name as it is shown. A local server may name one by the path of its file, which is
+    nobody's business.
+    """
+    return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
+
+
 def reasons(model: str) -> bool:
     """Whether a model is known by its name to reason, and so to take no temperature."""
     return _REASONING.match(model) is not None

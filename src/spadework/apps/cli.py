@@ -177,6 +177,27 @@ def resume(
 
 
 @app.command()
+def replay(
+    session_id: Annotated[
+        str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Chat model that is asked what was not recorded."),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Run a finished session again from what it has heard: without network, to the same report."""
+    from spadework.apps.replaying import replay_one
+
+    raise typer.Exit(replay_one(_settings(home=home).home, session_id, model, to))
+
+
+@app.command()
 def read(
     page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
     html: Annotated[

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import distilled
-from spadework.graph.sparing import sparing
+from spadework.graph.sparing import Leave, sparing
 from spadework.settings import Role
 from spadework.values import Page, Problem, Topic
 
@@ -74,9 +74,9 @@ async def _is_dirty(desk: Desk, page: Page) -> bool:
 
 
 async def _chosen(desk: Desk, topic: Topic, pages: Sequence[Page]) -> dict[str, str]:
-    """What would be shown of each page for a topic, by content hash."""
+    """What would be shown of each page for a topic to a model that judges, by content hash."""
     found: dict[str, list[str]] = {}
-    for passage in await distilled(desk, topic, pages):
+    for passage in await distilled(desk, topic, pages, by_model=True):
         text = await desk.pages.get(passage.content_hash)
         found.setdefault(passage.content_hash, []).append(text[passage.start : passage.end])
     return {content_hash: "\n\n".join(texts) for content_hash, texts in found.items()}
@@ -98,16 +98,16 @@ async def _cleaned(
     text = await desk.pages.get(page.content_hash)
     problems: list[Problem] = []
 
+    key = {"page": page.content_hash, "how": cleaning}
+
+    async def allowed() -> Leave:
+        return await _leave(desk, limits[1])
+
     async def work() -> str:
-        seconds, topics = limits
-        ceiling = desk.budget.limits.calls
-        # Calls of pages being cleaned are not all charged yet.
-        left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
-        if not may_clean(ceiling, left, desk.cleanings, topics):
-            return page.content_hash
-        spared, said = await sparing(desk, *ROLES)
-        problems.extend(said)
-        if spared:
+        seconds = limits[0]
+        leave = await desk.journal.moment("may clean", key, Leave, allowed, Leave())
+        problems.extend(leave.problems)
+        if not leave.given:
             return page.content_hash
         desk.cleanings += 1
         desk.cleaning += 1
@@ -122,12 +122,20 @@ async def _cleaned(
         return digest
 
     # By its text alone: whichever worker comes first pays, also where the model failed.
-    digest = await desk.journal.once(
-        "clean", {"page": page.content_hash, "how": cleaning}, str, work
-    )
+    digest = await desk.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
     chars = len(await desk.pages.get(digest))
     return page.model_copy(
         update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
     ), problems
+
+
+async def _leave(desk: Desk, topics: int) -> Leave:
+    """Whether one more page may be cleaned now."""
+    ceiling = desk.budget.limits.calls
+    # Calls of pages being cleaned are not all charged yet.
+    left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
+    if not may_clean(ceiling, left, desk.cleanings, topics):
+        return Leave(given=False)
+    return await sparing(desk, *ROLES)

@@ -71,11 +71,15 @@ class Table:
         with suppress(Stopped, TimeoutError):
             await unless_stopped(stop, self._full.wait(), seconds=seconds)
 
+        async def here() -> list[str]:
+            return [name for name in self._among if name in self._wishes]
+
         async def work() -> Deal:
-            return dealt(
-                {name: self._wishes[name] for name in self._among if name in self._wishes},
-                joint=self._joint,
+            names = await self._journal.moment(
+                "in time", self._key, list[str], here, [*self._among]
             )
+            wishes = {name: self._wishes[name] for name in names if name in self._wishes}
+            return dealt(wishes, joint=self._joint)
 
         # In a hurry it is not for good: who takes the run up again has time for all of them.
         return (

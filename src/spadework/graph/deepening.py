@@ -31,7 +31,7 @@ async def looked_again(
     task = state["task"]
     pages = {page.content_hash: page for page in drafts}
     best, used = [], 0
-    for passage in await distilled(desk, task.topic, drafts):
+    for passage in await distilled(desk, task.topic, drafts, by_model=True):
         used += passage.end - passage.start
         if used <= REFLECTION_CHARS:
             best.append(

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
@@ -25,6 +25,7 @@ from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
+from spadework.graph.opened import Opened, Replay
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
@@ -39,11 +40,14 @@ from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
 from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
+from spadework.tools.search.waits import Waits
 from spadework.tools.urls import host_of
 from spadework.values import Mode, Plan, Problem
 
 #: Seconds past its deadline for which a desk that no session owns is kept.
 KEPT_SECONDS = 60.0
+
+_NO_TIME = Choice((), ("There was no time to open what is searched.",))
 
 _desks: dict[str, Desk] = {}
 _opening: dict[str, asyncio.Lock] = {}
@@ -101,6 +105,8 @@ class Desk:
     said_slow: bool = False
     #: The examination of the model: its result, or why there is none.
     examination: asyncio.Task[Examined | str] | None = None
+    #: The model, once it has passed its examination: only then it judges and writes.
+    judging: Model | None = None
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
@@ -109,15 +115,6 @@ class Desk:
     def mode(self) -> Mode:
         """Whether a model or the extractive roles do the work."""
         return "model" if self.model else "extractive"
-
-    @property
-    def judging(self) -> Model | None:
-        """The model, once it has passed its examination: only then it judges and writes."""
-        taken = self.examination
-        if taken is None or not taken.done() or taken.cancelled() or taken.exception():
-            return None
-        result = taken.result()
-        return self.model if isinstance(result, Examined) and result.passed else None
 
     @property
     def deep(self) -> bool:
@@ -142,18 +139,20 @@ class Desk:
         *,
         stop: asyncio.Event | None = None,
         progress: Callable[[str], None] | None = None,
-        providers: Sequence[Any] = (),
+        providers: Sequence[Any] | Replay = (),
     ) -> Self:
         """Open the session's folder, which has its id for a name, and its journal, choose the
-        providers (with those brought along), and register the desk.
+        providers (with those brought along, or those of the session that is replayed), and register
+        the desk.
 
         Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
         no permission to write).
         """
         session_id = checked_session_id(folder.name)
+        replay = providers if isinstance(providers, Replay) else None
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         library: list[Library] = []
-        meaning = meaning_of(settings)
+        meaning = None if replay else meaning_of(settings)
 
         async def open_library() -> Library:
             library.append(
@@ -165,24 +164,37 @@ class Desk:
 
         await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
         async with AsyncExitStack() as opened:
-            journal = await Journal.open(folder / "session.sqlite", budget)
+            journal = await Journal.open(
+                folder / "session.sqlite",
+                budget,
+                recording=replay.recording if replay else None,
+                most_bytes=settings.raw_mb * 1e6,
+            )
             opened.push_async_callback(journal.close)
             if meaning:
                 meaning.embeds.spend = lambda calls, tokens: budget.add(
                     embedding_calls=calls, embedding_tokens=tokens
                 )
                 opened.push_async_callback(meaning.close)
-            model, problems = None, list[Problem]()
+            name, problems, choice = "", list[Problem](), _NO_TIME
             try:
-                model, problems = await unless_stopped(
-                    stop, _model(settings, budget, journal), seconds=budget.until_closing()
-                )
-                budget.shares = shares_of(settings.effort, model=model is not None)
-                choice = await unless_stopped(
-                    stop, choose(settings, open_library, providers), seconds=budget.until_closing()
-                )
+                if replay:
+                    name, problems, choice = await _again(settings, journal)
+                else:
+                    name, problems = await unless_stopped(
+                        stop, _model(settings), seconds=budget.until_closing()
+                    )
+                budget.shares = shares_of(settings.effort, model=bool(name))
+                if not replay:
+                    choice = await unless_stopped(
+                        stop,
+                        choose(settings, open_library, list(cast("Sequence[Any]", providers))),
+                        seconds=budget.until_closing(),
+                    )
             except (TimeoutError, Stopped):
-                choice = Choice((), ("There was no time to open what is searched.",))
+                pass
+            model = _models(settings, budget, journal, name, replay)
+            await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
             web, browser = Web(settings), Browser(settings)
             await web.__aenter__()
             opened.pop_all()
@@ -194,13 +206,13 @@ class Desk:
             journal=journal,
             pages=PageStore(folder / "pages"),
             links=LinkStore(folder / "links"),
-            search=choice.search(settings),
+            search=await _search(choice, settings, journal),
             reader=Reader(web, browser),
             web=web,
             browser=browser,
             library=library[0] if library else None,
             model=model,
-            knowing=Knowing(knowledge_of(settings, meaning), settings, meaning),
+            knowing=Knowing(None if replay else knowledge_of(settings, meaning), settings, meaning),
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
             problems=tuple(problems),
@@ -230,10 +242,8 @@ class Desk:
                 closing.push_async_callback(self.model.close)
 
 
-async def _model(
-    settings: Settings, budget: Budget, journal: Journal
-) -> tuple[Model | None, list[Problem]]:
-    """The chat models of the settings, or None when the extractive roles do the work, which is a
+async def _model(settings: Settings) -> tuple[str, list[Problem]]:
+    """The chat model of the settings, or "" when the extractive roles do the work, which is a
     problem where a model was wanted.
     """
     try:
@@ -241,12 +251,41 @@ async def _model(
     except ModelError as error:
         effect = f"The extractive roles did all the work. {error.hint}".rstrip()
         subject = host_of(settings.openai_base_url)
-        return None, [Problem(stage="model", subject=subject, reason=str(error), effect=effect)]
+        return "", [Problem(stage="model", subject=subject, reason=str(error), effect=effect)]
+    return name, []
+
+
+def _models(
+    settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
+) -> Model | None:
+    """The chat models, of which that of a replay is asked only what was not recorded."""
     if not name:
-        return None, []
-    model = Model(settings, budget, journal, name)
-    model.check()
-    return model, []
+        return None
+    if replay is None:
+        model = Model(settings, budget, journal, name)
+        model.check()
+        return model
+    other = replay.anew
+    anew = Model(other, budget, journal.asking(), other.model) if other else None
+    if anew:
+        anew.check()
+    return Model(settings, budget, journal, name, anew)
+
+
+async def _again(settings: Settings, journal: Journal) -> tuple[str, list[Problem], Choice]:
+    """What the session that is replayed has worked with."""
+    opened = Opened.model_validate(await journal.noted("opened", "") or {})
+    choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
+    return opened.model, list(opened.problems), choice
+
+
+async def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
+    """The providers; in a replay none is let wait, and what is said of waiting is what was."""
+    if journal.recording is None:
+        return choice.search(settings)
+    search = Search(choice.providers)
+    search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
+    return search
 
 
 async def desk_of(session_id: str, settings: Settings | None) -> Desk:

@@ -64,9 +64,11 @@ class Cut(NamedTuple):
     language: str
 
 
-async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Passage]:
+async def distilled(
+    desk: Desk, topic: Topic, pages: Sequence[Page], *, by_model: bool
+) -> list[Passage]:
     """The best passages of `pages`, best page first, for `topic`; as many as the assessor may
-    see.
+    see, who is a model or code.
     """
     texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in pages}
 
@@ -76,7 +78,7 @@ async def distilled(desk: Desk, topic: Topic, pages: Sequence[Page]) -> list[Pas
             for rank, page in enumerate(pages)
             for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
-        return ranked([topic], cuts, _room(desk))[topic.name]
+        return ranked([topic], cuts, _room(desk, by_model=by_model))[topic.name]
 
     return await asyncio.to_thread(work)
 
@@ -95,6 +97,7 @@ async def pooled(
     nothing, those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all
     pages that were read, too, but what was shown for a topic is not shown for it again.
     """
+    by_model = desk.judging is not None
     rounds = [find.round for find in finds] or [0]
     newest, first = max(rounds), min(rounds)
     places = {
@@ -113,9 +116,9 @@ async def pooled(
             for rank, page in enumerate(order)
             for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
-        if not desk.judging or newest == first:
+        if not by_model or newest == first:
             found = _once([made for made in cuts if made[:3] in places])
-            return ranked([task.topic for task in tasks], found, _room(desk))
+            return ranked([task.topic for task in tasks], found, _room(desk, by_model=by_model))
         seen = {
             task.topic.name: {
                 texts[p.content_hash][p.start : p.end]
@@ -124,7 +127,7 @@ async def pooled(
             }
             for task in tasks
         }
-        return _for_gaps(tasks, _once(cuts), seen, _room(desk))
+        return _for_gaps(tasks, _once(cuts), seen, _room(desk, by_model=True))
 
     return await asyncio.to_thread(work)
 
@@ -171,10 +174,10 @@ def _once(cuts: Sequence[Cut]) -> list[Cut]:
     return list(first.values())
 
 
-def _room(desk: Desk) -> Room:
+def _room(desk: Desk, *, by_model: bool) -> Room:
     """What the assessor of a topic may see."""
     chars = desk.settings.window_tokens * TOKEN_CHARS
-    return Room(chars, PER_PAGE) if desk.judging else EXTRACTIVE
+    return Room(chars, PER_PAGE) if by_model else EXTRACTIVE
 
 
 def shown(page: Page, text: str, passage: Passage) -> Shown:

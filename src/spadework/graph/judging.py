@@ -15,28 +15,27 @@ from spadework.values import Problem
 
 #: With fewer calls than this left none is spent on an examination.
 FEW_CALLS = 4
+_NO_TIME = "There was no time for it."
 
 
 def begin(desk: Desk) -> None:
-    """Let the model be examined meanwhile."""
-    if desk.model and desk.examination is None:
-        desk.examination = asyncio.create_task(_examined(desk, desk.model))
+    """Let the model be examined meanwhile. In a replay, whose clock is that of the last answer, it
+    is examined where the result is needed.
+    """
+    if desk.model and desk.journal.recording is None:
+        _begin(desk)
 
 
-async def judge(desk: Desk) -> tuple[Model | None, list[Problem]]:
-    """The model that may judge and write; None where there is none, and why."""
+async def judge(desk: Desk, at: str) -> tuple[Model | None, list[Problem]]:
+    """The model that may judge and write from this step of the run on; None where there is none,
+    and why.
+    """
     if desk.model is None:
         return None, []
-    begin(desk)
-    assert desk.examination is not None
-    result: Examined | str
-    try:
-        result = await unless_stopped(
-            desk.stop, _ended(desk.examination), seconds=desk.budget.until_closing()
-        )
-    except (Stopped, TimeoutError):
-        result = "There was no time for it."
-    if isinstance(result, Examined) and result.passed:
+    result = await _result(desk, at)
+    passed = isinstance(result, Examined) and result.passed
+    desk.judging = desk.model if passed else None
+    if passed:
         return desk.model, []
     reason = (
         f"{result.right} of {result.asked} verdicts on sentences whose truth is known were right,"
@@ -49,6 +48,31 @@ async def judge(desk: Desk) -> tuple[Model | None, list[Problem]]:
     return None, [Problem(stage="examination", subject=name, reason=reason, effect=effect)]
 
 
+async def _result(desk: Desk, at: str) -> Examined | str:
+    """The result, or why there is none; in a replay there was no time for it where there was
+    none.
+    """
+    if await desk.journal.noted("unexamined", at):
+        return _NO_TIME
+    examination = _begin(desk)
+    if desk.journal.recording is not None:
+        return await _ended(examination)
+    try:
+        return await unless_stopped(
+            desk.stop, _ended(examination), seconds=desk.budget.until_closing()
+        )
+    except (Stopped, TimeoutError):
+        await desk.journal.note("unexamined", at, True)
+        return _NO_TIME
+
+
+def _begin(desk: Desk) -> asyncio.Task[Examined | str]:
+    assert desk.model is not None
+    if desk.examination is None:
+        desk.examination = asyncio.create_task(_examined(desk, desk.model))
+    return desk.examination
+
+
 async def _ended(taken: asyncio.Task[Examined | str]) -> Examined | str:
     """The result, in time; who stops waiting does not end the examination."""
     return await asyncio.shield(taken)
@@ -56,12 +80,17 @@ async def _ended(taken: asyncio.Task[Examined | str]) -> Examined | str:
 
 async def _examined(desk: Desk, model: Model) -> Examined | str:
     """The result, or why there is none."""
-    calls = desk.budget.limits.calls - desk.budget.spent("calls")
-    if calls < FEW_CALLS and await known_result(model, desk.settings.home) is None:
-        desk.budget.refused = desk.budget.refused or "calls"
-        return f"{calls:.0f} calls are too few for it."
+    home = desk.settings.home
+
+    async def before() -> Examined | None:
+        return await known_result(model, home)
+
     try:
-        seconds = desk.budget.phase("search", "read")
-        return await examined(model, desk.settings.home, seconds=seconds)
+        known = await desk.journal.moment("examined", "", Examined | None, before, None)
+        calls = desk.budget.limits.calls - desk.budget.spent("calls")
+        if known is None and calls < FEW_CALLS:
+            desk.budget.refused = desk.budget.refused or "calls"
+            return f"{calls:.0f} calls are too few for it."
+        return known or await examined(model, home, seconds=desk.budget.phase("search", "read"))
     except (ModelError, BudgetSpent) as error:
         return str(error)

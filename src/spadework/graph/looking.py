@@ -7,7 +7,7 @@ from spadework.budget import BEST_ONLY
 from spadework.events import Checked
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
-from spadework.graph.sparing import leaves_enough, sparing
+from spadework.graph.sparing import Leave, leaves_enough, sparing
 from spadework.graph.state import WorkerState
 from spadework.tools.select import ENOUGH
 from spadework.values import Hit, Problem
@@ -19,19 +19,18 @@ async def looked_at(
     """The hits that are worth reading. Where these are too few the others stay, with relevance and
     fused score 0, so they come last. So few hits that all are read are not looked at.
     """
-    topics = state.get("topics", 1)
-    if (
-        desk.model is None
-        or len(hits) <= ENOUGH
-        or desk.budget.under(BEST_ONLY)
-        or not leaves_enough(desk.budget, topics, topics)
-    ):
+    if desk.model is None or len(hits) <= ENOUGH:
         return hits, []
-    spared, said = await sparing(desk, "judge")
-    if spared:
-        return hits, said
+    topic, topics = state["task"].topic, state.get("topics", 1)
+
+    async def allowed() -> Leave:
+        return await _leave(desk, topics)
+
+    key = {"topic": topic.name, "round": state["task"].round}
+    leave = await desk.journal.moment("may look", key, Leave, allowed, Leave())
+    if not leave.given:
+        return hits, list(leave.problems)
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
-    topic = state["task"].topic
     against, problems = await check_hits(
         desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search")
     )
@@ -43,3 +42,10 @@ async def looked_at(
         return hits, problems
     last = {"relevance": 0.0, "rrf": 0.0}
     return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
+
+
+async def _leave(desk: Desk, topics: int) -> Leave:
+    """Whether the hits of one of so many topics may be looked at now."""
+    if desk.budget.under(BEST_ONLY) or not leaves_enough(desk.budget, topics, topics):
+        return Leave(given=False)
+    return await sparing(desk, "judge")

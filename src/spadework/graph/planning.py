@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
+from spadework import clock
 from spadework.agents import lead
 from spadework.agents.extractive.lead import in_context
 from spadework.events import Notice
@@ -32,10 +32,13 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
     key = _key(desk, question)
     # A plan for what is new is good for the day on which it was made.
     dated = key | {"asked_on": question.asked_on}
-    if desk.model and (
-        known := await asyncio.to_thread(store.get, dated)
-        or await asyncio.to_thread(store.get, key)
-    ):
+
+    async def look() -> Plan | None:
+        if desk.model is None:
+            return None
+        return await asyncio.to_thread(store.get, dated) or await asyncio.to_thread(store.get, key)
+
+    if known := await desk.journal.moment("plan", dated, Plan | None, look, None):
         desk.budget.add(cache_hits=1)
         emit(
             Notice(
@@ -69,7 +72,7 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
 
 def today() -> str:
     """The day, as a run keeps it from its start on."""
-    return datetime.now(UTC).date().isoformat()
+    return clock.today().date().isoformat()
 
 
 def foreseen(desk: Desk, plan: Plan, plan_seconds: float) -> Forecast:

@@ -8,26 +8,30 @@ import asyncio
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
-from datetime import UTC, datetime
-from pathlib import Path
-from urllib.parse import quote
+from datetime import datetime
+from typing import cast, get_args
 
-from spadework.errors import FetchError, NotAllowed, TooLarge
+from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
-from spadework.tools.extract.child import read_apart
-from spadework.tools.fetch.pool import Began, Came, Failed, Left, Limits, Outcome, read_many
+from spadework.graph.fetching import LIBRARY, from_knowledge, from_library, from_web
+from spadework.tools.fetch.pool import (
+    Began,
+    Came,
+    Failed,
+    Left,
+    Limits,
+    Outcome,
+    Why,
+    read_many,
+)
 from spadework.tools.inline import one_line
 from spadework.tools.journal import Journal
 from spadework.tools.knowledge.gate import fresh_since
 from spadework.tools.orders import is_order
 from spadework.tools.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
-
-LIBRARY = "library://"
-#: Local documents are at level -1: nothing was fetched.
-LOCAL = -1
 
 #: A page is slow after `slow_page_seconds`, but at the latest after this share of the time it has.
 SLOW_SHARE = 0.3
@@ -49,7 +53,6 @@ async def read_pages(
     """
     hits = [*chosen, *reserve]
     pages: dict[str, Page] = {}
-    problems: list[Problem] = []
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # all are others': each fills a place, or none would be read
         wanted, taken = len(chosen), frozenset()
@@ -64,17 +67,31 @@ async def read_pages(
     def place(page: Page) -> str | None:
         return page.url if page.url not in others else None
 
-    reading = read_many(hits, read, _limits(desk, wanted), group=_host, key=place, stop=desk.stop)
+    # A replay cannot know which pages came first: of those that nobody waited for it tells what was
+    # told then.
+    key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
+    given_up: dict[str, str] = await desk.journal.noted("given up", key) or {}
+    told = {
+        hit.url: _problems(_given_up(hit, given_up[hit.url])) for hit in hits if hit.url in given_up
+    }
+    left = [hit for hit in hits if hit.url not in given_up]
+    reading = read_many(left, read, _limits(desk, wanted), group=_host, key=place, stop=desk.stop)
     async with aclosing(reading) as outcomes:
         async for outcome in outcomes:
             emit(_event(task.topic.name, outcome))
-            problems += _problems(outcome)
+            told[outcome.candidate.url] = _problems(outcome)
             if isinstance(outcome, Came):
                 pages[outcome.result.url] = outcome.result
+            elif isinstance(outcome, Left):
+                given_up[outcome.candidate.url] = outcome.why
+            elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
+                given_up[outcome.candidate.url] = str(outcome.error)
+    waiting = [hit.url for hit in left if hit.url not in told]
+    await desk.journal.note("given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up})
     order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
     return (
         sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))),
-        problems,
+        [problem for hit in hits for problem in told.get(hit.url, [])],
     )
 
 
@@ -105,11 +122,10 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
 
     async def work() -> Page:
         desk.budget.charge("pages")
-        local = hit.url.startswith(LIBRARY)
-        known = None if local else await _known(desk, hit.url, since)
-        return known or await (
-            _from_library(desk, hit.url) if local else _from_web(desk, hit.url, seconds)
-        )
+        if hit.url.startswith(LIBRARY):
+            return await from_library(desk, hit.url)
+        known = await from_knowledge(desk, hit.url, since)
+        return known or await from_web(desk, hit.url, seconds)
 
     page = await desk.journal.once("page", _key(hit), Page, work)
     own_title = "" if is_order(page.title) else page.title
@@ -138,99 +154,9 @@ def _key(hit: Hit) -> dict[str, str]:
     return {"url": canonical_url(hit.url)}
 
 
-async def attached_pages(
-    desk: Desk, attachments: Sequence[str]
-) -> tuple[list[Page], list[Problem]]:
-    """The files given with the question as pages; one that cannot be read is a problem.
-
-    Only a session may name files: what comes to a graph on a server comes from anybody.
-    """
-    pages: list[Page] = []
-    problems: list[Problem] = []
-    for n, name in enumerate(attachments, 1):
-        path = Path(name)
-        try:
-            if desk.owned_by_graph:
-                raise NotAllowed("Files can be attached only to a session.")
-            pages.append(await _attached(desk, path, f"{LIBRARY}attached/{n}-{quote(path.name)}"))
-        except (OSError, FetchError, TimeoutError) as error:
-            reason = (
-                f"{path.name} cannot be read:"
-                f" {getattr(error, 'strerror', None) or error or 'it took too long'}"
-            )
-            problems.append(
-                Problem(stage="read", subject=path.name, reason=reason, effect="It was not used.")
-            )
-    return pages, problems
-
-
-async def _attached(desk: Desk, path: Path, url: str) -> Page:
-    most, seconds = desk.settings.page_bytes, desk.budget.phase("plan", "search")
-    async with asyncio.timeout(seconds):
-        if (await asyncio.to_thread(path.stat)).st_size > most:
-            raise TooLarge(f"it has more than {most} bytes")
-        body = await asyncio.to_thread(path.read_bytes)
-        extracted = await read_apart(body, media_type="", url=url, charset="", seconds=seconds)
-    return await _local(
-        desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at
-    )
-
-
-async def _from_library(desk: Desk, url: str) -> Page:
-    if desk.library is None:
-        raise FetchError(f"{url} is in a library that is not open.")
-    document = await desk.library.document(url)
-    return await _local(desk, url, document.title, document.markdown, document.published_at)
-
-
-async def _local(
-    desk: Desk, url: str, title: str, markdown: str, published_at: datetime | None
-) -> Page:
-    digest, text = await desk.pages.put(markdown)
-    return Page(
-        url=url,
-        title=title,
-        level=LOCAL,
-        media_type="text/markdown",
-        published_at=published_at,
-        fetched_at=datetime.now(UTC),
-        content_hash=digest,
-        chars=len(text),
-    )
-
-
-async def _known(desk: Desk, url: str, since: datetime | None) -> Page | None:
-    """The page as the knowledge store has it, with the day on which it was fetched."""
-    entry = await desk.knowing.page(url, since)
-    if entry is None:
-        return None
-    desk.budget.add(cache_hits=1)
-    digest, text = await desk.pages.put(entry.text)
-    return entry.page.model_copy(update={"content_hash": digest, "chars": len(text), "known": True})
-
-
-async def _from_web(desk: Desk, url: str, seconds: float) -> Page:
-    desk.budget.add(fetches=1)
-    fetched, extracted = await desk.reader.read(url, seconds=seconds)
-    desk.budget.add(
-        cache_hits=int(fetched.from_cache), bytes=0 if fetched.from_cache else len(fetched.body)
-    )
-    digest, text = await desk.pages.put(extracted.markdown)
-    if extracted.links:
-        await desk.links.put(fetched.url, extracted.links)
-    return Page(
-        url=fetched.url.partition("#")[0],
-        title=extracted.title,
-        author=extracted.author,
-        level=fetched.level,
-        status=fetched.status,
-        media_type=fetched.media_type,
-        published_at=extracted.published_at,
-        fetched_at=fetched.dated or datetime.now(UTC),
-        stale=fetched.stale,
-        content_hash=digest,
-        chars=len(text),
-    )
+def _given_up(hit: Hit, said: str) -> Left[Hit] | Failed[Hit]:
+    """How a page was given up: why, or what was said of it."""
+    return Left(hit, cast("Why", said)) if said in get_args(Why) else Failed(hit, TooSlow(said))
 
 
 def _event(topic: str, outcome: Outcome[Hit, Page]) -> Reading | Read:

@@ -9,14 +9,16 @@ import sqlite3
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from spadework.clock import today
 from spadework.events import Searched
 from spadework.graph.desk import Desk, checked_session_id
 from spadework.graph.emit import Emit
+from spadework.graph.fetching import Kept
 from spadework.graph.searching import ranked_hits
 from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.gate import enough, fresh_since, relevant, subject
@@ -57,10 +59,14 @@ async def recalled(
     if not task.queries:
         return Known()
 
-    async def work() -> Known:
+    key = {"topic": task.topic.name, "round": task.round, "question": question}
+
+    async def asked() -> Known:
         return await _asked(desk, question, task, before)
 
-    key = {"topic": task.topic.name, "round": task.round, "question": question}
+    async def work() -> Known:
+        return await desk.journal.moment("known", key, Known, asked, Known())
+
     known = await desk.journal.once("known", key, Known, work)
     if known.hits:
         found = len(known.hits)
@@ -114,30 +120,37 @@ async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:
     if not follows:
         return []
     folder = desk.folder.parent / checked_session_id(follows)
-    pages = await asyncio.to_thread(_recorded, folder)
-    oldest = datetime.now(UTC) - FRESH
-    wanted = [page for page in pages if plan.freshness != "now" or page.fetched_at > oldest]
-    store = PageStore(folder / "pages")
-    return [taken for page in wanted if (taken := await _taken_over(desk, page, store)) is not None]
+
+    async def work() -> list[Kept]:
+        store = PageStore(folder / "pages")
+        pages = await asyncio.to_thread(_recorded, folder)
+        found = [await _kept(page, store) for page in pages]
+        return [kept for kept in found if kept]
+
+    found = await desk.journal.moment("earlier pages", follows, list[Kept], work, list[Kept]())
+    oldest = today() - FRESH
+    wanted = [kept for kept in found if plan.freshness != "now" or kept.page.fetched_at > oldest]
+    return [await _taken_over(desk, kept) for kept in wanted]
 
 
-async def _taken_over(desk: Desk, page: Page, store: PageStore) -> Page | None:
-    """The page in the journal and the folder of this session, so that nobody fetches it again; None
-    when its text is gone, or another than it was.
-    """
+async def _kept(page: Page, store: PageStore) -> Kept | None:
+    """The page with its text; None when that is gone, or another than it was."""
     try:
         text = await store.get(page.content_hash)
     except (OSError, UnicodeDecodeError):
         return None
-    if content_hash(text) != page.content_hash:
-        return None
+    return Kept(page=page, text=text) if content_hash(text) == page.content_hash else None
+
+
+async def _taken_over(desk: Desk, kept: Kept) -> Page:
+    """The page in the journal and the folder of this session, so that nobody fetches it again."""
 
     async def work() -> Page:
-        await desk.pages.put(text)
-        return page
+        await desk.pages.put(kept.text)
+        return kept.page
 
-    await desk.journal.once("page", {"url": page.url}, Page, work)
-    return page
+    await desk.journal.once("page", {"url": kept.page.url}, Page, work)
+    return kept.page
 
 
 def _recorded(folder: Path) -> list[Page]:

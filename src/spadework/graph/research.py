@@ -29,10 +29,10 @@ from spadework.graph.closing import citations_of, draft, result_of, reviewed
 from spadework.graph.composing import composed
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
 from spadework.graph.emit import emitter
+from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fused
 from spadework.graph.judging import begin, judge
 from spadework.graph.planning import foreseen, planned, today
-from spadework.graph.reading import attached_pages
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.searching import first_look
 from spadework.graph.state import (
@@ -45,6 +45,7 @@ from spadework.graph.state import (
     proving,
 )
 from spadework.graph.verifying import standing, still_proven, verified
+from spadework.graph.waiting import stopped
 from spadework.settings import Settings
 from spadework.values import Problem
 
@@ -156,14 +157,14 @@ async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     one origin.
     """
     desk = await desk_of(state["session_id"], runtime.context)
-    await judge(desk)
+    await judge(desk, f"fuse {len(state.get('rounds', []))}")
     return await fused(desk, state)
 
 
 async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Judge the topics of this round on the ledger, and name the tasks that would fill the gaps."""
     desk = await desk_of(state["session_id"], runtime.context)
-    _, unfit = await judge(desk)
+    _, unfit = await judge(desk, f"assess {len(state.get('rounds', []))}")
     judged = await assess_round(desk, state)
     known = judged.after(state)
     emit = emitter(runtime)
@@ -176,7 +177,8 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         )
     )
     emit(Wrote(markdown=draft(known)))
-    why = "stop" if desk.stop.is_set() else routes.stopped_by(known, desk.budget, desk.settings)
+    stop = await stopped(desk.journal, desk.stop, f"round {judged.round.number}")
+    why = "stop" if stop else routes.stopped_by(known, desk.budget, desk.settings)
     tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.workload(state["plan"]))
     return {
         **judged.channels(),
@@ -191,7 +193,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     disagrees side by side.
     """
     desk = await desk_of(state["session_id"], runtime.context)
-    model = None if desk.budget.until_closing() <= 0 else (await judge(desk))[0]
+    model = None if desk.budget.until_closing() <= 0 else (await judge(desk, "write"))[0]
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
     return await composed(desk, state, model)
 
@@ -203,7 +205,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in ledger}
     made = state["plan"]
     material, lost = standing(ledger, texts, made.question)
-    model = None if desk.budget.until_closing() <= 0 else (await judge(desk))[0]
+    model = None if desk.budget.until_closing() <= 0 else (await judge(desk, "verify"))[0]
     found = await verified(
         model,
         made,
@@ -223,7 +225,12 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> ResearchOutput:
     """Compose the result and hand it over."""
     desk = await desk_of(state["session_id"], runtime.context)
-    result = await reviewed(desk, result_of(desk, state, await desk.knowing.kept()))
+    await stopped(desk.journal, desk.stop, "save")
+    await desk.journal.note("waits", "", desk.search.waits.sentences())
+    late = await desk.journal.moment(
+        "late problems", "", list[Problem], desk.knowing.kept, list[Problem]()
+    )
+    result = await reviewed(desk, result_of(desk, state, late))
     emit = emitter(runtime)
     emit(Wrote(markdown=result.report, final=True))
     emit(Finished(result=result))

@@ -208,7 +208,8 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
         return "time"
     # In quick effort a further round must not take of the time for writing: it is as long as those
     # before.
-    if settings.effort == "quick" and budget.phase("search", "read", "assess") < budget.elapsed():
+    coming = budget.reckoned("search", "read", "assess")
+    if settings.effort == "quick" and coming < budget.elapsed():
         return "time"
     last = rounds[-1]
     added = last.evidence_after - last.evidence_before

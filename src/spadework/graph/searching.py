@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, SearchError
 from spadework.events import Notice, Searched
@@ -21,9 +23,12 @@ from spadework.tools.orders import is_order, without_orders
 from spadework.tools.origins import Sketch, resemblance, sketch
 from spadework.tools.rank import query_terms, relevance
 from spadework.tools.search.provider import Provider
+from spadework.tools.tape import Request, Tape
 from spadework.tools.urls import canonical_url
+from spadework.tools.wire import replayed, taped
 from spadework.values import Found, Hit, Problem, Query, Task
 
+_HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 #: In a short run a search may take this long all the same, of the time that searching and reading
 #: have together.
 LEAST_SECONDS = 3.0
@@ -113,20 +118,42 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
     """
     limit = desk.settings.search_results
 
-    async def work() -> list[Hit]:
+    async def asked() -> list[Hit]:
         if (kept := await desk.search.known(provider, query, limit=limit)) is not None:
             desk.budget.add(cache_hits=1)
             return kept
-        asked = desk.search.ask(
+        searching = desk.search.ask(
             provider,
             query,
             limit=limit,
             seconds=seconds,
             charge=lambda: desk.budget.charge("searches"),
         )
-        return await unless_stopped(desk.stop, asked, seconds=seconds + GRACE_SECONDS)
+        return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
 
-    return await desk.journal.once("search", _key(desk, provider, query), list[Hit], work)
+    async def ask(tape: Tape) -> list[Hit]:
+        try:
+            with taped(tape):
+                hits = await asked()
+        except (Stopped, TimeoutError):
+            raise SearchError("It was not waited for.") from None
+        if not tape.pieces:  # nothing of it came over a wire of ours
+            tape.add({"hits": len(hits)}, _HITS.dump_json(hits))
+        return hits
+
+    async def read(tape: Tape) -> list[Hit]:
+        if "hits" in tape.last.head:
+            return _HITS.validate_json(tape.last.body)
+        with replayed(tape):
+            return await desk.search.again(provider, query, limit=limit, seconds=seconds)
+
+    key = _key(desk, provider, query)
+    request = Request("search", key, about=f"“{query.text}” at {provider.name}")
+
+    async def work() -> list[Hit]:
+        return await desk.journal.exchange(request, ask, read)
+
+    return await desk.journal.once("search", key, list[Hit], work)
 
 
 async def _kept(desk: Desk, provider: Provider, query: Query) -> list[Hit] | None:

@@ -8,7 +8,7 @@ from spadework.agents.model import Model
 from spadework.budget import Budget
 from spadework.graph.desk import Desk
 from spadework.settings import Role
-from spadework.values import Problem
+from spadework.values import Problem, Value
 
 #: Tokens in a second: a model that reads fewer needs its time for the plan, the assessment and the
 #: report.
@@ -22,16 +22,25 @@ def leaves_enough(budget: Budget, calls: int, topics: int) -> bool:
     return budget.limits.calls - budget.spent("calls") - calls >= 2 * topics + 3
 
 
-async def sparing(desk: Desk, *roles: Role) -> tuple[bool, list[Problem]]:
-    """Whether these roles are not asked, and why, where that is not what the user has chosen. It is
-    said once in a run.
+class Leave(Value):
+    """Whether a model may be asked for what can be left out, which the purse, the clock and its
+    speed decide; and what is said where not.
+    """
+
+    given: bool = True
+    problems: tuple[Problem, ...] = ()
+
+
+async def sparing(desk: Desk, *roles: Role) -> Leave:
+    """Whether these roles may be asked, and why not, where that is not what the user has chosen. It
+    is said once in a run.
     """
     if desk.model is None or desk.quick:
-        return True, []
+        return Leave(given=False)
     slow = await _slowness(desk.model, *roles)
-    said = [slow] if slow and not desk.said_slow else []
+    said = (slow,) if slow and not desk.said_slow else ()
     desk.said_slow = desk.said_slow or bool(said)
-    return slow is not None, said
+    return Leave(given=slow is None, problems=said)
 
 
 async def _slowness(model: Model, *roles: Role) -> Problem | None:

@@ -6,11 +6,26 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from spadework.tools.journal import Journal
+
 T = TypeVar("T")
 
 
 class Stopped(Exception):
     """The user wants the report now; what was waited for is cancelled."""
+
+
+async def stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
+    """Whether the user wants the report by now, at a step of the run; in a replay, whether they
+    did.
+    """
+
+    async def wished() -> bool:
+        return stop.is_set()
+
+    if await journal.moment("stopped", at, bool, wished, False):
+        stop.set()
+    return stop.is_set()
 
 
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T], *, seconds: float) -> T:

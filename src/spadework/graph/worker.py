@@ -118,8 +118,10 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """
     desk = await desk_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    await judge(desk)  # who judges decides how much is looked at
-    passages = await distilled(desk, task.topic, pages)
+    # Who judges decides how much is looked at.
+    await judge(desk, f"distil {task.round} {task.topic.name}")
+    by_model = desk.judging is not None
+    passages = await distilled(desk, task.topic, pages, by_model=by_model)
     emitter(runtime)(
         Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages))
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 from spadework.graph.state import ResearchState
 
@@ -18,6 +19,16 @@ class Brief:
     follows: str = ""
     earlier: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+
+    def told(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Self:
+        """The brief that was told."""
+        tuples = {name: tuple(told[name]) for name in ("attachments", "earlier", "answers")}
+        return cls(told["question"], follows=told["follows"], **tuples)
 
     def state(self) -> ResearchState:
         """What the graph is given."""

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self, get_args
+from typing import Self
 
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel
 
 from spadework.agents.editor import review
 from spadework.budget import Limits
 from spadework.errors import SessionError
 from spadework.events import Assessed, Event, Planned, Read, Searched, Troubled
+from spadework.graph.opened import SECRETS
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import (
     LEDGER,
@@ -40,13 +41,6 @@ from spadework.tools.plans import PlanStore
 from spadework.values import STATE_WORDS, Evidence, Result
 
 WORK = ("search_workproduct", "intelligent_research_workproduct")
-
-#: Settings that are never written down: every key.
-SECRETS = {
-    name
-    for name, field in Settings.model_fields.items()
-    if SecretStr in (field.annotation, *get_args(field.annotation))
-}
 
 
 class Records:
@@ -90,6 +84,11 @@ class Records:
         await records._json(METADATA, metadata)
         await records._json(PROGRESS, records._progress)
         return records
+
+    @property
+    def created_at(self) -> datetime:
+        """When the session began, also one that is taken up."""
+        return self._metadata.created_at
 
     async def discard(self) -> None:
         """Remove a session that could not begin; one that was taken up stays."""

@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
 from spadework.budget import Budget
+from spadework.clock import set_today
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
 from spadework.events import (
     Answered,
@@ -28,6 +29,7 @@ from spadework.events import (
 )
 from spadework.graph.closing import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
+from spadework.graph.opened import Replay
 from spadework.graph.research import Graph, build_graph
 from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
@@ -64,6 +66,7 @@ class Session:
         self.budget = budget
         self.folder = settings.home / "sessions" / session_id
         self._providers: tuple[Any, ...] = ()
+        self._replay: Replay | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
 
@@ -147,6 +150,11 @@ class Session:
         self._providers += sources
         return self
 
+    def replaying(self, replay: Replay) -> Self:
+        """Answer what the run asks from a recording, before the run begins."""
+        self._replay, self.budget.replayed = replay, 0.0
+        return self
+
     def stop(self) -> None:
         """Stop searching and write the report with what there is."""
         self._stop.set()
@@ -212,6 +220,7 @@ class Session:
             records = await Records.begin(
                 self.folder, self.brief, self.settings, self.budget.limits
             )
+            set_today(records.created_at)
             try:
                 desk = await Desk.open(
                     self.folder,
@@ -219,7 +228,7 @@ class Session:
                     self.budget,
                     stop=self._stop,
                     progress=progress,
-                    providers=self._providers,
+                    providers=self._replay or self._providers,
                 )
             except SettingsError:
                 await records.discard()
@@ -233,6 +242,7 @@ class Session:
                 await desk.close()
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
+        await desk.journal.note("brief", "", self.brief.told())
         graph = build_graph(checkpoints(desk.journal))
         config: RunnableConfig = {
             "configurable": {"thread_id": self.session_id},
@@ -258,7 +268,9 @@ class Session:
                     asked = event if isinstance(event, Asked) else asked
             if asked is None:
                 break
-            answer = await self._answered()
+            answer = await desk.journal.moment(
+                "answer", [asked.kind, asked.text], str, self._answered, ""
+            )
             yield Answered(kind=asked.kind, text=answer)
             given = Command(resume=answer)
         # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.

@@ -45,7 +45,8 @@ async def parts_until_deadline(
             try:
                 # Not asyncio.wait_for: on Python 3.11 it can lose a cancellation that comes
                 # together with a part.
-                async with asyncio.timeout(budget.left() + GRACE_SECONDS):
+                until = budget.left() + GRACE_SECONDS if budget.replayed is None else None
+                async with asyncio.timeout(until):
                     part = await queue.get()
             except TimeoutError:
                 return

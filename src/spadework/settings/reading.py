@@ -45,6 +45,15 @@ class Reading(BaseModel):
             "Most megabytes of pages kept on disk for all sessions, by the rules of HTTP. 0: none."
         ),
     )
+    raw_mb: int = Field(
+        50,
+        ge=0,
+        le=100_000,
+        description=(
+            "Most megabytes of pages and files that a session keeps as they came, packed, so that"
+            " it can be replayed. 0: none."
+        ),
+    )
     min_level: int = Field(
         0, ge=0, le=3, description="The level with which going after a page begins."
     )

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from spadework.clock import today
+
 _FORMATS = (
     *(
         "%B %d, %Y",
@@ -42,7 +44,7 @@ def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except OverflowError:
         return None
-    return found if 1900 <= found.year <= datetime.now(UTC).year + 1 else None
+    return found if 1900 <= found.year <= today().year + 1 else None
 
 
 def _ago(text: str, now: datetime | None) -> datetime | None:
@@ -50,7 +52,7 @@ def _ago(text: str, now: datetime | None) -> datetime | None:
     if not match:
         return None
     count = int(match[1]) if match[1].isdecimal() else 1
-    return (now or datetime.now(UTC)) - timedelta(days=count * _DAYS[match[2].lower()])
+    return (now or today()) - timedelta(days=count * _DAYS[match[2].lower()])
 
 
 def _iso(text: str) -> datetime | None:

@@ -1,62 +1,79 @@
 """The journal of a session: every search, fetch and model call under a key of its content,
-committed with its answer before that is used.
+committed with its answer and its charge before that is used.
 
 So a run that was killed, half-done workers included, is never charged twice; and two workers that
-want one page fetch it once.
+want one page fetch it once. Beside what was made of an answer stands the answer as it came
+(`exchange`), so that a session can be replayed from what it has heard.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import aiosqlite
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from spadework import errors
+from spadework.bill import Bill, total
 from spadework.budget import Budget
-from spadework.errors import FetchError, SpadeworkError
-from spadework.values import Usage
+from spadework.errors import BudgetSpent, FetchError, SpadeworkError
+from spadework.tools.connection import connected, prepare, stopped
+from spadework.tools.exchanges import Exchanges, raised, told
+from spadework.tools.recording import Recording
+from spadework.tools.tape import Request, Tape
 
 T = TypeVar("T")
+#: How an answer is had: by asking, where what comes goes onto the tape; or from the tape alone.
+Ask = Callable[[Tape], Awaitable[T]]
 
-#: How long a statement waits for another connection's write.
-BUSY_SECONDS = 20.0
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS journal (
-    key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, error TEXT,
-    used TEXT NOT NULL, elapsed REAL NOT NULL, at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
-)"""
+#: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
+MOST_BYTES = 50_000_000
+_USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 
 
 class Journal:
-    """Answers that were paid for. Beside each stands what the run had used by then, so that a
-    resumed run knows its purse and clock.
+    """Answers that were paid for. Beside each stands what it has used and when, so that a resumed
+    run knows its purse and clock. With a `recording` whatever would be asked is answered from it.
     """
 
-    def __init__(self, db: aiosqlite.Connection, budget: Budget) -> None:
+    def __init__(
+        self,
+        db: aiosqlite.Connection,
+        budget: Budget,
+        recording: Recording | None = None,
+        most_bytes: float = MOST_BYTES,
+    ) -> None:
         self._db = db
         self._budget = budget
+        self._exchanges = Exchanges(db, most_bytes)
         self._running: dict[str, asyncio.Event] = {}
+        #: What is replayed, None in a run of its own.
+        self.recording = recording
 
     @classmethod
-    async def open(cls, path: Path, budget: Budget) -> Self:
+    async def open(
+        cls,
+        path: Path,
+        budget: Budget,
+        *,
+        recording: Recording | None = None,
+        most_bytes: float = MOST_BYTES,
+    ) -> Self:
         """Open or make the journal at `path` and set `budget` to what earlier processes of this
-        session used.
+        session used. Of pages, files and documents as they came it keeps `most_bytes`.
         """
-        db = await _connected(path)
+        db = await connected(path)
         try:
-            for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _SCHEMA):
-                await db.execute_fetchall(statement)
-            journal = cls(db, budget)
+            await prepare(db)
+            journal = cls(db, budget, recording, most_bytes)
             await journal._restore()
         except BaseException:
-            await _stopped(db)
+            await stopped(db)
             raise
         return journal
 
@@ -67,6 +84,15 @@ class Journal:
         """
         return self._db
 
+    def asking(self) -> Journal:
+        """The same journal for what is asked anew in a replay."""
+        return Journal(self._db, self._budget)
+
+    def asked_anew(self) -> None:
+        """Count what the recording lacked last, and was asked anew."""
+        if self.recording is not None:
+            self.recording.asked_anew()
+
     async def close(self) -> None:
         """Close the file. What a cancelled write left open is rolled back first: closed with it,
         the connection would keep its lock.
@@ -74,10 +100,12 @@ class Journal:
         Nor may what a cancelled run still sends begin another write in between.
         """
         try:
+            if self._budget.loose.amounts and self.recording is None:
+                await self.note("rest", {}, None)
             await self._db.execute_fetchall("PRAGMA query_only = ON")
             await self._db.rollback()
         except BaseException:
-            await _stopped(self._db)
+            await stopped(self._db)
             raise
         # ends its thread also when it is cancelled; to stop it once more would be to wait for
         # nobody
@@ -89,114 +117,175 @@ class Journal:
         """The answer of `work()`, done once for `kind` and `key` (JSON) in the life of the session.
 
         `shape` is the answer's type. A final failure (FetchError.final) is kept and raised again;
-        any other may be tried again.
+        any other may be tried again. An answer that is damaged is had anew.
         """
-        subject, digest = _named(kind, key)
-        while True:
-            row = await self._row(digest)
-            if row is not None:
+        asked = Request(kind, key)
+        async with self._alone(asked, self._row) as row:
+            if row is not None and (answer := _answer(row, shape)):
                 self._budget.add(cache_hits=1)
-                return _answer(row, shape)
-            if digest not in self._running:
-                break
-            await self._running[digest].wait()
-        done = self._running[digest] = asyncio.Event()
-        try:
-            value = await work()
-            await self._keep(
-                digest, kind, subject, TypeAdapter(shape).dump_json(value).decode(), None
-            )
-        except FetchError as error:
-            if error.final:
-                await self._keep(
-                    digest,
-                    kind,
-                    subject,
-                    None,
-                    json.dumps([type(error).__name__, str(error), error.hint]),
-                )
-            raise
-        finally:
-            del self._running[digest]
-            done.set()
-        return value
+                return answer[0]
+            with self._budget.metered() as bill:
+                try:
+                    value = await work()
+                except FetchError as error:
+                    if error.final:
+                        said = json.dumps([type(error).__name__, str(error), error.hint])
+                        await self._keep(asked, None, said, bill)
+                    raise
+                said = TypeAdapter(shape).dump_json(value).decode()
+                await self._keep(asked, said, None, bill)
+            return value
 
     async def known(self, kind: str, key: Any, shape: type[T]) -> T | None:
         """The answer that is kept for `kind` and `key`, None where there is none: nothing is done.
         Raises a failure that was kept.
         """
-        row = await self._row(_named(kind, key)[1])
-        return None if row is None else _answer(row, shape)
+        row = await self._row(Request(kind, key).key)
+        answer = None if row is None else _answer(row, shape)
+        return answer[0] if answer else None
 
-    async def _row(self, digest: str) -> tuple[str | None, str | None] | None:
+    async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
+        """What `ask(tape)` gives, which puts on the tape what came, byte for byte; done once for
+        the request in the life of the session. Then, and in a replay, it is what `read(tape)`
+        makes of that.
+
+        A failure is written down, and raised again in a replay alone, where `read` fails as well.
+        """
+        if self.recording is not None:
+            return await self._again(self.recording, request, read)
+        async with self._alone(request, self._exchanges.answer) as tape:
+            if tape is not None:
+                self._budget.add(cache_hits=1)
+                return await read(tape)
+            with self._budget.metered() as bill:
+                tape = Tape()
+                try:
+                    value = await ask(tape)
+                except (SpadeworkError, BudgetSpent) as error:
+                    await self._put(request, tape, told(error), bill)
+                    raise
+                await self._put(request, tape, None, bill)
+            return value
+
+    async def note(self, kind: str, key: Any, value: Any) -> None:
+        """Write down what a replay could not know by itself, such as what the clock said."""
+        if self.recording is None:
+            tape = Tape()
+            tape.add({}, json.dumps(value).encode())
+            await self._put(Request(kind, key), tape, None, Bill())
+
+    async def noted(self, kind: str, key: Any) -> Any:
+        """In a replay what the session has noted, None where it has not, and in a run of its
+        own.
+        """
+        return await self.recording.noted(Request(kind, key)) if self.recording else None
+
+    async def moment(
+        self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
+    ) -> T:
+        """What `work()` gives at this moment, which is noted; in a replay what was noted, or
+        `otherwise`. `shape` is its type.
+        """
+        kind_of: TypeAdapter[T] = TypeAdapter(shape)
+        if self.recording is None:
+            value = await work()
+            if value != otherwise:
+                await self.note(kind, key, kind_of.dump_python(value, mode="json"))
+            return value
+        try:
+            found = await self.noted(kind, key)
+            return otherwise if found is None else kind_of.validate_python(found)
+        except ValidationError:
+            return otherwise
+
+    @asynccontextmanager
+    async def _alone(
+        self, request: Request, look: Callable[[str], Awaitable[T | None]]
+    ) -> AsyncIterator[T | None]:
+        """What is kept of a request, or None where it is to be asked; who asks the same meanwhile
+        waits.
+        """
+        # What is made of an answer is another thing than the answer.
+        key = f"{look.__name__} {request.key}"
+        while (found := await look(request.key)) is None and key in self._running:
+            await self._running[key].wait()
+        if found is not None:
+            yield found
+            return
+        done = self._running[key] = asyncio.Event()
+        try:
+            yield None
+        finally:
+            del self._running[key]
+            done.set()
+
+    async def _again(self, recording: Recording, request: Request, read: Ask[T]) -> T:
+        row = await recording.row(request)
+        self._budget.repeat(row.used, row.elapsed)
+        assert row.tape is not None
+        if row.error is None:
+            return await read(row.tape)
+        error = raised(row.error)
+        if isinstance(error, BudgetSpent):
+            self._budget.refused = self._budget.refused or error.what
+        elif row.tape.pieces and getattr(error, "final", True):
+            # What came may be read by now.
+            try:
+                return await read(row.tape)
+            except SpadeworkError:
+                raise error from None
+        raise error
+
+    async def _row(self, key: str) -> tuple[str | None, str | None] | None:
         rows = list(
             await self._db.execute_fetchall(
-                "SELECT answer, error FROM journal WHERE key = ?", (digest,)
+                "SELECT answer, error FROM journal WHERE key = ?", (key,)
             )
         )
         return (rows[0][0], rows[0][1]) if rows else None
 
     async def _keep(
-        self, digest: str, kind: str, subject: str, answer: str | None, error: str | None
+        self, request: Request, answer: str | None, error: str | None, bill: Bill
     ) -> None:
-        used, elapsed = self._budget.used.model_dump_json(), self._budget.elapsed()
         await self._db.execute_fetchall(
-            "INSERT OR IGNORE INTO journal (key, kind, subject, answer, error, used, elapsed)"
+            "INSERT OR REPLACE INTO journal (key, kind, subject, answer, error, used, elapsed)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (digest, kind, subject[:500], answer, error, used, elapsed),
+            (
+                *(request.key, request.kind, request.text[:500], answer, error),
+                *(self._charged(bill), self._budget.elapsed()),
+            ),
         )
         await self._db.commit()
 
-    async def _restore(self) -> None:
-        rows = list(
-            await self._db.execute_fetchall(
-                "SELECT used, elapsed FROM journal ORDER BY rowid DESC LIMIT 1"
-            )
+    async def _put(self, request: Request, tape: Tape, error: str | None, bill: Bill) -> None:
+        await self._exchanges.put(
+            request, tape, error, lambda: (self._charged(bill), self._budget.elapsed())
         )
+
+    def _charged(self, bill: Bill) -> str:
+        """The bill of an answer with all that belongs to none, for the row of the answer."""
+        bill.kept = True
+        bill.add(self._budget.loose.taken())
+        return json.dumps(bill.amounts)
+
+    async def _restore(self) -> None:
+        await self._exchanges.measure()
+        rows = list(await self._db.execute_fetchall(_USED))
         if rows:
-            used, elapsed = rows[0]
+            elapsed = max(float(elapsed) for _, elapsed in rows)
             self._budget.start(
-                self._budget.started - float(elapsed), Usage.model_validate_json(used)
+                self._budget.started - elapsed, total(json.loads(used) for used, _ in rows)
             )
 
 
-def _named(kind: str, key: Any) -> tuple[str, str]:
-    """A key as text, and the digest under which its answer stands."""
-    subject = json.dumps(key, sort_keys=True, ensure_ascii=False)
-    return subject, hashlib.sha256(f"{kind}\n{subject}".encode()).hexdigest()
-
-
-def _answer(row: tuple[str | None, str | None], shape: type[T]) -> T:
+def _answer(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | None:
+    """The answer in a row, None where it is damaged. Raises the failure that was kept."""
     answer, error = row
     if error is not None:
         name, message, hint = json.loads(error)
         kept: type[SpadeworkError] = getattr(errors, name)
         raise kept(message, hint=hint)
-    return TypeAdapter(shape).validate_json(answer or "null")
-
-
-async def _connected(path: Path) -> aiosqlite.Connection:
-    """A connection. Who is cancelled meanwhile waits for it and closes it: its thread answers to an
-    event loop that must still be there.
-    """
-
-    async def connect() -> aiosqlite.Connection:
-        return await aiosqlite.connect(path, timeout=BUSY_SECONDS)
-
-    connecting = asyncio.create_task(connect())
     try:
-        return await asyncio.shield(connecting)
-    except asyncio.CancelledError:
-        await asyncio.wait({connecting})
-        if not connecting.cancelled() and not connecting.exception():
-            await _stopped(connecting.result())
-        raise
-
-
-async def _stopped(db: aiosqlite.Connection) -> None:
-    """End the thread of a connection, which would keep the process from ending, whatever it is
-    doing.
-    """
-    ended = db.stop()
-    if ended is not None:
-        await asyncio.wait({ended}, timeout=BUSY_SECONDS)
+        return (TypeAdapter(shape).validate_json(answer or "null"),)
+    except ValidationError:
+        return None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from spadework.clock import today
 from spadework.tools.urls import domain_of
 from spadework.values import Evidence, Page
 
@@ -30,7 +31,7 @@ def trust(
         "authority": _authority(page),
         "consistency": _consistency(page, ledger, disputed),
         "publisher": 0.5 + 0.25 * bool(page.title) + 0.25 * bool(page.published_at),
-        "recency": _recency(page, now or datetime.now(UTC)),
+        "recency": _recency(page, now or today()),
     }
     return {name: round(value, 3) for name, value in parts.items()} | {
         "trust": round(sum(WEIGHTS[n] * v for n, v in parts.items()), 3)

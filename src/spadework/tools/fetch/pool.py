@@ -16,6 +16,9 @@ C = TypeVar("C")
 R = TypeVar("R")
 
 
+Why = Literal["deadline", "stopped", "not needed", "budget"]
+
+
 @dataclass(frozen=True)
 class Limits:
     """How many results are `wanted`, how many candidates are read at once, in all (`parallel`) and
@@ -63,7 +66,7 @@ class Left(Generic[C]):
     """
 
     candidate: C
-    why: Literal["deadline", "stopped", "not needed", "budget"]
+    why: Why
 
 
 Outcome = Began[C] | Came[C, R] | Failed[C] | Left[C]

@@ -5,7 +5,9 @@ its format.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from spadework.errors import FetchError, SettingsError, SpadeworkError, TooSlow, Unreadable
@@ -32,6 +34,15 @@ VISIT_SECONDS = {2: 45.0, 3: 60.0}
 Read = tuple[Fetched, Extracted]
 
 
+class _Trip(NamedTuple):
+    """One page on its way: until when, on the clock of the event loop, and who is told what
+    comes.
+    """
+
+    until: float
+    came: Callable[[Fetched], None]
+
+
 class Reader:
     """Reads pages through a `Web`, and those that need one through a `Browser`, if it is given
     one.
@@ -41,8 +52,11 @@ class Reader:
         self._web, self._browser = web, browser
         self._levels: dict[str, int] = {}
 
-    async def read(self, url: str, *, seconds: float) -> Read:
-        """The page at `url` and what stands in it, within `seconds` over all levels.
+    async def read(
+        self, url: str, *, seconds: float, came: Callable[[Fetched], None] = lambda _: None
+    ) -> Read:
+        """The page at `url` and what stands in it, within `seconds` over all levels. `came` is told
+        of whatever was fetched, before it is read.
 
         Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable
         for a page without text.
@@ -51,46 +65,54 @@ class Reader:
         try:
             async with asyncio.timeout(seconds) as limit:
                 warm()
-                return await self._levels_up(url, limit.when() or 0.0)
+                return await self._levels_up(url, _Trip(limit.when() or 0.0, came))
         except TimeoutError:
             raise TooSlow(f"{shown(url)} was not read within {seconds:.3g} s.") from None
         except FetchError as error:
             raise named(error, url) from error
 
-    async def _levels_up(self, url: str, until: float) -> Read:
+    async def read_again(self, fetched: Fetched, *, seconds: float) -> Read:
+        """What stands in a page that was fetched before. Raises Blocked and Unreadable as
+        `read`.
+        """
+        warm()
+        until = asyncio.get_running_loop().time() + seconds
+        return await self._read(fetched, _Trip(until, lambda _: None))
+
+    async def _levels_up(self, url: str, trip: _Trip) -> Read:
         """Plainly first, unless only a browser was let in at this host; then in the browser, if
         that may give more.
         """
         level = max(self._levels.get(urlsplit(url).netloc, 0), self._web.min_level)
         if level >= BROWSER:
             try:
-                return await self._in_browser(url, level, until)
+                return await self._in_browser(url, level, trip)
             except Unreadable:  # not every address of the host is a page
                 if self._web.min_level >= BROWSER:
                     raise
         try:
-            plain = await self._plainly(url, until)
+            plain = await self._plainly(url, trip)
         except FetchError as error:
             if not error.turned_away:
                 raise
-            return await self._in_browser(url, BROWSER, until, error)
+            return await self._in_browser(url, BROWSER, trip, error)
         if not await aside(thin, *plain):
             return plain
-        return await self._richer(url, plain, until)
+        return await self._richer(url, plain, trip)
 
-    async def _richer(self, url: str, plain: Read, until: float) -> Read:
+    async def _richer(self, url: str, plain: Read, trip: _Trip) -> Read:
         """What the browser shows, where that is more than the `plain` page has."""
         try:
-            shown_there = await self._in_browser(url, BROWSER, until)
+            shown_there = await self._in_browser(url, BROWSER, trip)
         except SpadeworkError:
             return plain
         return shown_there if len(shown_there[1].markdown) > len(plain[1].markdown) else plain
 
-    async def _plainly(self, url: str, until: float) -> Read:
-        return await self._read(await self._web.fetch(url, seconds=_left(until)), until)
+    async def _plainly(self, url: str, trip: _Trip) -> Read:
+        return await self._read(await self._web.fetch(url, seconds=_left(trip)), trip)
 
     async def _in_browser(
-        self, url: str, level: int, until: float, before: FetchError | None = None
+        self, url: str, level: int, trip: _Trip, before: FetchError | None = None
     ) -> Read:
         """The page at the first level from `level` on that has it. Raises the error of the last
         one, `before` where there is none.
@@ -101,7 +123,7 @@ class Reader:
             raise _mended(error, self._browser.missing)
         for trying in range(level, most + 1):
             try:
-                return await self._visited(url, trying, until)
+                return await self._visited(url, trying, trip)
             except FetchError as refusal:
                 error = refusal
                 if not refusal.turned_away:
@@ -110,20 +132,21 @@ class Reader:
                 raise _mended(error, f"{fault} {fault.hint}") from fault
         raise error
 
-    async def _visited(self, url: str, level: int, until: float) -> Read:
+    async def _visited(self, url: str, level: int, trip: _Trip) -> Read:
         assert self._browser
-        await self._web.ask_leave(url, seconds=_left(until))
+        await self._web.ask_leave(url, seconds=_left(trip))
         fetched = await self._browser.visit(
-            url, level=level, seconds=min(VISIT_SECONDS[level], _left(until))
+            url, level=level, seconds=min(VISIT_SECONDS[level], _left(trip))
         )
         if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
-            await self._web.ask_leave(fetched.url, seconds=_left(until))
-        read = await self._read(fetched, until)
+            await self._web.ask_leave(fetched.url, seconds=_left(trip))
+        read = await self._read(fetched, trip)
         self._levels[urlsplit(url).netloc] = level
         return read
 
-    async def _read(self, fetched: Fetched, until: float) -> Read:
-        found = await self._web.cleaned.once(fetched, partial(_document, fetched, _left(until)))
+    async def _read(self, fetched: Fetched, trip: _Trip) -> Read:
+        trip.came(fetched)
+        found = await self._web.cleaned.once(fetched, partial(_document, fetched, _left(trip)))
         await aside(refuse_doors, fetched, found)
         return fetched, found
 
@@ -151,8 +174,8 @@ async def _document(fetched: Fetched, seconds: float) -> Extracted:
     )
 
 
-def _left(until: float) -> float:
-    return max(0.001, until - asyncio.get_running_loop().time())
+def _left(trip: _Trip) -> float:
+    return max(0.001, trip.until - asyncio.get_running_loop().time())
 
 
 def _mended(error: FetchError, mend: str) -> FetchError:

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from spadework.clock import today
 from spadework.settings import Settings
 from spadework.tools.facts import stems
 from spadework.tools.knowledge.entry import Recalled
@@ -40,7 +41,7 @@ def fresh_since(
         "now": 0.0,
     }
     allowed = min((days[freshness] for freshness in wanted), default=0.0)
-    return (now or datetime.now(UTC)) - timedelta(days=allowed) if allowed else None
+    return (now or today()) - timedelta(days=allowed) if allowed else None
 
 
 def subject(question: str) -> str:

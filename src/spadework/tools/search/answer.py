@@ -13,6 +13,8 @@ from pydantic import SecretStr
 
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.search.failure import OPEN, Access, failure, parsed, without_results
+from spadework.tools.tape import Piece
+from spadework.tools.wire import over_the_wire
 
 #: How we name ourselves where nobody says otherwise.
 AGENT = "spadework"
@@ -58,7 +60,7 @@ class Service:
         """The JSON that the service answers: to a GET, or with a `body` to a POST. Raises
         SearchError (QuotaSpent) within `seconds`.
         """
-        answer = await self._ask(path, seconds, params, body)
+        answer = await self._heard(path, seconds, params, body)
         found = parsed(answer)
         if found is None:
             kind = answer.headers.get("content-type", "").partition(";")[0]
@@ -69,7 +71,7 @@ class Service:
 
     async def content(self, path: str, *, seconds: float, params: Mapping[str, str]) -> bytes:
         """The bytes that the service answers to a GET. Errors as for `json`."""
-        return (await self._ask(path, seconds, params, None)).content
+        return (await self._heard(path, seconds, params, None)).content
 
     def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
         """The objects in the list at `path` of an answer. Errors as for `listed`."""
@@ -89,6 +91,27 @@ class Service:
     def late(self, seconds: float) -> SearchError:
         """The error of an answer that did not come in time."""
         return SearchError(f"{self._label} did not answer within {seconds:g} s.")
+
+    async def _heard(
+        self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
+    ) -> httpx.Response:
+        """The answer as it came. Raises SearchError for another status than 200."""
+
+        async def send() -> Piece:
+            answer = await self._ask(path, seconds, params, body)
+            said = {"status": answer.status_code, "headers": dict(answer.headers)}
+            # What is asked with a key may say it again.
+            secret = self._access.secret.encode()
+            return Piece(said, answer.content.replace(secret, b"") if secret else answer.content)
+
+        asked = {name: text for name, text in (params or {}).items() if text != self._access.secret}
+        piece = await over_the_wire([self._label, path, asked, body], send)
+        answer = httpx.Response(
+            piece.head["status"], headers=piece.head["headers"], content=piece.body
+        )
+        if answer.status_code != httpx.codes.OK:
+            raise failure(self._label, self._access, answer)
+        return answer
 
     async def _ask(
         self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
@@ -116,8 +139,6 @@ class Service:
                 f"{self._label} could not be asked:"
                 f" {self._access.shown(str(error)) or type(error).__name__}."
             ) from None
-        if answer.status_code != httpx.codes.OK:
-            raise failure(self._label, self._access, answer)
         return answer
 
     async def _whole(self, answer: httpx.Response) -> httpx.Response:

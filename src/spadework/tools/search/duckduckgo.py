@@ -19,6 +19,8 @@ from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.dates import moment
 from spadework.tools.search.domains import with_sites
 from spadework.tools.search.recency import freshness_of
+from spadework.tools.tape import Piece
+from spadework.tools.wire import over_the_wire
 from spadework.values import Freshness, Hit, Query
 
 #: Where the web is asked; whoever can reach it can search.
@@ -39,21 +41,22 @@ class DuckDuckGo:
         `Provider.search`.
         """
         fresh = freshness_of(query)
-        asked = json.dumps(
-            {
-                "query": with_sites(query),
-                "limit": limit,
-                "seconds": seconds,
-                "since": _RANGES.get(fresh),
-                "news": fresh == "now",
-            }
-        )
+        asked = {
+            "query": with_sites(query),
+            "limit": limit,
+            "since": _RANGES.get(fresh),
+            "news": fresh == "now",
+        }
+
+        async def send() -> Piece:
+            return Piece({}, await _ask_child(json.dumps(asked | {"seconds": seconds}).encode()))
+
         try:
             async with asyncio.timeout(seconds):
-                answer = await _ask_child(asked.encode())
+                piece = await over_the_wire(["DuckDuckGo", asked], send)
         except TimeoutError:
             raise SearchError(f"DuckDuckGo did not answer within {seconds:g} s.") from None
-        return hits(answer, query, limit)
+        return hits(_parsed(piece.body), query, limit)
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
@@ -97,10 +100,16 @@ def _error(text: str) -> SearchError:
     )
 
 
-async def _ask_child(asked: bytes) -> Any:
-    """What the child process answers, None when it broke off. However this ends, no process is
-    left.
-    """
+def _parsed(answer: bytes) -> Any:
+    """The JSON that the child process answers, None when it broke off."""
+    try:
+        return json.loads(answer)
+    except ValueError:
+        return None
+
+
+async def _ask_child(asked: bytes) -> bytes:
+    """What the child process answers. However this ends, no process is left."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-P", "-m", __name__),
@@ -115,10 +124,7 @@ async def _ask_child(asked: bytes) -> Any:
         with contextlib.suppress(ProcessLookupError):
             child.kill()
         await child.wait()
-    try:
-        return json.loads(said)
-    except ValueError:
-        return None
+    return said
 
 
 def _answer(

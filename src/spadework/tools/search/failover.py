@@ -119,6 +119,15 @@ class Search:
             await self._manners.cache.put(provider.name, query, limit, hits)
         return hits
 
+    async def again(
+        self, provider: Provider, query: Query, *, limit: int, seconds: float
+    ) -> list[Hit]:
+        """The hits in answers that came before (`spadework.tools.wire`): nobody is asked, and
+        nothing waited for. Raises SearchError.
+        """
+        found = await provider.search(query, limit=limit, seconds=seconds)
+        return [hit for hit in found if wanted(query, hit.url)]
+
     async def close(self) -> None:
         """End what providers hold open, such as the processes of MCP servers."""
         await asyncio.gather(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
+from spadework import clock
 from spadework.values import Freshness, Query
 
 #: How far back a page may date, in days: "now" asks for the news of the past month, "recent" for
@@ -35,4 +36,4 @@ def since(freshness: Freshness, today: date | None = None) -> date | None:
     default.
     """
     days = DAYS.get(freshness)
-    return None if days is None else (today or datetime.now(UTC).date()) - timedelta(days=days)
+    return None if days is None else (today or clock.today().date()) - timedelta(days=days)

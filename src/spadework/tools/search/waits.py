@@ -22,9 +22,10 @@ class Waited:
 
 
 class Waits:
-    """The waits of a run, by provider."""
+    """The waits of a run, by provider; in a replay those of the run that was `recorded`."""
 
-    def __init__(self) -> None:
+    def __init__(self, recorded: tuple[str, ...] = ()) -> None:
+        self._recorded = recorded
         self._by_name: dict[str, Waited] = {}
         self._said: set[str] = set()
 
@@ -43,7 +44,8 @@ class Waits:
         """One sentence for each provider that let queries wait, such as "arxiv let 3 queries wait,
         up to 6 s.".
         """
-        return tuple(_sentence(name, waited) for name, waited in self._by_name.items())
+        said = (_sentence(name, waited) for name, waited in sorted(self._by_name.items()))
+        return (*self._recorded, *said)
 
     def news(self) -> tuple[str, ...]:
         """The sentences of those providers that were not heard of here before."""

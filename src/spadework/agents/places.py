@@ -1,0 +1,26 @@
+"""Where a model is asked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from spadework.agents.providers import label_of, provider_of
+
+
+class Place(NamedTuple):
+    """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for
+    the provider's own).
+    """
+
+    name: str
+    base_url: str
+
+    @property
+    def address(self) -> str:
+        """What its calls share with those of other models."""
+        return self.base_url or provider_of(self.name)[0]
+
+    @property
+    def label(self) -> str:
+        """Its name in reports."""
+        return label_of(self.name)

@@ -1,0 +1,204 @@
+"""Where a page comes from: the web, a library, a file, or what earlier runs have read. What came is
+written down as it came, and read again from that in a replay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from spadework.errors import FetchError, NotAllowed, TooLarge
+from spadework.graph.desk import Desk
+from spadework.tools.extract.child import read_apart
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.reader import Read
+from spadework.tools.tape import Request, Tape
+from spadework.tools.urls import canonical_url
+from spadework.values import Page, Problem, Value
+
+LIBRARY = "library://"
+#: Local documents are at level -1: nothing was fetched.
+LOCAL = -1
+
+
+class Kept(Value):
+    """A page of an earlier run, and its text."""
+
+    page: Page
+    text: str
+
+
+async def from_web(desk: Desk, url: str, seconds: float) -> Page:
+    """The page at an address. Raises FetchError."""
+
+    async def ask(tape: Tape) -> Read:
+        def came(fetched: Fetched) -> None:
+            tape.pieces.clear()
+            tape.add(*_as_piece(fetched))
+
+        desk.budget.add(fetches=1)
+        fetched, extracted = await desk.reader.read(url, seconds=seconds, came=came)
+        # From here on it is as old as it is.
+        fetched = replace(fetched, dated=fetched.dated or datetime.now(UTC))
+        came(fetched)
+        desk.budget.add(
+            cache_hits=int(fetched.from_cache), bytes=0 if fetched.from_cache else len(fetched.body)
+        )
+        return fetched, extracted
+
+    async def read(tape: Tape) -> Read:
+        return await desk.reader.read_again(
+            _fetched(tape), seconds=max(seconds, desk.settings.page_seconds)
+        )
+
+    fetched, extracted = await desk.journal.exchange(
+        Request("page", {"url": canonical_url(url)}, about=url), ask, read
+    )
+    digest, text = await desk.pages.put(extracted.markdown)
+    if extracted.links:
+        await desk.links.put(fetched.url, extracted.links)
+    return Page(
+        url=fetched.url.partition("#")[0],
+        title=extracted.title,
+        author=extracted.author,
+        level=fetched.level,
+        status=fetched.status,
+        media_type=fetched.media_type,
+        published_at=extracted.published_at,
+        fetched_at=fetched.dated or datetime.now(UTC),
+        stale=fetched.stale,
+        content_hash=digest,
+        chars=len(text),
+    )
+
+
+async def from_knowledge(desk: Desk, url: str, since: datetime | None) -> Page | None:
+    """The page as the knowledge store has it, with the day on which it was fetched."""
+
+    async def work() -> Kept | None:
+        entry = await desk.knowing.page(url, since)
+        return None if entry is None else Kept(page=entry.page, text=entry.text)
+
+    kept = await desk.journal.moment(
+        "known page", {"url": canonical_url(url)}, Kept | None, work, None
+    )
+    if kept is None:
+        return None
+    desk.budget.add(cache_hits=1)
+    digest, text = await desk.pages.put(kept.text)
+    return kept.page.model_copy(update={"content_hash": digest, "chars": len(text), "known": True})
+
+
+async def from_library(desk: Desk, url: str) -> Page:
+    """A document of the library. Raises FetchError."""
+
+    async def ask(tape: Tape) -> Tape:
+        if desk.library is None:
+            raise FetchError(f"{url} is in a library that is not open.")
+        document = await desk.library.document(url)
+        day = document.published_at.isoformat() if document.published_at else None
+        tape.add({"title": document.title, "published_at": day}, _encoded(document.markdown))
+        return tape
+
+    head, body = (
+        await desk.journal.exchange(Request("document", {"url": url}, about=url), ask, _itself)
+    ).last
+    day = head["published_at"]
+    return await _local(
+        desk, url, head["title"], _decoded(body), datetime.fromisoformat(day) if day else None
+    )
+
+
+async def attached_pages(
+    desk: Desk, attachments: Sequence[str]
+) -> tuple[list[Page], list[Problem]]:
+    """The files given with the question as pages; one that cannot be read is a problem.
+
+    Only a session may name files: what comes to a graph on a server comes from anybody.
+    """
+    pages: list[Page] = []
+    problems: list[Problem] = []
+    for n, name in enumerate(attachments, 1):
+        path = Path(name)
+        try:
+            if desk.owned_by_graph:
+                raise NotAllowed("Files can be attached only to a session.")
+            pages.append(await _attached(desk, path, f"{LIBRARY}attached/{n}-{quote(path.name)}"))
+        except (FetchError, TimeoutError) as error:
+            reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
+            problems.append(
+                Problem(stage="read", subject=path.name, reason=reason, effect="It was not used.")
+            )
+    return pages, problems
+
+
+async def _attached(desk: Desk, path: Path, url: str) -> Page:
+    most, seconds = desk.settings.page_bytes, desk.budget.phase("plan", "search")
+
+    async def ask(tape: Tape) -> Extracted:
+        try:
+            if (await asyncio.to_thread(path.stat)).st_size > most:
+                raise TooLarge(f"it has more than {most} bytes")
+            tape.add({}, await asyncio.to_thread(path.read_bytes))
+        except OSError as error:
+            raise FetchError(error.strerror or str(error)) from None
+        return await read(tape)
+
+    async def read(tape: Tape) -> Extracted:
+        body = tape.last.body
+        return await read_apart(body, media_type="", url=url, charset="", seconds=seconds)
+
+    async with asyncio.timeout(seconds):
+        extracted = await desk.journal.exchange(
+            Request("attached", {"url": url}, about=path.name), ask, read
+        )
+    return await _local(
+        desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at
+    )
+
+
+async def _local(
+    desk: Desk, url: str, title: str, markdown: str, published_at: datetime | None
+) -> Page:
+    digest, text = await desk.pages.put(markdown)
+    return Page(
+        url=url,
+        title=title,
+        level=LOCAL,
+        media_type="text/markdown",
+        published_at=published_at,
+        fetched_at=datetime.now(UTC),
+        content_hash=digest,
+        chars=len(text),
+    )
+
+
+def _as_piece(fetched: Fetched) -> tuple[dict[str, Any], bytes]:
+    """A page as it came: what is known of it, and its bytes."""
+    head = asdict(replace(fetched, body=b""))
+    del head["body"]
+    return head | {"dated": fetched.dated.isoformat() if fetched.dated else None}, fetched.body
+
+
+def _fetched(tape: Tape) -> Fetched:
+    head, body = tape.last
+    day = datetime.fromisoformat(head["dated"]) if head["dated"] else None
+    return Fetched(**{**head, "dated": day, "body": body})
+
+
+async def _itself(tape: Tape) -> Tape:
+    return tape
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
+
+
+def _decoded(body: bytes) -> str:
+    return body.decode(errors="surrogatepass")

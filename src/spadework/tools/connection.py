@@ -1,0 +1,72 @@
+"""The SQLite file of a session: its tables, a connection from an event loop, and its end, also when
+who wanted it is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import aiosqlite
+
+#: How long a statement waits for another connection's write.
+BUSY_SECONDS = 20.0
+#: A file in which the charges stand answer by answer; before, each was the sum so far.
+VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS journal (
+    key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, error TEXT,
+    used TEXT NOT NULL, elapsed REAL NOT NULL, at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE TABLE IF NOT EXISTS exchanges (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL, kind TEXT NOT NULL, request BLOB NOT NULL,
+    pieces TEXT NOT NULL, error TEXT, used TEXT NOT NULL, elapsed REAL NOT NULL,
+    at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX IF NOT EXISTS exchanges_by_key ON exchanges (key);
+CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
+"""
+_ONE_BY_ONE = (
+    "UPDATE journal SET used = '{}' WHERE rowid < (SELECT max(rowid) FROM journal)",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+async def connected(path: Path) -> aiosqlite.Connection:
+    """A connection. Who is cancelled meanwhile waits for it and closes it: its thread answers to an
+    event loop that must still be there.
+    """
+
+    async def connect() -> aiosqlite.Connection:
+        return await aiosqlite.connect(path, timeout=BUSY_SECONDS)
+
+    connecting = asyncio.create_task(connect())
+    try:
+        return await asyncio.shield(connecting)
+    except asyncio.CancelledError:
+        await asyncio.wait({connecting})
+        if not connecting.cancelled() and not connecting.exception():
+            await stopped(connecting.result())
+        raise
+
+
+async def prepare(db: aiosqlite.Connection) -> None:
+    """Make the tables that are not there, and bring a file of an earlier version up to date."""
+    for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"):
+        await db.execute_fetchall(statement)
+    for statement in _SCHEMA.split(";"):
+        await db.execute_fetchall(statement)
+    [(version,)] = await db.execute_fetchall("PRAGMA user_version")
+    for statement in _ONE_BY_ONE if version < VERSION else ():
+        await db.execute_fetchall(statement)
+    await db.commit()
+
+
+async def stopped(db: aiosqlite.Connection) -> None:
+    """End the thread of a connection, which would keep the process from ending, whatever it is
+    doing.
+    """
+    ended = db.stop()
+    if ended is not None:
+        await asyncio.wait({ended}, timeout=BUSY_SECONDS)
