@@ -13,6 +13,8 @@ from typing import Any
 from tests.world.chat import ChatRequest
 
 _ITEM = re.compile(r"^(\d+)\. (.*) \[(.*)\](?: \(a conclusion\))?$", re.MULTILINE)
+#: The sentence before one that leans on it.
+_BEFORE = re.compile(r" \(it follows: “.*”\)$")
 #: What an honest reader looks for in what is shown: words with capitals, and figures.
 _MARKED = re.compile(r"\b(?:[A-Z]\w{3,}|\d[\d,.]*\d|\d)")
 
@@ -20,7 +22,7 @@ _MARKED = re.compile(r"\b(?:[A-Z]\w{3,}|\d[\d,.]*\d|\d)")
 def told(request: ChatRequest) -> list[tuple[int, str]]:
     """The sentences that a verifier is shown, by their numbers."""
     shown = request.prompt.rpartition("Sentences, each with the evidence it cites:")[2]
-    return [(int(n), sentence) for n, sentence, _ in _ITEM.findall(shown)]
+    return [(int(n), _BEFORE.sub("", sentence)) for n, sentence, _ in _ITEM.findall(shown)]
 
 
 def in_examination(request: ChatRequest) -> bool:

@@ -9,11 +9,12 @@ model that may judge, such a sentence could not be checked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from spadework.agents.checking import flagged, refused
+from spadework.agents.context import in_context, labels
 from spadework.agents.model import Model
 from spadework.agents.quoting import own_words
 from spadework.agents.told import Entry, entry_of
@@ -21,7 +22,7 @@ from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.orders import without_orders
 from spadework.tools.quotes import plain
-from spadework.values import Evidence, Problem, Sentence, Verdict, Visible
+from spadework.values import Evidence, Problem, Section, Sentence, Verdict, Visible
 
 #: Sentences put before the model in one call.
 BATCH = 20
@@ -81,56 +82,71 @@ class Material:
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence that is put before the model, with what code finds odd about it."""
+    """A sentence that is put before the model, as it is told there, with what code finds odd about
+    it.
+    """
 
     sentence: Sentence
+    told: str
     note: str = ""
 
 
 async def verify(
-    model: Model | None, sentences: Sequence[Sentence], material: Material, *, seconds: float
+    model: Model | None,
+    sections: Sequence[Section],
+    material: Material,
+    *,
+    seconds: float,
+    known: Container[Sentence] = (),
 ) -> tuple[dict[Sentence, Finding], list[Problem]]:
-    """What is found of each sentence, and the problem that the model could not be asked."""
-    known, asked = await asyncio.to_thread(checked, sentences, material)
+    """What is found of each sentence but those that are `known`, and the problem that the model
+    could not be asked.
+    """
+    by_code, asked = await asyncio.to_thread(checked, sections, material, known)
     if not asked:
-        return known, []
+        return by_code, []
     unseen = {each.sentence: Finding("could not check") for each in asked}
     if model is None:
-        return known | unseen, []
+        return by_code | unseen, []
     try:
-        return known | unseen | await _judged(model, asked, material, seconds), model.news(
+        return by_code | unseen | await _judged(model, asked, material, seconds), model.news(
             "verifier"
         )
     except (ModelError, BudgetSpent) as error:
         effect = f"{len(unseen)} sentences could not be checked by a model."
         problem = Problem(stage="model", subject="verifier", reason=str(error), effect=effect)
-        return known | unseen, [*model.news("verifier"), problem]
+        return by_code | unseen, [*model.news("verifier"), problem]
 
 
 def checked(
-    sentences: Sequence[Sentence], material: Material
+    sections: Sequence[Section], material: Material, known: Container[Sentence] = ()
 ) -> tuple[dict[Sentence, Finding], list[Asked]]:
     """What code finds by itself, and the sentences that a model must judge."""
-    known: dict[Sentence, Finding] = {}
+    found: dict[Sentence, Finding] = {}
     asked: list[Asked] = []
-    for sentence in dict.fromkeys(sentences):
+    told = {one: text for section in sections for one, text in in_context(section).items()}
+    named = {one for section in sections for one in labels(section)}
+    for sentence in dict.fromkeys(one for section in sections for one in section.sentences):
+        if sentence in known:
+            continue
         cited = material.cited(sentence)
         if cited and own_words(sentence, cited):
-            known[sentence] = Finding("supported")
+            found[sentence] = Finding("supported")
         elif why := material.refused(sentence, cited):
-            known[sentence] = Finding("unsupported", why)
-        elif sentence.code and not sentence.inferred:
-            known[sentence] = Finding("supported")
+            found[sentence] = Finding("unsupported", why)
+        elif sentence in named or (sentence.code and not sentence.inferred):
+            found[sentence] = Finding("supported")
         else:
-            asked.append(Asked(sentence, flagged(sentence, cited)))
-    return known, asked
+            said = told.get(sentence, sentence.text)
+            asked.append(Asked(sentence, said, flagged(sentence, cited)))
+    return found, asked
 
 
 async def _judged(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> dict[Sentence, Finding]:
     """The model's findings, all calls in one wave. What is odd must hold in both of two."""
-    plainly = [Asked(each.sentence) for each in asked]
+    plainly = [replace(each, note="") for each in asked]
     odd = [each for each in asked if each.note]
     batches = [
         group[n : n + BATCH] for group in (plainly, odd) for n in range(0, len(group), BATCH)
@@ -150,7 +166,7 @@ async def _batch(
     entries = {e.id: entry_of(e) for each in batch for e in material.cited(each.sentence)}
     items = [
         {
-            "sentence": _said(each.sentence),
+            "sentence": each.told if each.sentence.code else plain(each.told),
             "ids": [e.id for e in material.cited(each.sentence)],
             "inferred": each.sentence.inferred,
             "note": each.note,
@@ -171,11 +187,6 @@ async def ask(
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     return {v.number: v for v in answer.verdicts if 1 <= v.number <= len(items)}
-
-
-def _said(sentence: Sentence) -> str:
-    """A sentence as it is shown; code on one line."""
-    return sentence.text if sentence.code else plain(sentence.text)
 
 
 def _finding(sentence: Sentence, answer: VerdictAnswer) -> Finding:

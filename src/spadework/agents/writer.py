@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from spadework.agents.context import in_context
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.marked import marked, section_of
@@ -106,9 +107,10 @@ async def mend(
     """What its writer puts in the place of sentences of a section that did not hold, or that lean
     on one of them. {} where the model fails.
     """
+    told = in_context(section)
     items = [
         {
-            "text": plain(sentence.text),
+            "text": plain(told.get(sentence, sentence.text)),
             "ids": sentence.evidence_ids,
             "why": _why(findings.get(sentence)),
         }

@@ -97,12 +97,11 @@ async def verified(
         return max(0.0, until - time.monotonic())
 
     sections = await asyncio.to_thread(_cited_anew, sections, material)
-    findings, problems = await verify(model, _sentences(sections), material, seconds=left())
+    findings, problems = await verify(model, sections, material, seconds=left())
     written, before = sections, dict[Sentence, Sentence]()
     if model is not None and thorough:
         sections, before, more = await _mended(model, plan, sections, material, findings, left)
-        new = [sentence for sentence in _sentences(sections) if sentence not in findings]
-        again, unchecked = await verify(model, new, material, seconds=left())
+        again, unchecked = await verify(model, sections, material, seconds=left(), known=findings)
         findings = findings | again
         problems += [*more, *unchecked]
     kept, removed = _held(sections, findings, before)
