@@ -77,6 +77,16 @@ def test_what_has_no_mark_of_its_own_rests_on_the_next_of_its_paragraph_or_the_l
     ]
 
 
+def test_a_mark_within_a_sentence_belongs_to_the_whole_of_it() -> None:
+    told = marked(
+        "A merge joins lines [E1], a rebase moves them [E2+E3→]; both end well. Next [E4]"
+    )
+    assert [(s.text, s.evidence_ids, s.inferred) for s in told] == [
+        ("A merge joins, a rebase moves; both end well.", ("E1", "E2", "E3"), True),
+        ("Next", ("E4",), False),
+    ]
+
+
 def test_a_sentence_that_is_taken_out_leaves_the_form_whole() -> None:
     section = section_of("Bridges", TEXT)
     gone = {s: () for s in section.sentences if s.text in ("Wait.", "3,100", "One thing")}

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -25,6 +26,15 @@ _MARK = re.compile(_IDS)
 #: Marks before the stop of their sentence.
 _BEFORE_STOP = re.compile(rf"((?:\s*{_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
+_STOPS = ".!?:…。！？："
+
+
+class _Said(NamedTuple):
+    """A sentence, the ids it is marked with, and whether it concludes."""
+
+    text: str
+    ids: tuple[str, ...]
+    concludes: bool
 
 
 @dataclass
@@ -66,30 +76,39 @@ def _led_in(told: Sequence[Sentence]) -> dict[Sentence, tuple[Sentence, ...]]:
 
 
 def marked(text: str) -> list[Sentence]:
-    """The sentences of a paragraph with the evidence that they are marked with."""
+    """The sentences of a paragraph with the evidence that they are marked with; a mark within a
+    sentence belongs to the whole of it.
+    """
     text = _BEFORE_STOP.sub(r"\4\1", " ".join(text.split()))
-    found: list[tuple[str, tuple[str, ...], bool]] = []
-    waiting: list[str] = []
+    found: list[_Said] = []
     at = 0
     for match in [*_MARKS.finditer(text), None]:
         piece = text[at : match.start() if match else len(text)].strip()
         at = match.end() if match else len(text)
-        waiting += [piece[start:end] for start, end in sentences(piece)] or (
-            [piece] if piece else []
-        )
-        if match is None:
-            ids, concludes = (found[-1][1], False) if found else ((), False)
-        else:
-            ids = tuple(dict.fromkeys(_ID.findall(match[0])))
-            concludes = any(mark[2] for mark in _MARK.finditer(match[0]))
-        last = len(waiting) - 1
-        found += [(said, ids, concludes and n == last) for n, said in enumerate(waiting)]
-        waiting = []
+        parts = [piece[start:end] for start, end in sentences(piece)] or ([piece] if piece else [])
+        ids = tuple(dict.fromkeys(_ID.findall(match[0]))) if match else ()
+        concludes = match is not None and any(mark[2] for mark in _MARK.finditer(match[0]))
+        if parts and found and _goes_on(found[-1].text, parts[0]):
+            before, first = found.pop(), parts.pop(0)
+            gap = "" if first[0] in ",;:.!?)" else " "
+            # The marks that follow are its own unless other sentences stand before them.
+            more, ends = ((), False) if parts else (ids, concludes)
+            joined = tuple(dict.fromkeys((*before.ids, *more)))
+            found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
+        last = len(parts) - 1
+        # What ends the paragraph without a mark rests on the last one.
+        own = ids or (found[-1].ids if found and match is None else ids)
+        found += [_Said(said, own, concludes and n == last) for n, said in enumerate(parts)]
     return [
-        Sentence(text=said, evidence_ids=ids, inferred=concludes)
-        for said, ids, concludes in found
-        if any(char.isalnum() for char in said)
+        Sentence(text=said.text, evidence_ids=said.ids, inferred=said.concludes)
+        for said in found
+        if any(char.isalnum() for char in said.text)
     ]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a text goes on a sentence that a mark stands in."""
+    return before[-1] not in _STOPS and (after[0] in ",;:.!?)–—" or after[0].islower())
 
 
 def _read(tokens: Sequence[Token], made: _Made) -> None:
