@@ -82,7 +82,7 @@ def test_a_mark_within_a_sentence_belongs_to_the_whole_of_it() -> None:
         "A merge joins lines [E1], a rebase moves them [E2+E3→]; both end well. Next [E4]"
     )
     assert [(s.text, s.evidence_ids, s.inferred) for s in told] == [
-        ("A merge joins, a rebase moves; both end well.", ("E1", "E2", "E3"), True),
+        ("A merge joins lines, a rebase moves them; both end well.", ("E1", "E2", "E3"), True),
         ("Next", ("E4",), False),
     ]
 
