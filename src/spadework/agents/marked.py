@@ -126,7 +126,7 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type == "table_open":
             columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(inside, "th_open")]
             cells = [marked(cell[0].content) for cell in _cells(inside, "td_open")]
-            made.add("table", _labelled(cells, len(columns)), columns)
+            made.add("table", cells, columns)
         elif token.type in ("fence", "code_block"):
             made.add("code", [[_code(token)]])
         elif token.type == "blockquote_open":
@@ -159,21 +159,6 @@ def _children(tokens: Sequence[Token], kind: str) -> Iterator[Sequence[Token]]:
 def _cells(tokens: Sequence[Token], kind: str) -> list[Sequence[Token]]:
     """What stands in the cells of a table, row by row."""
     return [tokens[n + 1 : _end(tokens, n)] for n, token in enumerate(tokens) if token.type == kind]
-
-
-def _labelled(cells: Sequence[list[Sentence]], width: int) -> list[list[Sentence]]:
-    """The cells of a table, in which the first of a row, which names it, rests on what the row
-    rests on.
-    """
-    made = list(cells)
-    for first in range(0, len(cells), max(1, width)):
-        row = cells[first : first + width]
-        ids = dict.fromkeys(id_ for cell in row for one in cell for id_ in one.evidence_ids)
-        made[first] = [
-            one if one.evidence_ids else one.model_copy(update={"evidence_ids": tuple(ids)})
-            for one in cells[first]
-        ]
-    return made
 
 
 def _item(tokens: Sequence[Token]) -> list[Sentence]:

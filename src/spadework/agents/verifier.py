@@ -125,11 +125,14 @@ def checked(
     found: dict[Sentence, Finding] = {}
     asked: list[Asked] = []
     told = {one: text for section in sections for one, text in in_context(section).items()}
-    named = {one for section in sections for one in labels(section)}
+    named = {one: section for section in sections for one in labels(section)}
     for sentence in dict.fromkeys(one for section in sections for one in section.sentences):
         if sentence in known:
             continue
         cited = material.cited(sentence)
+        if sentence in named and not cited:
+            # What names a row needs no mark of its own.
+            cited = [e for one in named[sentence].sentences for e in material.cited(one)]
         if cited and own_words(sentence, cited):
             found[sentence] = Finding("supported")
         elif why := material.refused(sentence, cited):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from spadework.agents import writer
 from spadework.agents.checking import SAME_MATTER
+from spadework.agents.context import labels
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.model import Model
 from spadework.agents.quoting import own_words
@@ -123,10 +124,12 @@ def _cited_anew(sections: Sequence[Section], material: Material) -> list[Section
     """The sections, in which a sentence that code would refuse cites another entry of the ledger,
     too, where that one bears it out.
     """
-    return [
-        section.changed({one: (_with_another(one, material),) for one in section.sentences})
-        for section in sections
-    ]
+    made = []
+    for section in sections:
+        named = labels(section)
+        told = [one for one in section.sentences if one not in named]
+        made.append(section.changed({one: (_with_another(one, material),) for one in told}))
+    return made
 
 
 def _with_another(sentence: Sentence, material: Material) -> Sentence:
