@@ -202,14 +202,18 @@ async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Se
 async def test_a_table_is_judged_cell_by_cell_with_row_and_column(
     model: Model, settings: Settings
 ) -> None:
-    rows = "| The old lamp | was replaced [E1] |\n| A third lamp | burns in 1999 [E1] |"
+    rows = (
+        "| The old lamp | gave way to an electric one [E1] |\n| A third lamp | burns in 1999 [E1] |"
+    )
     model.script("SectionAnswer", {"markdown": f"| Lamp | What became of it |\n|---|---|\n{rows}"})
     model.script("MendingAnswer", Fault("refusal"))
     result, found = await verdicts(settings)
-    assert found == {"was replaced": "supported"}
+    assert found == {"gave way to an electric one": "supported"}
     [asked] = asked_of(model, "VerdictsAnswer")
-    assert "The old lamp · What became of it: was replaced [E1]" in asked.prompt
-    assert "| The old lamp | was replaced [1] |\n| A third lamp |  |" in result.report
+    assert "The old lamp · What became of it: gave way to an electric one [E1]" in asked.prompt
+    assert (
+        "| The old lamp | gave way to an electric one [1] |\n| A third lamp |  |" in result.report
+    )
 
 
 async def test_a_conclusion_is_called_one(model: Model, settings: Settings) -> None:
