@@ -311,7 +311,8 @@ def _unless(request: ChatRequest, parameter: str, words: str) -> Plain:
 
 
 def _passage(n: int, text: str) -> dict[str, str]:
-    return {"title": f"Page {n}", "domain": "a.example", "date": "", "text": text, "columns": ""}
+    about = {"title": f"Page {n}", "heading": "", "domain": "a.example"}
+    return about | {"date": "", "text": text, "columns": ""}
 
 
 def _assessment(passages: list[dict[str, str]], known: list[str]) -> Prompt:

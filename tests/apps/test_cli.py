@@ -232,14 +232,15 @@ def test_a_killed_run_resumes_and_pays_nothing_twice(
         len(world.asked("encyclopedia", "/wiki/Port_Aldermere")),
         len(model.requests),
     )
-    assert before == (2, 1, 1)
+    # Two queries of the plan and the lead's first look; the plan and the examination.
+    assert before == (3, 1, 2)
     world.hanging = set()
     code, out, err = terminal.run("resume", folder.name, "--json")
     assert code == 0, err
     result = Result.model_validate_json(out)
     assert result.session_id == folder.name
     assert result.citations
-    assert len(searx.queries) == 2
+    assert len(searx.queries) == 3
     assert len(world.asked("encyclopedia", "/wiki/Port_Aldermere")) == 1
     assert sum(r.schema_name == "PlanAnswer" for r in model.requests) == 1
 

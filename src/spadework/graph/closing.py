@@ -36,6 +36,9 @@ from spadework.values import (
     Source,
 )
 
+#: How a page that was given up for time is told.
+LATE = "in time"
+
 
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
@@ -148,6 +151,8 @@ def _ended_by(desk: Desk, state: ResearchState) -> str:
     searched = state.get("pages") or not any(p.stage == "search" for p in state.get("problems", []))
     if not searched and state.get("stopped_by") in ("marginal utility", "nothing left to ask"):
         return "nothing searched"
+    if not state.get("pages") and any(LATE in p.reason for p in state.get("problems", [])):
+        return "time"
     unpaid = desk.budget.refused if desk.budget.refused in ("calls", "tokens", "money") else ""
     return unpaid or state.get("stopped_by", "") or desk.budget.ended_by()
 
