@@ -234,6 +234,7 @@ async def test_a_model_that_fails_its_examination_neither_judges_nor_writes(
     result, found = await verdicts(settings)
     assert result.mode == "extractive"
     assert LAMP in found
+    assert [topic.name for topic in result.topics] == [result.question], "as code would plan it"
     assert {r.schema_name for r in model.requests} == {"PlanAnswer", "VerdictsAnswer"}
     [problem] = [p for p in result.problems if p.stage == "examination"]
     assert "15 of 30" in problem.reason

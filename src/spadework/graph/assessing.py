@@ -85,7 +85,10 @@ class Judged:
 async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     """Judge every topic of the newest round, all at once, and number what is proven."""
     number = max(task.round for task in state["tasks"])
-    topics = [task.topic for task in state["tasks"] if task.round == number]
+    planned = {topic.name for topic in state["plan"].topics}
+    tasks = [task for task in state["tasks"] if task.round == number]
+    # The newest task of a topic: the plan may have been made anew after its pages were read.
+    topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
     seconds = desk.budget.phase("assess")
     room = await _room(desk, len(topics), seconds)

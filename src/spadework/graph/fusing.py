@@ -5,16 +5,19 @@ origin, passages for every topic.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
+from spadework.agents.extractive import lead
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import pooled
+from spadework.graph.routes import question_of
 from spadework.graph.state import ResearchState
 from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.links import page_rank
 from spadework.tools.origins import origins
 from spadework.tools.urls import canonical_url
-from spadework.values import Page
+from spadework.values import Hit, Page, Task
 
 
 async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
@@ -22,9 +25,25 @@ async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]
     pages = await _pages(desk, state)
+    planned = {}
+    unfit = desk.model and not desk.judging and not desk.settings.approve
+    if unfit and not state.get("rounds"):
+        # Whoever may not judge what answers a question has not said well what is asked, either.
+        planned = _by_code(state, list(pages.values()), number)
+        tasks = planned["tasks"]
     passages = await pooled(desk, tasks, state.get("finds", []), pages, state.get("shown", []))
     shown = [passage for found in passages.values() for passage in found]
-    return {"pages": pages, "passages": passages, "shown": shown if desk.model else []}
+    return planned | {"pages": pages, "passages": passages, "shown": shown if desk.model else []}
+
+
+def _by_code(state: ResearchState, pages: Sequence[Page], number: int) -> dict[str, Any]:
+    """The plan of code for what was read, and its topics as tasks of the round: with any model a
+    report holds what it would hold without one on the same pages.
+    """
+    hits = [Hit(url=page.url, title=page.title) for page in pages]
+    plan = lead.plan(question_of(state), hits)
+    tasks = [Task(topic=topic, queries=topic.queries, round=number) for topic in plan.topics]
+    return {"plan": plan, "tasks": tasks}
 
 
 async def _pages(desk: Desk, state: ResearchState) -> dict[str, Page]:
