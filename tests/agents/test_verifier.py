@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from spadework.agents.quoting import columns_of, quoted
+from spadework.agents.quoting import columns_of, own_words, quoted
 from spadework.graph.verifying import standing, still_proven, verified
-from spadework.values import Coverage, Evidence, Plan, Section, Sentence, Topic
+from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
 
@@ -135,3 +135,21 @@ def test_a_row_is_told_with_the_names_of_columns_of_its_own_table_only() -> None
         ("Town: Kelling; Inhabitants: 3,100; Area: 5.", ("E2", "E1")),
         ("Isaura: 14, old.", ("E3",)),
     ]
+
+
+def test_part_of_a_word_or_of_two_quotes_is_not_its_own_words() -> None:
+    page = "It costs 15 dollars. A lamp burns"
+    entries = [evidence("It costs 15 dollars.", page), evidence("A lamp burns", page)]
+    for text in ("5 dollars.", "15 dollars. A lamp"):
+        assert not own_words(Sentence(text=text, evidence_ids=("E1",)), entries)
+    assert own_words(Sentence(text="costs 15 dollars.", evidence_ids=("E1",)), entries)
+
+
+async def test_cells_that_an_earlier_table_has_stay_in_the_next() -> None:
+    page = "Yes. No."
+    parts = (Part(form="table", columns=("Plan", "Free"), takes=(1, 1)),)
+    entry = evidence("Yes.", page)
+    cells = (Sentence(text="A"), Sentence(text="Yes.", evidence_ids=("E1",)))
+    sections = [Section(heading=name, sentences=cells, parts=parts) for name in ("One", "Two")]
+    told, _ = await held(sections, [entry], page)
+    assert told == [("One", ["A", "Yes."]), ("Two", ["A", "Yes."])]

@@ -52,8 +52,14 @@ def refused(
     for code in _CODE.findall(sentence.text):
         if not any(_bare(code) in _bare(text) for text in known):
             return f"“{code}” stands in none of its sources."
-    strange = [*_strange_figures(said, known), *_strange_names(said, known)]
-    return f"{', '.join(strange)}: in no page that is cited." if strange else ""
+    found = strange(sentence.text, known)
+    return f"{', '.join(found)}: in no page that is cited." if found else ""
+
+
+def strange(text: str, known: Sequence[str]) -> list[str]:
+    """The figures, dates and names of a text that stand in nothing `known`."""
+    said = plain(text)
+    return [*_strange_figures(said, known), *_strange_names(said, known)]
 
 
 def flagged(sentence: Sentence, cited: Sequence[Evidence]) -> str:
@@ -64,9 +70,8 @@ def flagged(sentence: Sentence, cited: Sequence[Evidence]) -> str:
     said = plain(sentence.text)
     quotes = [plain(e.quote) for e in cited]
     near = (*quotes, _about(cited), *(plain(f"{e.before} {e.after}") for e in cited))
-    strange = [*_strange_figures(said, near), *_strange_names(said, near)]
-    if strange:
-        return f"{', '.join(strange)}: not in the quotes."
+    if found := strange(sentence.text, near):
+        return f"{', '.join(found)}: not in the quotes."
     if unrelated := _unrelated(said, near):
         return f"“{unrelated}” is what nobody is called in the quotes."
     if _denied(said, quotes):
@@ -115,12 +120,12 @@ def _strange_figures(said: str, known: Sequence[str]) -> list[str]:
     own = spoken(said, *known)
     there = frozenset[str]().union(*(_figures(text, spoken(text)) for text in known))
     sources = [figure for text in known for figure in figures(text, spoken(text))]
-    strange = [
+    found = [
         figure.text
         for figure in figures(said, own)
         if not (_counts(figure) or numbers(figure.text, own) & there or borne_out(figure, sources))
     ]
-    return [*strange, *sorted(months(said, own) - there)]
+    return [*found, *sorted(months(said, own) - there)]
 
 
 def _counts(figure: Figure) -> bool:
@@ -170,8 +175,8 @@ def _strange_code(sentence: Sentence, pages: Sequence[str]) -> str:
     if sentence.inferred:
         known = {line.split()[0] for text in pages for line in text.splitlines() if line.split()}
         lines = [line.split()[0] for line in sentence.text.splitlines() if line.split()]
-        strange = [first for first in lines if first not in known and not _COMMENT.match(first)]
-        return f"No line of its sources begins with “{strange[0]}”." if strange else ""
+        new = [first for first in lines if first not in known and not _COMMENT.match(first)]
+        return f"No line of its sources begins with “{new[0]}”." if new else ""
     return "This code stands in none of its sources."
 
 

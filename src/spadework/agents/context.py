@@ -8,6 +8,9 @@ from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.values import Section, Sentence
 
+#: Words of what names a row at most.
+LABEL_WORDS = 8
+
 
 def in_context(section: Section) -> dict[Sentence, str]:
     """How sentences of a section are told to who sees them alone; the others are told as they
@@ -22,10 +25,16 @@ def labels(section: Section) -> set[Sentence]:
     at = 0
     for part in section.parts:
         for n, count in enumerate(part.takes):
-            if part.form == "table" and n % max(1, len(part.columns)) == 0:
-                found.update(section.sentences[at : at + count])
+            cell = section.sentences[at : at + count]
+            if part.form == "table" and len(part.columns) > 1 and n % len(part.columns) == 0:
+                found.update(one for one in cell if _is_label(one))
             at += count
     return found
+
+
+def _is_label(cell: Sentence) -> bool:
+    """Whether a cell is only a name: short, and without a mark of its own."""
+    return not cell.evidence_ids and len(cell.text.split()) <= LABEL_WORDS
 
 
 def _cells(section: Section) -> dict[Sentence, str]:

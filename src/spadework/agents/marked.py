@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from spadework.tools.orders import is_order
 from spadework.tools.quotes import plain
 from spadework.tools.sentences import sentences
 from spadework.values import Form, Part, Section, Sentence
@@ -26,6 +26,8 @@ _MARK = re.compile(_IDS)
 #: Marks before the stop of their sentence.
 _BEFORE_STOP = re.compile(rf"((?:\s*{_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
+#: An answer that is fenced as a whole.
+_WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
 _STOPS = ".!?:…。！？："
 
 
@@ -57,7 +59,8 @@ class _Made:
 def section_of(heading: str, markdown: str) -> Section:
     """The section of a heading. Its own heading in the text is left out; no mark, no evidence."""
     made = _Made()
-    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    whole = _WHOLE.fullmatch(markdown.strip())
+    tokens = MarkdownIt("commonmark").enable("table").parse(whole[1] if whole else markdown)
     _read(tokens, made)
     first = made.parts[0] if made.parts else None
     if first and first.form == "heading" and first.text.casefold() == heading.casefold():
@@ -68,11 +71,12 @@ def section_of(heading: str, markdown: str) -> Section:
 
 def _led_in(told: Sequence[Sentence]) -> dict[Sentence, tuple[Sentence, ...]]:
     """What only leads to the next sentence ("… as follows:") rests on what that rests on."""
-    return {
-        one: (one.model_copy(update={"evidence_ids": after.evidence_ids}),)
-        for one, after in pairwise(told)
-        if not one.evidence_ids and one.text.endswith((":", "："))
-    }
+    led: dict[Sentence, tuple[Sentence, ...]] = {}
+    for n, one in enumerate(told):
+        if not one.evidence_ids and one.text.endswith((":", "：")):
+            ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
+            led[one] = (one.model_copy(update={"evidence_ids": ids}),)
+    return led
 
 
 def marked(text: str) -> list[Sentence]:
@@ -119,7 +123,8 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         end = _end(tokens, at)
         inside = tokens[at + 1 : end]
         if token.type == "heading_open":
-            made.parts.append(Part(form="heading", text=plain(_MARKS.sub("", inside[0].content))))
+            text = plain(_MARKS.sub("", inside[0].content))
+            made.parts += [] if is_order(text) else [Part(form="heading", text=text)]
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             made.add(form, [_item(item) for item in _children(inside, "list_item_open")])
@@ -127,7 +132,7 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
             columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(inside, "th_open")]
             cells = [marked(cell[0].content) for cell in _cells(inside, "td_open")]
             made.add("table", cells, columns)
-        elif token.type in ("fence", "code_block"):
+        elif token.type in ("fence", "code_block") and token.content.strip():
             made.add("code", [[_code(token)]])
         elif token.type == "blockquote_open":
             _read(inside, made)
@@ -166,7 +171,7 @@ def _item(tokens: Sequence[Token]) -> list[Sentence]:
     return [
         sentence
         for token in tokens
-        if token.type in ("inline", "fence", "code_block")
+        if token.type in ("inline", "fence", "code_block") and token.content.strip()
         for sentence in (marked(token.content) if token.type == "inline" else [_code(token)])
     ]
 

@@ -5,14 +5,16 @@ plan, the ledger as lines, what disagrees and what is open.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
 
+from spadework.agents.checking import strange
 from spadework.agents.model import Model, at_most
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
+from spadework.tools.orders import is_order
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
 #: What sections are made of; how it is set follows from it.
@@ -23,8 +25,6 @@ MOST_SECTIONS, MOST_COLUMNS = 12, 6
 LINE_CHARS = 220
 #: Words of a report, by the wish.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
-#: A section of evidence that no section of the outline takes up.
-REST = "More that was found"
 
 
 class OutlinedAnswer(Visible):
@@ -98,9 +98,7 @@ async def outline(
     *,
     seconds: float,
 ) -> tuple[Outline, list[Problem]]:
-    """The outline of the writer's model; by topic where it fails. Every entry of the ledger stands
-    in a section: those that none takes up in that of their topic, or one of their own.
-    """
+    """The outline of the writer's model; by topic where it fails."""
     prompt = render(
         "outline",
         plan=plan,
@@ -120,25 +118,45 @@ async def outline(
         effect = "The report has a section for every topic."
         problem = Problem(stage="writer", subject="outline", reason=str(error), effect=effect)
         return by_topic(plan, ledger, known.words), [*model.news("writer"), problem]
-    return _checked(answer, ledger) or by_topic(plan, ledger, known.words), model.news("writer")
+    return _checked(answer, ledger, plan.question) or by_topic(
+        plan, ledger, known.words
+    ), model.news("writer")
 
 
-def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence]) -> Outline | None:
-    """The outline with entries that exist; None where no section has any."""
+def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], question: str) -> Outline | None:
+    """The outline with entries that exist, sections of one heading joined; None where no section
+    has any. A heading or title that says what no entry says, or speaks to machines, is none.
+    """
     known = {e.id: e for e in ledger}
-    sections = [
-        Outlined(
-            " ".join(one.heading.split()),
-            one.shows,
-            _with_columns([known[i] for i in one.evidence_ids if i in known], ledger),
-            one.form,
-            tuple(one.columns),
-            max(0, one.words),
-        )
-        for one in answer.sections
-    ]
-    kept = [section for section in sections if section.heading and section.evidence]
-    return Outline(tuple(kept), " ".join(answer.title.split()), answer.answer) if kept else None
+    texts = [question, *(f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in ledger)]
+    made: dict[str, Outlined] = {}
+    for one in answer.sections:
+        own = _with_columns([known[i] for i in one.evidence_ids if i in known], ledger)
+        if not own:
+            continue
+        heading = _founded(one.heading, texts) or own[0].topic
+        same = made.get(heading.casefold())
+        if same:
+            joined = tuple(dict.fromkeys([*same.evidence, *own]))
+            made[heading.casefold()] = replace(same, evidence=joined)
+            continue
+        columns = tuple(_founded(column, texts) for column in one.columns)
+        words = max(0, one.words)
+        made[heading.casefold()] = Outlined(heading, one.shows, own, one.form, columns, words)
+    title = _founded(answer.title, texts)
+    return Outline(tuple(made.values()), title, answer.answer) if made else None
+
+
+def _founded(text: str, known: Sequence[str]) -> str:
+    """A heading on one line; "" for one with a figure, date or name that nothing known has, or an
+    order to machines.
+    """
+    line = " ".join(text.split())
+    words = line.split()
+    # Where every word has a capital, one says nothing.
+    titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
+    said = " ".join(w if w[1:] != w[1:].lower() else w.lower() for w in words) if titled else line
+    return "" if is_order(line) or strange(said, known) else line
 
 
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from spadework.tools.quotes import plain
@@ -48,5 +49,6 @@ def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
     """Whether a sentence is the words of what it cites and nothing else."""
     if any(quoted(e, columns_of(e, cited)).text == sentence.text for e in cited):
         return True
-    together = " ".join(" ".join(plain(e.quote) for e in cited).split())
-    return " ".join(plain(sentence.text).split()) in together
+    said = re.escape(" ".join(plain(sentence.text).split()))
+    whole = re.compile(rf"(?<!\w){said}(?!\w)")
+    return any(whole.search(" ".join(plain(e.quote).split())) for e in cited)

@@ -30,6 +30,10 @@ BATCH = 20
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
 
 
+#: What is met where a model cannot be asked.
+_FAILURES = (ModelError, BudgetSpent)
+
+
 class VerdictAnswer(Visible):
     """What the quotes of one sentence say of it, and the words that they do not bear out."""
 
@@ -133,7 +137,8 @@ def checked(
         if sentence in named and not cited:
             # What names a row needs no mark of its own.
             cited = [e for one in named[sentence].sentences for e in material.cited(one)]
-        if cited and own_words(sentence, cited):
+        # A cell says something of its row, which is not in its own words.
+        if cited and sentence not in told and own_words(sentence, cited):
             found[sentence] = Finding("supported")
         elif why := material.refused(sentence, cited):
             found[sentence] = Finding("unsupported", why)
@@ -154,9 +159,16 @@ async def _judged(
     batches = [
         group[n : n + BATCH] for group in (plainly, odd) for n in range(0, len(group), BATCH)
     ]
-    done = await asyncio.gather(*(_batch(model, batch, material, seconds) for batch in batches))
+    done = await asyncio.gather(
+        *(_batch(model, batch, material, seconds) for batch in batches), return_exceptions=True
+    )
+    failed = [each for each in done if isinstance(each, BaseException)]
+    if len(failed) == len(done) or any(not isinstance(e, _FAILURES) for e in failed):
+        raise failed[0]
     found: dict[Sentence, Finding] = {}
     for findings in done:
+        if isinstance(findings, BaseException):
+            continue
         for sentence, finding in findings.items():
             if sentence not in found or found[sentence].holds:
                 found[sentence] = finding

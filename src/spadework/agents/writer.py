@@ -129,7 +129,7 @@ async def mend(
         effect = "What its evidence does not bear out was taken out of the section."
         return {}, [*model.news("writer"), _failed(section.heading, error, effect)]
     return {
-        section.sentences[one.number - 1]: tuple(marked(one.text))
+        section.sentences[one.number - 1]: _mended(one.text)
         for one in answer.sentences
         if 1 <= one.number <= len(section.sentences)
     }, model.news("writer")
@@ -147,6 +147,11 @@ async def summarise(
         return section, [*model.news("writer"), _failed("summary", error, "The report has none.")]
     told = section_of(section.heading, answer.markdown)
     return told.model_copy(update={"kind": "summary"}), model.news("writer")
+
+
+def _mended(text: str) -> tuple[Sentence, ...]:
+    """What stands in the place of a sentence; a fence stays code."""
+    return section_of("", text).sentences if "```" in text else tuple(marked(text))
 
 
 def _failed(subject: str, error: Exception, effect: str) -> Problem:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from spadework.agents import writer
 from spadework.agents.checking import SAME_MATTER
-from spadework.agents.context import labels
+from spadework.agents.context import in_context, labels
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.model import Model
 from spadework.agents.quoting import own_words
@@ -221,11 +221,13 @@ def _held(
     problems: list[Problem] = []
     for section in sections:
         changes: dict[Sentence, tuple[Sentence, ...]] = {}
+        restored: set[Sentence] = set()
         gap = False
         for told in section.sentences:
             old = before.get(told)
             back = old is not None and not findings[told].holds and findings[old].holds
-            sentence = old if back and old else told
+            sentence = old if back and old and old not in restored else told
+            restored.add(sentence)
             finding = findings[sentence]
             alone = _alone(sentence) if gap else sentence
             if finding.holds and alone:
@@ -297,7 +299,8 @@ def _once(sections: Sequence[Section]) -> list[Section]:
     made = []
     for section in sections:
         told = list(dict.fromkeys(section.sentences))
-        own = [sentence for sentence in told if sentence.text not in said]
+        cells = set(in_context(section)) | labels(section)
+        own = [sentence for sentence in told if sentence.text not in said or sentence in cells]
         again = [s for s in told if s.text in said and not s.code and not s.text.endswith(":")]
         few = max(0, LEAST_SAID - len(own))
         kept = {*own, *(again[:few] or (told[:1] if not own else []))}
