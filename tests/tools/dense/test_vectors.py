@@ -54,7 +54,7 @@ def test_the_nearest_are_those_of_the_greatest_cosine(
     vectors = kept(tmp_path_factory.mktemp("vectors"), dict(enumerate(all_of_them.tolist())))
     found = vectors.nearest(asked.tolist(), most)
     best = np.sort(all_of_them @ asked)[::-1][:most]
-    assert [one.cosine for one in found] == pytest.approx(best.tolist(), abs=0.02)
+    assert [one.cosine for one in found] == pytest.approx(best.tolist(), abs=0.03)
     assert len({one.number for one in found}) == min(most, count)
 
 
