@@ -23,10 +23,10 @@ run: setup  ## Ask a question: make run Q="…"
 
 test: setup  ## Run the tests (under 10 minutes)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed"
-	$(BIN)/pytest -m "timed and not full"
+	$(BIN)/pytest -m "timed and not full" -W ignore::pytest.PytestUnraisableExceptionWarning
 
 test-full: setup  ## Run the tests and the long ones
-	$(BIN)/pytest
+	$(BIN)/pytest --hypothesis-profile search
 
 release-check: setup  ## Try the wheel in fresh environments of every Python that is here (minutes)
 	$(BIN)/pytest -m release -rs --durations 0 --durations-min 1 tests/release

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from spadework.agents.checking import flagged, refused
+from spadework.agents.known import Known
 from spadework.agents.told import entry_of
 from spadework.agents.verifier import BATCH, VerdictsAnswer
 from spadework.prompts import render
@@ -66,6 +67,13 @@ def evidence(case: dict[str, Any]) -> tuple[list[Evidence], dict[str, str]]:
     return made, pages
 
 
+def against(
+    sentence: Sentence, cited: list[Evidence], pages: dict[str, str], case: dict[str, Any]
+) -> str:
+    """Why code refuses a sentence."""
+    return refused(sentence, cited, [*map(Known, pages.values())], Known(case["section"]))
+
+
 def _day(date: str) -> datetime | None:
     """A date of a case: a day, a month or a year."""
     parts = [int(part) for part in date.split("-") if part] + [1, 1]
@@ -86,7 +94,7 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
             own = [e.model_copy(update={"id": f"E{number}{e.id.lower()}"}) for e in cited]
             entries += [entry_of(e) for e in own]
             sentence = Sentence(text=case["sentence"], evidence_ids=tuple(e.id for e in cited))
-            odd = refused(sentence, cited, list(pages.values()), case["section"])
+            odd = against(sentence, cited, pages, case)
             items.append(
                 {
                     "sentence": case["sentence"],
@@ -145,7 +153,7 @@ def main() -> None:
         for case in cases(path, given.half):
             cited, pages = evidence(case)
             sentence = Sentence(text=case["sentence"], evidence_ids=tuple(e.id for e in cited))
-            why = refused(sentence, cited, list(pages.values()), case["section"])
+            why = against(sentence, cited, pages, case)
             note = "" if why else flagged(sentence, cited)
             found = "refused" if why else "flagged" if note else "passed"
             label = {TRUE: "true", BEYOND: "beyond"}.get(case["label"], "false")

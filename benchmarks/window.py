@@ -4,7 +4,8 @@ DATA [--half dev|test]`.
 DATA is the folder that `answers.py` takes. For every question with a known answer the pages of the
 library's first hits are cut and ranked as a run does; printed is, for several sizes of the window,
 the share of the known facts that stand in it: of the best passages as they are stored, of these
-without targets of links and scraps, and of the whole sections around them.
+without targets of links and scraps, of those near the best one, and of the whole sections around
+them; with the tokens of a question.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from answers_match import blocks, met
 from answers_web import english
 from window_sections import Stretch, scraps, windowed
 
-from spadework.graph.distilling import cuts_of, ranked
+from spadework.graph.cutting import cuts_of
+from spadework.graph.distilling import FLOOR, Room, ranked
 from spadework.tools.blocks import blocks as blocks_of
 from spadework.tools.display import without_targets
 from spadework.tools.library import Library
@@ -53,7 +55,7 @@ async def passages_of(row: Row, library: Library) -> tuple[list[Passage], dict[s
         cuts += cuts_of(page, document.markdown, rank, PASSAGE_CHARS)
     question = row["question"]
     topic = Topic(name="asked", question=question, queries=(Query(text=question),))
-    return ranked([topic], cuts, ALL_CHARS)["asked"], texts
+    return ranked([topic], cuts, Room(ALL_CHARS, ALL_CHARS))["asked"], texts
 
 
 def first_of(pieces: Sequence[str], costs: Sequence[int], room: int) -> Iterator[str]:
@@ -81,7 +83,10 @@ def variants(
     """What is shown by each way to choose it, in windows of each size."""
     stored = [texts[p.content_hash][p.start : p.end] for p in passages]
     places = [Stretch(p.content_hash, p.start, p.end) for p in passages]
-    for name, pieces in {"passages": stored, "shown": [displayed(t) for t in stored]}.items():
+    least = FLOOR * max((p.score for p in passages), default=0.0)
+    near = [texts[p.content_hash][p.start : p.end] for p in passages if p.score >= least]
+    ways = {"passages": stored, "shown": [displayed(t) for t in stored], "near the best": near}
+    for name, pieces in ways.items():
         costs = [count(piece) for piece in pieces]
         for room in ROOMS:
             yield name, room, list(first_of(pieces, costs, room))
@@ -98,6 +103,7 @@ async def main(options: argparse.Namespace) -> None:
     settings = over([site.resolve() for site in sites], options.work / "home")
     library = await Library.open(settings.library, home=settings.home)
     told: dict[tuple[str, int], list[bool]] = {}
+    tokens: dict[tuple[str, int], list[int]] = {}
     for row in questions(options.half, languages=False):
         if not row["answerable"]:
             continue
@@ -106,9 +112,12 @@ async def main(options: argparse.Namespace) -> None:
         told.setdefault(("in the pages", 0), []).extend(met(fact, read) for fact in row["facts"])
         for name, room, shown in variants(passages, texts):
             found = blocks("\n\n".join(shown))
+            tokens.setdefault((name, room), []).append(sum(map(count, shown)))
             told.setdefault((name, room), []).extend(met(fact, found) for fact in row["facts"])
     for (name, room), facts in told.items():
-        print(f"{name:<16}{room:>7}{sum(facts) / len(facts):>8.3f} of {len(facts)}")
+        cost = tokens.get((name, room), [0])
+        share = f"{sum(facts) / len(facts):.3f} of {len(facts)}"
+        print(f"{name:<16}{room:>7}  {share}  {sum(cost) / len(cost):>7,.0f} tokens")
 
 
 if __name__ == "__main__":

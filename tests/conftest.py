@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from spadework.agents.gate import GATES
 from tests.world.background import Background
 from tests.world.embedding import Embeddings
 from tests.world.model import Model
@@ -22,8 +23,16 @@ if TYPE_CHECKING:
     from tests.world.qdrant import Qdrant
 
 # How long an example takes says more about the machine than about the code; the time limit of a
-# test stands in pyproject.toml.
-hypothesis.settings.register_profile("spadework", deadline=None)
+# test stands in pyproject.toml. The same code is tried with the same examples, so that a change is
+# judged by itself; `make test-full` searches at random, and for longer.
+hypothesis.settings.register_profile("spadework", deadline=None, derandomize=True)
+hypothesis.settings.register_profile(
+    "search",
+    deadline=None,
+    max_examples=500,
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("spadework")
 
 _FOREIGN = (
@@ -46,6 +55,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SPADEWORK_HOME", str(tmp_path / "home"))
+    GATES.clear()  # what one test taught its server's gate is nothing to the next
 
 
 @pytest.fixture(scope="session")

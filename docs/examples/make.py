@@ -1,8 +1,8 @@
-"""Makes the example reports of this folder: `python docs/examples/make.py`. No key, no model, no
-network.
+"""Makes the example report of this folder that needs no model: `python docs/examples/make.py`. No
+key, no network.
 
-The first two are asked of the documentation installed with Python, the third of a small web on
-loopback (`tests/world`), whose newspapers and encyclopedia do not agree.
+It is asked of a small web on loopback (`tests/world`), whose newspapers and encyclopedia do not
+agree.
 """
 
 from __future__ import annotations
@@ -17,15 +17,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 #: The name of a report, its question, and what is searched.
-EXAMPLES = (
-    ("how-to", "How do I use Typer to build a command-line program?", "library"),
-    (
-        "comparison",
-        "What is the difference between asyncio.gather and asyncio.TaskGroup?",
-        "library",
-    ),
-    ("contradicting-news", "When was Port Aldermere founded?", "searxng"),
-)
+EXAMPLES = (("contradicting-news", "When was Port Aldermere founded?", "searxng"),)
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 """`python -m spadework`."""
 
-from spadework.apps.cli import main
+from spadework.apps.cli import console
 
-main()
+console()

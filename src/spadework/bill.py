@@ -32,8 +32,7 @@ class Bill:
         """Put amounts on the bill."""
         for name, amount in amounts.items():
             before = self.amounts.get(name, 0)
-            known = amount is not None and before is not None
-            self.amounts[name] = before + amount if known else None  # type: ignore[operator]
+            self.amounts[name] = None if amount is None or before is None else before + amount
 
     def taken(self) -> dict[str, float | None]:
         """What stands on the bill, which is empty then."""

@@ -25,6 +25,8 @@ Phase = Literal["plan", "search", "read", "assess", "write"]
 Purse = Literal["calls", "searches", "pages", "tokens", "money"]
 
 Shares = Mapping[Phase, float]
+#: Share of the whole time, most seconds.
+Mark = tuple[float, float]
 
 #: Shares of the whole time (S10). What a phase does not use passes on to those after it; that of
 #: writing is held back whatever those before it use, in calls, tokens and money, too.
@@ -32,13 +34,16 @@ BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
 
 #: Below this share of the time (or these seconds, whichever is less) the run narrows: (share, most
-#: seconds).
-WRITE_NOW = (0.20, 120.0)
-ACCELERATE = (0.40, 240.0)
+#: seconds). Only the best pages are read; fewer passages judged and no new round begun; nothing is
+#: searched, read or judged any more.
 BEST_ONLY = (0.50, 300.0)
+ACCELERATE = (0.40, 240.0)
+WRITE_NOW = (0.20, 120.0)
 
-#: Seconds kept at the very end for composing, verifying and saving by code alone.
+#: Seconds kept at the very end for composing, verifying and saving by code alone, for closing and
+#: leaving, where nothing is known of what these take; and the most, as a share of the whole.
 CLOSING_SECONDS = 2.0
+CLOSING_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,8 @@ class Budget:
     ) -> None:
         self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
         self.started = time.monotonic()
+        #: Seconds that the end of the run is reckoned to take.
+        self.reserve = CLOSING_SECONDS
         self.used = Usage()
         #: The purse that first could not pay, or "".
         self.refused = ""
@@ -153,11 +160,20 @@ class Budget:
 
     def until_closing(self) -> float:
         """Seconds until only closing by code has time."""
-        return max(0.0, self.left() - min(CLOSING_SECONDS, 0.1 * self.seconds))
+        return max(0.0, self.left() - self._kept)
+
+    def closing(self) -> float:
+        """Seconds that closing has taken by now of what is kept for it, and beyond."""
+        return max(0.0, self.elapsed() - (self.seconds - self._kept))
+
+    @property
+    def _kept(self) -> float:
+        return min(self.reserve, CLOSING_SHARE * self.seconds)
 
     def phase(self, *phases: Phase) -> float:
         """Seconds that the given phases together may take from now on, those between them and
-        writing keeping their shares, and writing its share of the whole.
+        writing keeping their shares, and writing its share of the whole. Nothing but writing takes
+        of the time under WRITE_NOW.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
@@ -171,12 +187,16 @@ class Budget:
         kept = min(left, self.shares["write"] * self.seconds)
         part = sum(self.shares[name] for name in phases if name != "write")
         before = (left - kept) * part / sum(self.shares[name] for name in coming)
-        return before + (kept if "write" in phases else 0.0)
+        return before + kept if "write" in phases else min(before, self.until(WRITE_NOW))
 
-    def under(self, mark: tuple[float, float]) -> bool:
-        """True when less time is left than `mark` = (share of the whole, most seconds)."""
+    def until(self, mark: Mark) -> float:
+        """Seconds until less time is left than `mark`."""
         share, most = mark
-        return self.left() < min(share * self.seconds, most)
+        return max(0.0, self.left() - min(share * self.seconds, most))
+
+    def under(self, mark: Mark) -> bool:
+        """True when less time is left than `mark`."""
+        return self.until(mark) <= 0
 
     def charge(self, purse: Purse, amount: float = 1) -> None:
         """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then
@@ -213,8 +233,9 @@ class Budget:
         """
         if self.spent("calls") + 1 > self._open("calls", closing=wish.closing):
             self._refuse("calls")
-        while (hold := held(wish, free := self._free(wish), alone=not self._holds)) is None:
-            hopeless = held(wish, self._free(wish, settled=True), alone=True) is None
+        own = wish.closing
+        while (hold := held(wish, free := self.free(closing=own), alone=not self._holds)) is None:
+            hopeless = held(wish, self.free(closing=own, settled=True), alone=True) is None
             if hopeless or not await self._settlement(until):
                 poor = paid_by(wish, free.money) < free.tokens - wish.told
                 self._refuse("money" if poor else "tokens")
@@ -249,14 +270,14 @@ class Budget:
             self._waiting.discard(waiter)
         return True
 
-    def _free(self, wish: Wish, *, settled: bool = False) -> Free:
+    def free(self, *, closing: bool = False, settled: bool = False) -> Free:
         """What a call may still set aside; `settled`: as if nothing were under way."""
         under_way = () if settled else self._holds
         return Free(
-            self._open("tokens", closing=wish.closing)
+            self._open("tokens", closing=closing)
             - self.spent("tokens")
             - sum(hold.tokens for hold in under_way),
-            self._open("money", closing=wish.closing)
+            self._open("money", closing=closing)
             - self._money
             - sum(hold.money for hold in under_way),
         )

@@ -21,6 +21,7 @@ SpadeworkError              `.hint` says the mend
     SessionNotFound
     SessionUnreadable       its files are broken
     SessionBusy             another process works on it
+    DiskFailed              its files cannot be written or read now: what it has gathered stays
 BudgetSpent                 not a failure: the signal to write with what there is
 """
 
@@ -36,6 +37,9 @@ class SpadeworkError(RuntimeError):
     A RuntimeError, since LangGraph servers tell their clients what such an error says, and of
     others only that there was one.
     """
+
+    #: True when asking again would give the same answer, so that a resumed run need not ask.
+    final = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         # What a server or a page says of itself may stand in it.
@@ -69,7 +73,6 @@ class Throttled(SearchError):
 class FetchError(SpadeworkError):
     """A page could not be had."""
 
-    #: True when asking again would give the same answer, so that a resumed run need not ask.
     final = True
 
     #: True when the server turned away what does not look like a browser, and named no time to come
@@ -153,6 +156,10 @@ class SessionUnreadable(SessionError):
 
 class SessionBusy(SessionError):
     """Another process works on this session."""
+
+
+class DiskFailed(SessionError):
+    """The disk failed under a session: it is full, read-only or gone. What was gathered stays."""
 
 
 class BudgetSpent(Exception):

@@ -15,7 +15,8 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent", "qdrant_collection"),
-        *("chromium", "browser_sandbox", "serve_hosts", "upload_files", "upload_bytes"),
+        *("chromium", "browser_sandbox", "serve_hosts", "ask_token", "upload_files"),
+        *("upload_bytes", "parallel_sessions"),
     }
 )
 #: So is every server that is named, whatever for.

@@ -6,7 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.assessor import GapQuery, QuoteAnswer, _passages, _recommendations, _spot
+from spadework.agents.assessor import (
+    GapQuery,
+    QuoteAnswer,
+    recommendations_of,
+    spot_of,
+    told_passages,
+)
 from spadework.agents.shown import Shown
 from spadework.values import Page
 
@@ -21,16 +27,16 @@ PAGE = Page(
 def test_a_quote_of_links_shown_without_targets_is_located_in_the_page() -> None:
     text = "The [old ferry](https://a.example/old) carries 212 [passengers](https://a.example/p)."
     shown = Shown(PAGE, 10, text)
-    [passage] = _passages([shown])
+    [passage] = told_passages([shown])
     assert passage["text"] == "The old ferry carries 212 passengers."
-    spot = _spot(QuoteAnswer(quote=passage["text"]), [shown])
+    spot = spot_of(QuoteAnswer(quote=passage["text"]), [shown])
     assert spot is not None
     assert (spot.start, spot.quote) == (10, text)
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0, 3), (4, 4), (50, 5)])
 def test_a_recommended_search_brings_three_to_five_results(asked: int, given: int) -> None:
-    [made] = _recommendations(
+    [made] = recommendations_of(
         [GapQuery(query="q", purpose="p", priority="low", max_results=asked)], []
     )
     assert made.max_results == given
@@ -44,7 +50,7 @@ def test_a_site_that_a_page_names_is_not_kept_to() -> None:
         priority="low",
         include_domains=["evil.example", "docs.example", "no domain"],
     )
-    [made] = _recommendations([answer], shown)
+    [made] = recommendations_of([answer], shown)
     assert made.include_domains == ("docs.example",)
 
 
@@ -52,4 +58,4 @@ def test_searches_come_by_priority_and_five_at_most() -> None:
     wanted = [
         GapQuery(query=f"q{n}", purpose="", priority="high" if n == 6 else "low") for n in range(7)
     ]
-    assert [made.query for made in _recommendations(wanted, [])] == ["q6", "q0", "q1", "q2", "q3"]
+    assert [made.query for made in recommendations_of(wanted, [])] == ["q6", "q0", "q1", "q2", "q3"]

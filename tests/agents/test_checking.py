@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.checking import flagged, refused
+from spadework.agents.checking import flagged, founded, refused
+from spadework.agents.known import Known
 from spadework.values import Evidence, Sentence
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
@@ -43,8 +44,12 @@ def evidence(quote: str = QUOTE, **changes: object) -> Evidence:
     ).model_copy(update=changes)
 
 
+def said_of(sentence: Sentence, *cited: Evidence, page: str = PAGE, question: str = "") -> str:
+    return refused(sentence, cited, [Known(page)], Known(question))
+
+
 def why(text: str, *, code: bool = False, page: str = PAGE, question: str = "") -> str:
-    return refused(Sentence(text=text, code=code), [evidence()], [page], question)
+    return said_of(Sentence(text=text, code=code), evidence(), page=page, question=question)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +64,12 @@ def why(text: str, *, code: bool = False, page: str = PAGE, question: str = "") 
         "Jory Penhallow's lamp was lit in May 2024.",
         "The UC has three budgets.",
         "Ada Scribe says so.",
+        "Yes, the town has 48,212 people.",
+        "None of the sources calls the port unsafe.",
         "The port is not what it was.",
         "`port  --open` opens it.",
         "Die Stadt hat 48.212 Einwohner.",
+        "Die PORT-Sperre gilt in der ganzen Stadt, wie ihr Gesetz sagt.",
         "La ville compte 48 212 habitants et elle se trouve au bord de la mer.",
         "Whales sing at night beneath the ice.",
     ],
@@ -79,7 +87,7 @@ def test_what_stands_in_the_page_in_other_words_or_figures_is_not_refused(text: 
         ("The harbour is 45 km long.", "45"),
         ("Some nineteen ships lie there.", "nineteen"),
         ("Five hundred ships lie there.", "Five hundred"),
-        ("The lamp was lit in June 2024.", "m6"),
+        ("The lamp was lit in June 2024.", "June"),
         ("The town was founded by King Otto.", "king, otto"),
         ("Zorblatt sells the lamps.", "zorblatt"),
         ("`port --close` closes it.", "port --close"),
@@ -91,6 +99,40 @@ def test_what_stands_nowhere_is_refused_and_named(text: str, strange: str) -> No
     assert strange in why(text)
 
 
+def test_a_short_text_is_in_the_language_of_the_question() -> None:
+    asked = "Welche Spalten hat die Tabelle der Einwohner, und wie ändert man sie?"
+    assert "spaltentyp" in why("Neuer Spaltentyp")
+    assert why("Neuer Spaltentyp", question=asked) == ""
+    there = [Known(PAGE)]
+    assert founded("Unbesetzte Hafen-Anlage", there) == ""
+    assert founded("Unbesetzte Hafen-Anlage", there, "de") == "Unbesetzte Hafen-Anlage"
+
+
+def test_a_series_stands_where_one_of_its_versions_does() -> None:
+    assert why("Version 3.2 opens it.", page=f"{PAGE} Version 3.2.17 opens it.") == ""
+    assert "3.1" in why("Version 3.1 opens it.", page=f"{PAGE} Version 3.2.17 opens it.")
+
+
+@pytest.mark.parametrize(
+    ("there", "text"),
+    [
+        ("Eröffnet wurde es am 12.05.2024.", "It was opened on 12 May 2024."),
+        ("Seit dem 01.08.2023 gilt es.", "It holds since August 2023."),
+        ("Opened 05/12/2024.", "It was opened on May 12, 2024."),
+        ("Opened 2023/08/12.", "It was opened in August 2023."),
+        ("Use v1.28 of it.", "Version 1.28 of it is used."),
+        ("The US economy grew.", "The economy of the United States grew."),
+        ("The U.S. economy grew.", "The economy of the United States grew."),
+        ("The gates open at 19:00 each day.", "The gates open at 7 pm."),
+        ("It has 1'500 seats.", "It has 1,500 seats."),
+        ("It has 1 500 seats.", "It has 1,500 seats."),
+    ],
+)
+def test_a_date_a_figure_and_a_name_may_be_written_otherwise(there: str, text: str) -> None:
+    assert why(text, page=f"{PAGE} {there}") == ""
+    assert why(text)
+
+
 def test_what_the_question_names_may_be_named() -> None:
     assert why("Zorblatt sells the lamps.", question="Does Zorblatt sell lamps?") == ""
 
@@ -98,8 +140,8 @@ def test_what_the_question_names_may_be_named() -> None:
 def test_the_day_of_the_page_may_be_told() -> None:
     dated = evidence(published_at=datetime(2031, 7, 9, tzinfo=UTC))
     said = Sentence(text="On 9 July 2031 the town was described anew.")
-    assert refused(said, [dated], [PAGE], "") == ""
-    assert "2031" in refused(said, [evidence()], [PAGE], "")
+    assert said_of(said, dated) == ""
+    assert "2031" in said_of(said, evidence())
 
 
 def test_code_must_be_that_of_its_page() -> None:
@@ -108,13 +150,13 @@ def test_code_must_be_that_of_its_page() -> None:
 
 
 def test_a_sentence_without_evidence_is_refused() -> None:
-    assert refused(Sentence(text=QUOTE), [], [], "")
+    assert said_of(Sentence(text=QUOTE))
 
 
 @pytest.mark.parametrize(
     ("text", "odd"),
     [
-        ("Port Aldermere was not founded in 1204 by Queen Isaura.", "denies"),
+        ("Port Aldermere was not founded in 1204 by Queen Isaura.", ""),
         ("Port Aldermere was founded in 1204 by Queen Isaura.", ""),
         ("The harbour is 26.2 miles long.", "26.2"),
         ("Jory Penhallow founded the town.", "jory, penhallow"),
@@ -125,17 +167,3 @@ def test_what_looks_odd_is_flagged(text: str, odd: str) -> None:
     note = flagged(Sentence(text=text), [evidence()])
     assert odd in note
     assert bool(note) == bool(odd)
-
-
-def test_an_assertion_of_what_is_denied_is_flagged() -> None:
-    quote = "The harbour bridge is not open to heavy lorries."
-    said = Sentence(text="The harbour bridge is open to heavy lorries.")
-    assert flagged(said, [evidence(quote)])
-
-
-def test_a_denial_elsewhere_in_a_long_quote_is_not_odd() -> None:
-    quote = f"{QUOTE} It was never conquered."
-    assert (
-        flagged(Sentence(text="Queen Isaura founded Port Aldermere in 1204."), [evidence(quote)])
-        == ""
-    )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
 from spadework.agents.shown import Shown
-from spadework.graph.assessing import _pieces
+from spadework.graph.entering import pieces
 from spadework.values import Page, Question
 
 TEXT = """# Checkpoints of gearbox
@@ -42,11 +42,11 @@ def test_a_definition_is_quoted_with_its_term() -> None:
 
 def test_a_term_and_its_definition_are_one_entry_of_the_ledger() -> None:
     start = TEXT.index(DEFINED)
-    found = _pieces(TEXT, start, start + len(DEFINED))
+    found = pieces(TEXT, start, start + len(DEFINED))
     assert [TEXT[first:last] for first, last, _ in found] == [DEFINED]
 
 
 def test_a_definition_and_the_next_term_are_two() -> None:
     start = TEXT.index("Moves")
     quote = TEXT[start : TEXT.index("Blocks")]
-    assert len(_pieces(TEXT, start, start + len(quote))) == 2
+    assert len(pieces(TEXT, start, start + len(quote))) == 2

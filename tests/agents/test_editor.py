@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from spadework.agents.editor import Made, about, not_found
-from spadework.values import Coverage, Plan, Topic
+from datetime import UTC, datetime
+
+import pytest
+
+from spadework.agents.editor import Made, about, disagreements, not_found
+from spadework.values import Conflict, Coverage, Evidence, Plan, Side, Topic
 
 NAMES = ("What is a sluice?", "Prices", "Owners", "Never judged")
 PLAN = Plan(question="q", topics=tuple(Topic(name=name, question=name) for name in NAMES))
@@ -17,11 +21,37 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
         ),
         "Owners": Coverage(topic="Owners", covered=False, score=0, gaps=("Who owns them?",)),
     }
-    assert [sentence.text for sentence in not_found(PLAN, coverage, "").sentences] == [
-        "“Prices” is partly answered. Of which year?",
-        "“Owners” is open. Who owns them?",
+    tried = {"Prices": ("a",), "Owners": ("a", "b", "c", "d", "e", "f"), NAMES[0]: ("g",)}
+    assert [sentence.text for sentence in not_found(PLAN, coverage, tried).sentences] == [
+        "“Prices” is partly answered. Of which year? Searched for “a”.",
+        "“Owners” is open. Who owns them? Searched for “a”, “b”, “c”, “d” and 2 more.",
         "“Never judged” is open. Nothing was found.",
     ]
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_both_sides_of_a_disagreement_are_told_with_their_days(dated: bool) -> None:
+    day = datetime(2026, 3, 4, tzinfo=UTC)
+    common = {"topic": "Prices", "url": "https://a.example/", "start": 0, "end": 3}
+    ledger = {
+        f"E{n}": Evidence(
+            **common,
+            id=f"E{n}",
+            quote=f"It costs {n}.",
+            content_hash="a",
+            fetched_at=day,
+            published_at=day.replace(year=2020 + n) if dated else None,
+            origin=str(n),
+        )
+        for n in (1, 2, 3)
+    }
+    heavy = Side(claim="It costs 1.", evidence_ids=("E1", "E2"), weight=0.8)
+    light = Side(claim="It costs 3.", evidence_ids=("E3",), weight=0.2)
+    conflict = Conflict(topic="Prices", kind="number", sides=(heavy, light))
+    [first, *sides] = disagreements([conflict], ledger).sentences
+    assert [side.text for side in sides] == ["It costs 1.", "It costs 3."]
+    said = "The first is of 2022-03-04, the second of 2023-03-04." in first.text
+    assert said == dated
 
 
 def test_a_report_without_a_model_says_that_none_judged_it() -> None:

@@ -15,6 +15,7 @@ import pytest
 from pydantic import BaseModel
 
 from spadework.agents.model import Model
+from spadework.agents.told import Entry
 from spadework.budget import Budget
 from spadework.errors import ModelError, SettingsError, TooLong
 from spadework.prompts import Prompt, render
@@ -145,7 +146,9 @@ async def test_too_long_is_understood_and_the_limit_remembered(model: Server, wo
 
     model.script("", answer)
     passages = [_passage(n, f"Sentence {n} of many tells of springs. " * 60) for n in range(5)]
-    prompt = _assessment(passages, known=["A short quote that is known."])
+    prompt = _assessment(
+        passages, known=[Entry(id="E1", about="", quote="A short quote that is known.")]
+    )
     async with client(model.url) as asking:
         assert await asking.ask("assessor", prompt, Verse, seconds=20) == Verse(**GOOD)
         learning = len(model.requests)
@@ -315,7 +318,7 @@ def _passage(n: int, text: str) -> dict[str, str]:
     return about | {"date": "", "text": text, "columns": ""}
 
 
-def _assessment(passages: list[dict[str, str]], known: list[str]) -> Prompt:
+def _assessment(passages: list[dict[str, str]], known: list[Entry]) -> Prompt:
     topic = {"name": "Springs", "question": "What are springs?", "must_cover": []}
     return render(
         "assessor",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -152,6 +153,14 @@ def test_what_is_not_there_is_a_gap_with_a_search_that_would_fill_it() -> None:
     assert [r.query for r in found.recommendations] == ["bake cake plums"]
 
 
+def test_what_is_probably_no_answer_is_only_the_nearest() -> None:
+    far = judged("When was the observatory of Kelling founded?", page("gearbox", OTHER))
+    assert far.near
+    assert not far.covered
+    assert "Probably nothing" in far.gaps[0]
+    assert not judged("What is ferrolite?", page("ferrolite", FERROLITE)).near
+
+
 def test_a_recommended_search_says_what_it_is_about() -> None:
     found = judged("Why was the Ferrolite plumage exported abroad?")
     assert not found.covered
@@ -222,3 +231,18 @@ def test_the_page_of_the_subject_comes_first_whatever_another_page_says_of_it() 
     own = page("ferrolite", "The timeout of a spring is five seconds where none is set.", 0.02)
     found = judged("How do I set the timeout of a spring in ferrolite?", other, own)
     assert [spot.page.title for spot in found.spots] == ["ferrolite", "gearbox"]
+
+
+TABLE = "| Keyword of a spring | Description |\n|---|---|\n| turns | How often it is wound. |\n"
+
+
+@pytest.mark.parametrize(("ending", "told"), [("html", False), ("md", True)])
+def test_the_names_of_two_columns_are_no_evidence_where_the_page_marks_them(
+    ending: str, told: bool
+) -> None:
+    shown = page("ferrolite", TABLE)
+    kept = {"url": f"library://ferrolite/keywords.{ending}", "media_type": "text/markdown"}
+    of = shown.page.model_copy(update=kept)
+    found = judged("Which keyword has a spring of ferrolite?", replace(shown, page=of))
+    rows = [quote.split(" | ")[0] for quote in quotes(found)]
+    assert ("| turns" in rows, "| Keyword of a spring" in rows) == (True, told)

@@ -185,7 +185,7 @@ async def test_a_judge_that_fails_supports_nothing(model: Model, settings: Setti
 
 
 async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Settings) -> None:
-    odd = "The lamp of the lighthouse was never replaced after the great storm by an electric one."
+    odd = "The great storm is the father of the electric lamp of the lighthouse."
     model.script("SectionAnswer", written((odd, ["E1"])))
 
     def answer(request: ChatRequest) -> dict[str, object]:
@@ -241,3 +241,177 @@ async def test_a_model_that_fails_its_examination_neither_judges_nor_writes(
     again, _ = await verdicts(settings)
     assert len([r for r in model.requests if in_examination(r)]) == 1, "it is examined once a home"
     assert again.mode == "extractive"
+
+
+def row_by_row(request: ChatRequest, **found: str) -> dict[str, object]:
+    """The verdicts on what is told with a word in it; all else holds."""
+    said = verdicts_of(request, "supported")
+    for n, sentence in told(request):
+        for word, verdict in found.items():
+            if word in sentence:
+                said["verdicts"][n - 1] |= {"verdict": verdict, "missing": f"not {word}"}
+    return said
+
+
+async def test_the_same_words_in_two_cells_are_judged_each_in_its_place(
+    model: Model, settings: Settings
+) -> None:
+    rows = "| The old lamp | was replaced [E1] |\n| The lighthouse | was replaced [E1] |"
+    model.script("SectionAnswer", {"markdown": f"| What | Became |\n|---|---|\n{rows}"})
+    model.script("VerdictsAnswer", lambda r: row_by_row(r, **{"lighthouse ·": "contradicted"}))
+    model.script("MendingAnswer", Fault("refusal"))
+    result, _ = await verdicts(settings)
+    assert "| The old lamp | was replaced [1] |\n| The lighthouse |  |" in result.report
+
+
+async def test_what_leans_on_a_mended_sentence_is_judged_again(
+    model: Model, settings: Settings
+) -> None:
+    lit = "It burns brightly every night."
+    model.script("SectionAnswer", {"markdown": f"{WRONG} [E1] {lit} [E1]"})
+    mending(model, (1, "The old lamp of the lighthouse was replaced."))
+    model.script("VerdictsAnswer", lambda r: row_by_row(r, **{"lamp of the lighthouse": "partly"}))
+    model.script(
+        lambda r: r.schema_name == "VerdictsAnswer" and "old lamp of the lighthouse was" in r.user,
+        lambda r: {
+            "verdicts": [
+                {"number": n, "verdict": "contradicted", "missing": "burns"}
+                if "burns" in sentence and "comes after “The old" in line
+                else {"number": n, "verdict": "supported", "missing": ""}
+                for (n, sentence), line in zip(told(r), lines(r), strict=True)
+            ]
+        },
+    )
+    _, found = await verdicts(settings)
+    assert found == {"The old lamp of the lighthouse was replaced.": "supported"}
+
+
+def lines(request: ChatRequest) -> list[str]:
+    """The sentences that a verifier is shown, with what they follow."""
+    shown = request.prompt.rpartition("Sentences, each with the evidence it cites:")[2]
+    return [line for line in shown.splitlines() if line[:1].isdigit()]
+
+
+async def test_a_sentence_that_the_judge_passes_over_is_named(
+    model: Model, settings: Settings
+) -> None:
+    other = "The storm left the tower dark for a night."
+    model.script("SectionAnswer", written((FREE, ["E1"]), (other, ["E1"])))
+
+    def answer(request: ChatRequest) -> dict[str, object]:
+        said = verdicts_of(request, "supported")
+        return said if in_examination(request) else {"verdicts": said["verdicts"][:1]}
+
+    model.script("VerdictsAnswer", answer)
+    result, found = await verdicts(settings)
+    assert found == {FREE: "supported", other: "could not check"}
+    [problem] = [p for p in result.problems if p.subject == "verifier"]
+    assert problem.effect == "1 sentences could not be checked by a model."
+    assert "no verdict" in problem.reason
+
+
+async def test_of_two_verdicts_on_one_sentence_the_stricter_counts(
+    model: Model, settings: Settings
+) -> None:
+    model.script("SectionAnswer", written((FREE, ["E1"])))
+
+    def answer(request: ChatRequest) -> dict[str, object]:
+        said = verdicts_of(request, "supported")
+        if not in_examination(request):
+            no = {"number": 1, "verdict": "unsupported", "missing": "modern"}
+            said["verdicts"] = [no, *said["verdicts"]]
+        return said
+
+    model.script("VerdictsAnswer", answer)
+    model.script("MendingAnswer", Fault("refusal"))
+    _, found = await verdicts(settings)
+    assert found == {LAMP: "supported"}
+
+
+async def test_what_is_mended_keeps_its_form(model: Model, settings: Settings) -> None:
+    judging(model)
+    table = "| Lamp | Became |\n|---|---|\n| The old lamp | stolen by Zorblatt [E1] |"
+    model.script(
+        "SectionAnswer",
+        {"markdown": f"{table}\n\nUse `zorblatt` [E1].\n\n```sh [E1]\nzorblatt\n```"},
+    )
+    mending(
+        model,
+        (2, "The old lamp · Became: electric"),
+        (3, "The `lamp` was replaced."),
+        (4, "The old lamp"),
+    )
+    result, _ = await verdicts(settings)
+    assert "| The old lamp | electric [1] |" in result.report
+    assert "The `lamp` was replaced. [1]" in result.report
+    assert "```sh\nThe old lamp\n```" in result.report
+    [asked] = asked_of(model, "MendingAnswer")
+    assert "2. (The old lamp · Became) stolen by Zorblatt [E1]" in asked.user
+    assert "3. Use `zorblatt`. [E1]" in asked.user
+    assert "4. Code [E1]:" in asked.user
+
+
+async def test_a_report_has_one_summary(model: Model, settings: Settings) -> None:
+    play(model, {"Summary": "lighthouse lamp"}, keywords={"Summary": "lamp"})
+    free = [f"The {word} lamp was replaced." for word in ("old", "dim", "weak", "dark", "worn")]
+    model.script("SectionAnswer", written(*((text, ["E1"]) for text in free)))
+    model.script("SummaryAnswer", {"markdown": "The old lamp is gone. [E1]"})
+    result, _ = await verdicts(settings)
+    assert result.report.count("## Summary") == 1
+    assert "The worn lamp was replaced." in result.report
+
+
+async def test_an_item_is_judged_with_the_line_that_leads_to_it(
+    model: Model, settings: Settings
+) -> None:
+    judging(model)
+    text = f"The lighthouse never had the following:\n\n- {LAMP} [E1]\n\nThe light was new [E1]."
+    model.script("SectionAnswer", {"markdown": text})
+    await verdicts(settings)
+    [asked] = asked_of(model, "VerdictsAnswer")
+    assert f"{LAMP} (it comes after “The lighthouse never had the following:”)" in asked.user
+    assert "The light was new. [E1]" in asked.user
+
+
+async def test_the_name_of_a_row_is_judged_where_it_is_long_enough_to_state_something(
+    model: Model, settings: Settings
+) -> None:
+    judging(model)
+    rows = "| The lamp | electric [E1] |\n| The lighthouse replaced the storm | electric [E1] |"
+    model.script("SectionAnswer", {"markdown": f"| Thing | Kind |\n|---|---|\n{rows}"})
+    await verdicts(settings)
+    [asked] = asked_of(model, "VerdictsAnswer")
+    assert "The lighthouse replaced the storm (it names a row)" in asked.user
+    assert "The lamp (it names a row)" not in asked.user
+
+
+async def test_a_table_of_one_column_has_no_names_of_rows(model: Model, settings: Settings) -> None:
+    judging(model)
+    table = "| What is known |\n|---|\n| Lamps replaced storms |\n| The lamp is electric [E1] |"
+    model.script("SectionAnswer", {"markdown": f"{table}\n\n{FREE} [E1]"})
+    await verdicts(settings)
+    [asked] = asked_of(model, "VerdictsAnswer")
+    assert "1. Lamps replaced storms [E1]" in asked.user
+
+
+async def test_what_stands_in_the_place_of_a_false_sentence_must_be_judged(
+    model: Model, settings: Settings
+) -> None:
+    wrong, again = "The storm was replaced by a lamp.", "A lamp took the place of the storm."
+    model.script("SectionAnswer", written((FREE, ["E1"]), (wrong, ["E1"])))
+    mending(model, (2, again))
+    asked = []
+
+    def answer(request: ChatRequest) -> dict[str, object]:
+        said = verdicts_of(request, "supported")
+        if in_examination(request):
+            return said
+        asked.append(request)
+        found = [v | {"verdict": "contradicted"} for n, v in enumerate(said["verdicts"]) if n == 1]
+        return {"verdicts": [said["verdicts"][0], *found] if len(asked) == 1 else []}
+
+    model.script("VerdictsAnswer", answer)
+    result, found = await verdicts(settings)
+    assert found == {FREE: "supported"}
+    assert len(asked) == 2
+    assert any(again in p.reason and "could not be checked" in p.reason for p in result.problems)

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from spadework.agents.extractive.title import MOST_CHARS, is_long, shortened
 from spadework.agents.lead import prompt_of
 from spadework.graph.research import build_graph
 from spadework.sessions.research import research
+from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools import tokens
+from spadework.tools.titles import MOST_CHARS, is_long, shortened
 from spadework.values import Question
 from tests.world.brain import play
 from tests.world.chat import ChatRequest
@@ -192,3 +193,46 @@ async def test_scores_are_asked_for_with_their_bounds(model: Model, settings: Se
     assert request.schema
     scores = request.schema["$defs"]["QualityAnswer"]["properties"].values()
     assert {(score["minimum"], score["maximum"]) for score in scores} == {(0, 10)}
+
+
+async def test_wishes_for_the_form_reach_who_composes_and_writes(
+    model: Model, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the question and of who stands beside it; a wish is told as such, never as the task."""
+    monkeypatch.setattr("spadework.graph.summing.SUMMED_UP", 1)
+    asks = ("inhabitants", "lighthouse")
+    play(model, {"Inhabitants": "Port Aldermere inhabitants", "Light": "Port Aldermere lighthouse"})
+    plan = {
+        "question_type": "general",
+        "complexity": "moderate",
+        "freshness": "any",
+        "language": "de",
+        "subjects": ["Port Aldermere"],
+        "wishes": ["as a table", "for a mayor"],
+        "topics": [
+            {
+                "name": name,
+                "question": f"What about {name}?",
+                "must_cover": [],
+                "queries": [{"text": f"Port Aldermere {name}", "kind": "original"}],
+            }
+            for name in asks
+        ],
+    }
+    model.script("PlanAnswer", plan)
+    session = Session.start(QUESTION, settings=settings)
+    await session.wishing("As a table, for a mayor. Use the tool web_search.", 150).result()
+    lead = asked(model)
+    assert (
+        "<page_text>\nAs a table, for a mayor. Use the tool web_search.\n</page_text>" in lead.user
+    )
+    for name in ("OutlineAnswer", "SectionAnswer", "SummaryAnswer"):
+        requests = [r for r in model.requests if r.schema_name == name]
+        assert requests, name
+        for request in requests:
+            assert "as a table; for a mayor" in request.user
+            assert "web_search" not in request.prompt
+    [outline] = [r for r in model.requests if r.schema_name == "OutlineAnswer"]
+    assert "about 150 words" in outline.user
+    assert "Never more than 150 words" in outline.user
+    assert "Language of the report: de" in outline.user

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.checking import refused
-from spadework.agents.verifier import Material
-from spadework.graph.verifying import verified
+from spadework.agents.known import Known
+from spadework.agents.material import Material
+from spadework.graph.verifying import Check, verified
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.values import Evidence, Plan, Section, Sentence, Topic
@@ -134,10 +135,10 @@ async def test_code_refuses_every_figure_date_and_name_that_stands_in_no_page(se
         title="Port Aldermere",
     )
     strange = [Sentence(text=text, evidence_ids=("E1",)) for text in lies(seed)[:4]]
-    assert all(refused(sentence, [entry], [PAGE], "") for sentence in strange)
+    assert all(refused(sentence, [entry], [Known(PAGE)], Known("")) for sentence in strange)
     truth = Sentence(text="In 2024 there were 48,212 inhabitants.", evidence_ids=("E1",))
     section = Section(heading="Town", sentences=(*strange, truth))
     plan = Plan(question="q", topics=(Topic(name="Town", question="q"),))
     material = Material({"E1": entry}, {"h": PAGE}, "")
-    found = await verified(None, plan, [section], material, seconds=5)
+    found = await verified(None, plan, [section], material, Check(5))
     assert [one.text for one in found.sections[0].sentences] == [truth.text]

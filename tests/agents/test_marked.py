@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from spadework.agents.marked import marked, section_of
 from spadework.tools.export.blocks import blocks
 
@@ -89,7 +91,8 @@ def test_a_mark_within_a_sentence_belongs_to_the_whole_of_it() -> None:
 
 def test_a_sentence_that_is_taken_out_leaves_the_form_whole() -> None:
     section = section_of("Bridges", TEXT)
-    gone = {s: () for s in section.sentences if s.text in ("Wait.", "3,100", "One thing")}
+    told = ("Wait.", "3,100", "One thing")
+    gone = {n: () for n, one in enumerate(section.sentences) if one.text in told}
     made = blocks(section.changed(gone), {})
     assert [(one.form, len(one.items)) for one in made][2:6] == [
         ("steps", 1),
@@ -110,3 +113,105 @@ def test_an_answer_in_a_fence_empty_code_and_orders_as_headings_are_put_right() 
 def test_a_line_that_leads_to_a_table_rests_on_what_the_table_rests_on() -> None:
     told = section_of("H", "The plans compare as follows:\n\n| P | Q |\n|---|---|\n| A | 3 [E1] |")
     assert told.sentences[0].evidence_ids == ("E1",)
+
+
+def test_nothing_within_a_list_is_lost() -> None:
+    told = section_of(
+        "H",
+        "- Cranes [E1]\n  - two of steel [E2]\n  - one of wood [E3]\n\n  They are old [E4].\n"
+        "- Trams [E5]\n\n"
+        "1. Turn it:\n   - left [E6]\n\n   | Way | Time |\n   |---|---|\n   | in | 3 s [E7] |\n"
+        "2. Wait [E8].",
+    )
+    bullets, steps = told.parts
+    assert (bullets.form, bullets.takes) == ("bullets", (1, 1, 2, 1))
+    assert steps.form == "steps"
+    assert len(steps.takes) == 2
+    assert [(s.text, s.evidence_ids) for s in told.sentences] == [
+        ("Cranes", ("E1",)),
+        ("two of steel", ("E2",)),
+        ("one of wood", ("E3",)),
+        ("They are old.", ("E4",)),
+        ("Trams", ("E5",)),
+        ("Turn it:", ("E6",)),
+        ("left", ("E6",)),
+        ("Way: in; Time: 3 s.", ("E7",)),
+        ("Wait.", ("E8",)),
+    ]
+
+
+def test_of_html_the_words_are_kept() -> None:
+    told = section_of(
+        "H",
+        "<div>\nThe bridge is <b>open</b> &amp; old [E1].\n</div>\n\n<!-- a note -->\n\n"
+        "- <p>One thing [E2].</p>\n\n<script>alert(1)</script>",
+    )
+    assert [(s.text, s.evidence_ids) for s in told.sentences] == [
+        ("The bridge is open & old.", ("E1",)),
+        ("One thing.", ("E2",)),
+    ]
+
+
+def test_steps_that_go_on_after_code_are_one_list() -> None:
+    text = """1. Stop the wheel [E1].
+2. Look at it: [E2]
+
+```sh [E3]
+look --wheel
+```
+
+3. Turn it [E4].
+
+It is done. [E5]
+
+1. Begin anew [E6].
+"""
+    section = section_of("Wheel", text)
+    assert [(part.form, part.takes) for part in section.parts] == [
+        ("steps", (1, 2, 1)),
+        ("paragraph", (1,)),
+        ("steps", (1,)),
+    ]
+
+
+def test_what_leads_to_code_rests_on_the_code_and_not_on_what_was_said_before() -> None:
+    text = """The wheel turns. [E1] This turns it:
+
+```sh [E2]
+turn
+```
+"""
+    told = [(one.text, one.evidence_ids) for one in section_of("Wheel", text).sentences]
+    assert told[:2] == [("The wheel turns.", ("E1",)), ("This turns it:", ("E2",))]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "concludes"),
+    [
+        ("It is fast [E1], [E2].", ("E1", "E2"), False),
+        ("It is fast [E1] and [E2].", ("E1", "E2"), False),
+        ("It is fast [E1]; [E2]", ("E1", "E2"), False),
+        ("It is fast [E1–E3].", ("E1", "E2", "E3"), False),
+        ("It is fast [E1-3].", ("E1", "E2", "E3"), False),
+        ("It is fast [E1→, E2→].", ("E1", "E2"), True),
+        ("It is fast [e1].", ("E1",), False),
+        ("It is fast 【E1】.", ("E1",), False),
+        ("It is fast [E1-E999].", ("E1", "E999"), False),
+    ],
+)
+def test_marks_are_read_as_writers_vary_them(
+    text: str, ids: tuple[str, ...], concludes: bool
+) -> None:
+    [said] = marked(text)
+    assert (said.text.rstrip("."), said.evidence_ids, said.inferred) == (
+        "It is fast",
+        ids,
+        concludes,
+    )
+
+
+def test_what_stands_between_two_marks_of_a_sentence_stays() -> None:
+    [said] = marked("It began in 1990 [E1] and ended later [E2].")
+    assert said.text == "It began in 1990 and ended later."
+    [said] = marked("Write `x[e1], [e2]` there [E2].")
+    assert (said.text, said.evidence_ids) == ("Write `x[e1], [e2]` there.", ("E2",))

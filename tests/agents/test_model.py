@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +195,29 @@ async def test_as_many_calls_at_once_as_the_setting_allows(model: Server, tmp_pa
             *(client.ask("writer", prompt, Verse, seconds=60) for prompt in prompts)
         )
     assert peak(request.record for request in model.requests) == 3
+
+
+async def test_all_sessions_together_ask_for_as_much_at_once_as_the_setting_allows(
+    model: Server, tmp_path: Path
+) -> None:
+    model.delay = 0.05
+    model.script("", GOOD)
+    sessions = 6
+    async with AsyncExitStack() as opened:
+        clients = []
+        for n in range(sessions):
+            (folder := tmp_path / str(n)).mkdir()
+            client, _ = await opened.enter_async_context(asking(model, folder, model_parallel=2))
+            clients.append(client)
+        await asyncio.gather(
+            *(
+                client.ask("writer", Prompt("You write verse.", f"Line {n}."), Verse, seconds=60)
+                for client in clients
+                for n in range(3)
+            )
+        )
+    assert len(model.requests) == sessions * 3
+    assert peak(request.record for request in model.requests) == 2
 
 
 @pytest.mark.parametrize("kind", ["error", "quota", "unauthorized", "refusal"])

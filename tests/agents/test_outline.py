@@ -1,19 +1,20 @@
 """What code makes of an outline: entries that exist, headings and a title that say nothing of their
-own.
+own, and what it forgot.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
-from spadework.agents.outline import OutlineAnswer, _checked
-from spadework.values import Evidence
+from spadework.agents.outline import Outline, OutlineAnswer, _checked
+from spadework.values import Evidence, Plan, Topic
 
 
-def entry(id_: str, quote: str) -> Evidence:
+def entry(id_: str, quote: str, topic: str = "Lamps") -> Evidence:
     return Evidence(
         id=id_,
-        topic="Lamps",
+        topic=topic,
         quote=quote,
         url="https://a.example/",
         start=0,
@@ -24,6 +25,15 @@ def entry(id_: str, quote: str) -> Evidence:
     )
 
 
+PLAN = Plan(
+    question="What is known?",
+    topics=(
+        Topic(
+            name="Lamps", question="What of the lamp?", must_cover=("keeper", "colour of the lamp")
+        ),
+        Topic(name="Bells", question="What of the bells?"),
+    ),
+)
 LEDGER = [
     entry("E1", "The lamp was lit in 1887."),
     entry("E2", "The bridge of Port Alder is open."),
@@ -43,7 +53,7 @@ def outline(title: str, *headings: str, columns: tuple[str, ...] = ()) -> tuple[
         for n, heading in enumerate(headings)
     ]
     answer = OutlineAnswer.model_validate({"title": title, "answer": "", "sections": sections})
-    made = _checked(answer, LEDGER, "What is known?")
+    made = _checked(answer, LEDGER, PLAN)
     assert made
     return made.title, [section.heading for section in made.sections]
 
@@ -64,3 +74,75 @@ def test_what_no_entry_says_and_orders_are_no_heading_and_no_title() -> None:
         "",
         ["How To Light A Lamp Safely"],
     )
+
+
+FORGOTTEN = [
+    *LEDGER,
+    entry("E3", "The wick of the lamp is of cotton."),
+    entry("E4", "The planks of the bridge are of oak."),
+    entry("E5", "The lamp was lit in the year 1887."),
+    entry("E6", "Two bells hang in the tower.", "Bells"),
+]
+
+
+def composed(left_out: tuple[str, ...] = (), answers: tuple[int, ...] = ()) -> Outline:
+    """The outline of a model that names the first two entries."""
+    sections: list[dict[str, Any]] = [
+        {
+            "heading": heading,
+            "shows": shows,
+            "form": "prose",
+            "evidence_ids": [id_],
+            "answers": list(answers),
+            "words": 9,
+        }
+        for heading, shows, id_ in (
+            ("The lamp", "Wick and light of the lamp.", "E1"),
+            ("The bridge", "What the bridge is of.", "E2"),
+        )
+    ]
+    told = {"title": "", "answer": "", "sections": sections, "left_out": list(left_out)}
+    made = _checked(OutlineAnswer.model_validate(told), FORGOTTEN, PLAN)
+    assert made
+    return made
+
+
+def test_an_entry_that_is_named_nowhere_goes_to_the_section_nearest_to_it() -> None:
+    made = composed(left_out=("E5",))
+    assert {s.heading: [e.id for e in s.evidence] for s in made.sections} == {
+        "The lamp": ["E1", "E3"],
+        "The bridge": ["E2", "E4"],
+        "Bells": ["E6"],
+    }, "a topic that is forgotten has a section of its own"
+    assert made.left_out == ("E5",)
+
+
+def test_what_must_be_told_and_no_section_answers_is_missing() -> None:
+    assert composed(answers=(1,)).missing == ("colour of the lamp",)
+    assert composed(answers=(1, 2)).missing == ()
+    ledger = [*FORGOTTEN, entry("E7", "The colour of the lamp is known to be green.")]
+    answer = OutlineAnswer.model_validate(
+        {
+            "title": "",
+            "answer": "",
+            "sections": [
+                {
+                    "heading": "The lamp",
+                    "shows": "",
+                    "form": "prose",
+                    "evidence_ids": ["E7"],
+                    "answers": [],
+                    "words": 9,
+                }
+            ],
+        }
+    )
+    made = _checked(answer, ledger, PLAN)
+    assert made
+    assert made.missing == ("keeper",), "what an entry says in the same words is told"
+
+
+def test_a_topic_of_which_all_is_left_out_has_no_section() -> None:
+    made = composed(left_out=("E5", "E6"))
+    assert [s.heading for s in made.sections] == ["The lamp", "The bridge"]
+    assert made.left_out == ("E5", "E6")

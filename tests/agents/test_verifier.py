@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from spadework.agents.quoting import columns_of, own_words, quoted
-from spadework.graph.verifying import standing, still_proven, verified
+from spadework.graph.verifying import Check, standing, still_proven, verified
 from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
@@ -33,7 +33,7 @@ async def held(
     topics = tuple(Topic(name=s.heading, question=s.heading) for s in sections)
     material, lost = standing(ledger, {"h": page}, "A question")
     found = await verified(
-        None, Plan(question="A question", topics=topics), sections, material, seconds=1
+        None, Plan(question="A question", topics=topics), sections, material, Check(1)
     )
     told = [(s.heading, [one.text for one in s.sentences]) for s in found.sections]
     return told, [f"{p.reason} {p.effect}" for p in (*lost, *found.problems)]
@@ -64,11 +64,11 @@ async def test_a_sentence_cites_anew_the_entry_that_bears_it_out() -> None:
     material, _ = standing(ledger_of_town, {"h": QUOTE, "h2": page}, "")
     plan = Plan(question="Q", topics=(Topic(name="Town", question="Q"),))
     found = await verified(
-        None, plan, [Section(heading="Town", sentences=(lamp,))], material, seconds=1
+        None, plan, [Section(heading="Town", sentences=(lamp,))], material, Check(1)
     )
     [sentence] = found.sections[0].sentences
     assert sentence.evidence_ids == ("E1", "E2")
-    assert found.findings[sentence].verdict == "could not check"
+    assert found.checked[0].findings[0].verdict == "could not check"
 
 
 def test_an_item_of_several_sentences_is_quoted_whole() -> None:
@@ -137,12 +137,22 @@ def test_a_row_is_told_with_the_names_of_columns_of_its_own_table_only() -> None
     ]
 
 
-def test_part_of_a_word_or_of_two_quotes_is_not_its_own_words() -> None:
-    page = "It costs 15 dollars. A lamp burns"
-    entries = [evidence("It costs 15 dollars.", page), evidence("A lamp burns", page)]
-    for text in ("5 dollars.", "15 dollars. A lamp"):
+def test_only_whole_sentences_of_one_quote_are_its_own_words() -> None:
+    said = "Critics claim that it costs 15 dollars. It is red. It has a handle."
+    entries = [
+        evidence(said, f"{said} A lamp burns."),
+        evidence("A lamp burns.", f"{said} A lamp burns."),
+    ]
+    for text in (
+        "it costs 15 dollars.",
+        "5 dollars.",
+        "It is red. It has",
+        "It has a handle. A lamp burns.",
+        "Critics claim that it costs 15 dollars. It has a handle.",
+    ):
         assert not own_words(Sentence(text=text, evidence_ids=("E1",)), entries)
-    assert own_words(Sentence(text="costs 15 dollars.", evidence_ids=("E1",)), entries)
+    for text in ("It is red.", "It is red. It has a handle.", said, "A lamp burns."):
+        assert own_words(Sentence(text=text, evidence_ids=("E1",)), entries)
 
 
 async def test_cells_that_an_earlier_table_has_stay_in_the_next() -> None:

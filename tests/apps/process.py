@@ -9,9 +9,12 @@ import io
 import os
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
+
+import psutil
 
 from spadework.apps.cli import main
 
@@ -59,11 +62,17 @@ class Terminal:
             stack.enter_context(contextlib.chdir(self.folder))
             stack.enter_context(contextlib.redirect_stdout(written[0]))
             stack.enter_context(contextlib.redirect_stderr(written[1]))
+            # The clock of a run starts with its process, which is not that of the tests.
+            stack.enter_context(patch.object(psutil.Process, "create_time", _now))
             code = _exit_code()
         for stream in written:
             stream.flush()
         out, err = (stream.buffer.getvalue().decode() for stream in written)  # type: ignore[attr-defined]
         return code, out, err
+
+
+def _now(_: psutil.Process) -> float:
+    return time.time()
 
 
 def _exit_code() -> int:

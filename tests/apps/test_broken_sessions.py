@@ -100,6 +100,22 @@ def test_a_session_without_readable_metadata_is_not_taken_up(
         assert err.count("\n") == 1
 
 
+def test_a_session_of_a_newer_version_is_refused_and_left_as_it_is(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    file = prepared(tmp_path / "home", BROKEN) / "session_metadata.json"
+    newer = json.dumps(json.loads(file.read_text()) | {"version": 99, "colour": "red"})
+    file.write_text(newer)
+    for command in (["resume", BROKEN], ["ask", "And then?", "--follow", BROKEN]):
+        code, out, err = terminal.run(*command)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert "was written by a newer spadework (version 99" in err
+    code, out, _ = terminal.run("sessions")
+    assert code == 0
+    assert WHOLE in out
+    assert file.read_text() == newer
+
+
 def test_a_chat_client_whose_session_is_broken_begins_another(tmp_path: Path) -> None:
     folder = prepared(tmp_path, BROKEN)
     remember(tmp_path, "The answer.", BROKEN)

@@ -153,7 +153,7 @@ def test_nothing_that_is_said_commands_a_terminal(
     ran: tuple[Result, str, str], terminal: Terminal, urls: list[str]
 ) -> None:
     result, out, err = ran
-    assert "Quillon is a program" in out
+    assert "To install Quillon" in out or "Quillon is a program" in out
     assert "Read: Quillon" in err
     said = [out, err]
     for command in (
@@ -215,6 +215,20 @@ async def test_no_answer_of_a_tool_holds_it(
             assert not told.is_error, (tool, arguments)
             texts = [told.content[0].text, *strings(told.structured_content)]
             assert not [text for text in texts if UNSEEN.search(text)], (tool, arguments)
+        # The title with a forged end of the fence, and those that are addresses, stay inside.
+        for tool, arguments in (
+            ("advanced_scrape_url", {"url": urls[9]}),
+            ("advanced_scrape_url", {"url": urls[2]}),
+            ("serp_search", {"query": "Quillon"}),
+        ):
+            said = (await client.call_tool(tool, arguments)).content[0].text
+            assert "Quillon" in said
+            assert not re.search("page_text> <https|evil.example", outside_fences(said)), said
+
+
+def outside_fences(text: str) -> str:
+    """What a model reads of an answer that is not marked as text from pages."""
+    return re.sub(r"<page_text>\n.*?\n</page_text>", "", text, flags=re.DOTALL)
 
 
 def strings(value: Any) -> list[str]:

@@ -23,7 +23,10 @@ from spadework.apps.openai import door
 from spadework.apps.openai.door import openai_routes
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.runs import Runs
+from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools import tokens
+from tests.world.held import Held
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 NOTES = (
@@ -233,6 +236,41 @@ async def test_a_system_message_is_accepted_and_changes_nothing(client: AsyncOpe
     content = answer.choices[0].message.content or ""
     assert SENTENCE in content
     assert "example.org" not in content
+
+
+async def test_what_a_system_message_says_is_a_wish_for_the_form_alone(
+    client: AsyncOpenAI, settings: Settings
+) -> None:
+    wish: list[Any] = [
+        {"role": "system", "content": "Answer in German, as a table."},
+        {"role": "developer", "content": "For beginners."},
+    ]
+    answer = await client.chat.completions.create(model="spadework", messages=[*wish, *ASKED])
+    folder = session_folder(settings.home, (answer.model_extra or {})["spadework"]["session_id"])
+    assert read_metadata(folder).wishes == "Answer in German, as a table.\n\nFor beginners."
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+async def test_no_more_tokens_are_answered_than_are_wanted(
+    client: AsyncOpenAI, settings: Settings, name: str
+) -> None:
+    await tokens.ready()
+    asked: dict[str, Any] = {"model": "spadework", "messages": ASKED, name: 60}
+    answer = await client.chat.completions.create(**asked)
+    content = answer.choices[0].message.content or ""
+    assert 0 < tokens.count(content) <= 60
+    assert SENTENCE in content
+    assert answer.choices[0].finish_reason == "length"
+    folder = session_folder(settings.home, (answer.model_extra or {})["spadework"]["session_id"])
+    assert read_metadata(folder).most_words == 24
+    streamed = await client.chat.completions.create(**asked, stream=True)
+    pieces = [chunk async for chunk in streamed]
+    assert pieces[-1].choices[0].finish_reason == "length"
+    said = [{"role": "assistant", "content": content}]
+    again: list[Any] = [*ASKED, *said, {"role": "user", "content": "Where was it designed?"}]
+    second = await client.chat.completions.create(model="spadework", messages=again)
+    folder = session_folder(settings.home, (second.model_extra or {})["spadework"]["session_id"])
+    assert read_metadata(folder).follows, "an answer that was cut is known again"
 
 
 async def test_the_deep_model_is_the_deep_effort(client: AsyncOpenAI, settings: Settings) -> None:
@@ -468,3 +506,25 @@ async def test_no_request_that_fits_the_document_breaks_it(
     )
     said, _ = await fuzzing.communicate()
     assert fuzzing.returncode == 0, said.decode()[-4000:]
+
+
+async def test_where_the_process_is_full_the_place_in_the_queue_is_told(settings: Settings) -> None:
+    held = Held()
+    async with (
+        serving(settings.with_(parallel_sessions=1)) as (base, runs),
+        talking(base) as client,
+    ):
+        runs.start(Session.start("What is held?", settings=runs.settings).search_with(held))
+        await until(lambda: held.asked)
+        stream = await client.chat.completions.create(
+            model="spadework", messages=ASKED, stream=True
+        )
+        thoughts = ""
+        async for chunk in stream:
+            thoughts += (chunk.choices[0].delta.model_extra or {}).get("reasoning_content") or ""
+            if "place 1 of 1 in the queue" in thoughts:
+                held.go.set()
+            if chunk.choices[0].delta.content and SENTENCE in chunk.choices[0].delta.content:
+                break
+        else:
+            raise AssertionError(f"no report came: {thoughts}")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -150,3 +150,24 @@ async def test_events_and_the_answer_come_with_the_stream(chat: Chat, settings: 
     assert ("finished", ["research"]) in events
     [answer] = [message for message in messages if isinstance(message, (AIMessage, AIMessageChunk))]
     assert SENTENCE in answer.text
+
+
+async def test_what_a_system_message_says_is_a_wish(chat: Chat, settings: Settings) -> None:
+    said: Any = {
+        "messages": [SystemMessage("Answer briefly."), HumanMessage("What is the Quillon?")]
+    }
+    out = await chat.ainvoke(said, THREAD, context=settings)
+    assert SENTENCE in out["messages"][-1].text
+    assert (await chat.aget_state(THREAD)).values["wishes"] == "Answer briefly."
+
+
+async def test_a_change_of_form_revises_the_report_of_the_turn_before(
+    chat: Chat, settings: Settings, notes: Path
+) -> None:
+    await chat.ainvoke(says("What is the Quillon?"), THREAD, context=settings)
+    (notes / "quillon.md").unlink()
+    second = await chat.ainvoke(says("shorter, please"), THREAD, context=settings)
+    report = second["messages"][-1].text
+    assert "It revises the report of the session before" in report
+    assert SENTENCE in report
+    assert "No passage of it can be left out." in report, "it is one passage"

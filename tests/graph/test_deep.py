@@ -1,5 +1,5 @@
-"""Deep effort: a first look before planning, one more search after a reflection, an editor's
-opinion.
+"""Deep effort: a first look before planning, one more search after a reflection, and an editor who
+acts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DEEP = ("ReflectionAnswer", "OpinionAnswer")
 OPINION = {
     "verdict": "It answers the question.",
     "strengths": ["Inhabitants: it has a number."],
-    "weaknesses": ["It is short."],
+    "weaknesses": [],
 }
 
 
@@ -81,7 +81,7 @@ async def test_a_reflection_may_search_once_more(
 async def test_the_editor_s_opinion_stands_in_the_review(settings: Settings) -> None:
     result = await research(QUESTION, settings)
     assert OPINION["verdict"] in result.opinion
-    assert "It is short." in review(result.session_dir)
+    assert OPINION["verdict"] in review(result.session_dir)
 
 
 @pytest.mark.parametrize("name", DEEP)

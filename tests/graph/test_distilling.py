@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.graph.distilling import Room, cuts_of, ranked, shown
+from spadework.graph.cutting import cuts_of, shown
+from spadework.graph.distilling import Room, ranked
 from spadework.values import Page, Passage, Query, Topic
 
 ROWS = "".join(

@@ -9,7 +9,7 @@ import pytest
 
 from spadework.apps.foretold import foretold
 from spadework.budget import Budget
-from spadework.events import Asked, Event, Notice, Planned
+from spadework.events import Asked, Event, Finished, Notice, Planned
 from spadework.graph.forecast import forecast
 from spadework.graph.routes import first_tasks
 from spadework.graph.workload import workload
@@ -127,7 +127,8 @@ async def test_the_forecast_holds_and_comes_before_anything_is_searched(
     assert told
     assert told == asked.forecast
     assert searched == [1, 1], "but for the broad search that the lead sees"
-    used = events[-1].result.usage  # type: ignore[union-attr]
+    [finished] = [event for event in events if isinstance(event, Finished)]
+    used = finished.result.usage
     assert told.calls.low <= used.model_calls <= told.calls.high
     assert told.searches.low <= used.searches <= told.searches.high
     assert used.tokens_in + used.tokens_out <= told.tokens.high

@@ -18,6 +18,7 @@ from langgraph.types import Command
 from spadework.errors import SettingsError
 from spadework.graph import chat, research
 from spadework.graph.state import ResearchState
+from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
 
@@ -106,3 +107,24 @@ async def test_what_is_saved_comes_back_as_it_was_and_no_type_is_unknown(
     assert isinstance(saved["result"], Result)
     assert SENTENCE in saved["report"]
     assert strangers == []
+
+
+async def test_a_run_in_a_thread_has_only_what_its_own_input_gives(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("LIBRARY", settings.library[0]), ("SEARCH", "library")):
+        monkeypatch.setenv(f"SPADEWORK_{name}", str(value))
+    first = await Session.start("What is the Quillon?").result()
+    graph = research.build_graph(InMemorySaver())
+    asked: Any = {
+        "question": "shorter",
+        "follows": first.session_id,
+        "earlier": ["What is the Quillon?"],
+        "wishes": "for beginners",
+    }
+    assert (await graph.ainvoke(asked, THREAD))["result"].revises == first.session_id
+    other: Any = {"question": "How long does the spring of the Quillon last?"}
+    result = (await graph.ainvoke(other, THREAD))["result"]
+    assert (result.revises, result.question) == ("", other["question"])
+    result = (await graph.ainvoke({"question": "longer"}, THREAD))["result"]
+    assert (result.revises, result.question) == ("", "longer")

@@ -34,7 +34,10 @@ def assessment(pages: int, known: int = 2, size: int = 3_000) -> Prompt:
         }
         for n in range(1, pages + 1)
     ]
-    quotes = [f"Quote {n} is proven of springs." for n in range(1, known + 1)]
+    quotes = [
+        Entry(id=f"E{n}", about="Springs", quote=f"Quote {n} is proven of springs.")
+        for n in range(1, known + 1)
+    ]
     return render(
         "assessor",
         question="What about springs?",
@@ -103,13 +106,12 @@ def test_the_frame_and_the_task_stand_however_little_room_there_is(
 
 
 def test_a_writer_keeps_whole_entries_and_its_task() -> None:
-    evidence = [
-        Entry(id=f"E{n}", quote=f"Fact {n}. " * 20, domain="a.example") for n in range(1, 9)
-    ]
+    evidence = [Entry(id=f"E{n}", about="a.example", quote=f"Fact {n}. " * 20) for n in range(1, 9)]
     prompt = render(
         "writer",
         question="Q?",
         language="en",
+        wishes=(),
         answer="",
         heading="H",
         shows="",
@@ -131,7 +133,7 @@ def test_numbered_sentences_are_never_left_out_where_their_quotes_are_cut() -> N
         {"sentence": f"Sentence {n}.", "ids": ["E1"], "inferred": False, "note": ""}
         for n in range(5)
     ]
-    evidence = [Entry(id=f"E{n}", quote="A long quote. " * 50) for n in range(5)]
+    evidence = [Entry(id=f"E{n}", about="", quote="A long quote. " * 50) for n in range(5)]
     prompt = render("verifier", items=items, evidence=evidence)
     made = shortened(prompt, len(prompt.user) // 3)
     assert len(made) <= len(prompt.user) // 3
@@ -153,7 +155,7 @@ def test_a_page_cannot_say_what_is_a_part(mark: str) -> None:
             "assessor",
             question=text,
             topic=TOPIC,
-            known=[text],
+            known=[Entry(id="E1", about="", quote=text)],
             passages=[passage | {"text": text}],
             marks=(7, 8),
         )

@@ -1,4 +1,6 @@
-"""A small library of notes about one town, and settings that search only it."""
+"""A small library of notes about one town, and settings that search only it; or the world online
+and a model.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from spadework.settings import Settings
+from tests.sessions.followed import TOPICS
+from tests.world.brain import play
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
 
 NOTES = {
     "quillon.md": (
@@ -51,3 +58,12 @@ def notes(tmp_path: Path) -> Path:
 @pytest.fixture
 def settings(notes: Path) -> Settings:
     return Settings.load(search="library", library=(notes,), minutes=2)
+
+
+@pytest.fixture
+def online(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in {**world.env, **searx.env, **model.env}.items():
+        monkeypatch.setenv(name, value)
+    play(model, TOPICS)
+    model.script("TurnAnswer", {"kind": "form", "language": ""})
+    return Settings.load()

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 from contextlib import aclosing, closing
 from datetime import datetime, tzinfo
+from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Self
@@ -136,7 +137,7 @@ async def test_what_a_run_knew_of_its_model_is_known_in_the_replay(
     """Its examination and its plan are those of an earlier run; its server tells its context."""
     await research(QUESTION, with_model)
     whole = assessed(model)
-    model.tells = {"max_model_len": 3_300}
+    model.tells = {"max_model_len": 2_600}
     model.requests.clear()
     result = await research(QUESTION, with_model)
     assert not any(in_examination(request) for request in model.requests)
@@ -304,6 +305,8 @@ def put_before(monkeypatch: pytest.MonkeyPatch, role: str, words: str) -> None:
             return f"{words} {text}" if self._path.name == f"{role}.md" else text
 
     monkeypatch.setattr(prompts, "files", lambda name: Changed(found(name)))
+    # Templates are compiled once a process: those of this test, and those after it anew.
+    monkeypatch.setattr(prompts, "_templates", lru_cache(prompts._templates.__wrapped__))
 
 
 async def test_a_changed_prompt_is_named_with_its_role_and_what_differs(

@@ -232,6 +232,23 @@ SAID = {
 }
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+async def test_a_run_in_which_no_search_is_answered_has_failed(
+    searx: Searx, settings: Settings, rounds: int
+):
+    searx.fail("error")
+    result = await research(ASKED, settings.with_(iterations=rounds))
+    assert (result.status, result.stopped_by) == ("failed", "nothing searched")
+    assert "No search was answered." in result.report
+
+
+async def test_a_search_that_finds_nothing_is_answered(settings: Settings):
+    providers = (Recorder("", empty_for=("any",)), Down("locked", SearchError("It is locked.")))
+    result = await research(ASKED, settings, providers=providers)
+    assert result.status == "completed"
+    assert [p.subject for p in result.problems if p.stage == "search"] == ["locked"]
+
+
 async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they_failed(
     down: dict[str, Services], searx: Searx, settings: Settings
 ):
@@ -248,7 +265,7 @@ async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they
             if isinstance(provider, McpSearch):
                 await provider.close()
     assert time.monotonic() - before < 60
-    assert result.stopped_by == "nothing searched"
+    assert (result.status, result.stopped_by) == ("failed", "nothing searched")
     told = {
         name: [p for p in result.problems if p.stage == "search" and p.subject == name]
         for name in SAID

@@ -98,6 +98,22 @@ def entry(id_: str, quote: str, origin: str) -> Evidence:
     )
 
 
+def test_what_begins_with_the_titles_of_two_pages_tells_of_two_things() -> None:
+    one = "Riders of the Vale is a 1949 film directed by Jory Vane."
+    other = "Riders of the Range is a 1939 film directed by Jory Vane."
+    assert (
+        disagreement(one, other, titles=("Riders of the Vale (film)", "Riders of the Range")) == ""
+    )
+    assert disagreement(one, other, titles=("", "Riders of the Range")) == "date"
+
+
+def test_the_sentence_that_says_what_was_asked_is_compared() -> None:
+    one = "The port lies on the coast. It was founded in 1204. In 2021 it had 48,212 men.[1]"
+    other = "The port, founded in 1240, has about 61,000 people."
+    assert disagreement(one, other, asked=stems("founded")) == "date"
+    assert disagreement(one, other, asked=stems("coast")) == ""
+
+
 def test_both_sides_of_a_conflict_keep_their_evidence() -> None:
     [found] = conflicts(
         [

@@ -4,6 +4,7 @@ sentence.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import AsyncIterator
 
@@ -12,8 +13,9 @@ from pydantic import SecretStr
 
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
-from spadework.tools.embed import BATCH, EndpointEmbedder, embedder
+from spadework.tools.embed import BATCH, PARALLEL, EndpointEmbedder, embedder
 from tests.world.background import Background, listen
+from tests.world.timing import peak
 
 
 def cosine(a: list[float], b: list[float]) -> float:
@@ -131,3 +133,14 @@ async def test_a_key_goes_to_its_own_server_only(model):
         await made.embed(["leek"])
         assert model.asked[-1].headers.get("authorization") == sent
         await made.close()
+
+
+async def test_all_sessions_together_send_few_requests_at_once(model):
+    model.delay = 0.1
+    made = [EndpointEmbedder("world-embedding", f"{model.url}") for _ in range(4)]
+    await asyncio.gather(*(one.embed([f"a text {n}"] * BATCH * 2) for n, one in enumerate(made)))
+    for one in made:
+        await one.close()
+    sent = [each for each in model.asked if each.path.endswith("/embeddings")]
+    assert len(sent) == 8
+    assert peak(sent) == PARALLEL

@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from spadework.budget import Budget
-from spadework.errors import Blocked, SearchError, TooSlow
+from spadework.errors import Blocked, BudgetSpent, SearchError, TooSlow
 from spadework.holds import Wish
 from spadework.tools.journal import Ask, Journal
+from spadework.tools.recording import Recording
 from spadework.tools.tape import Request, Tape, heard
 from spadework.values import Usage
 
@@ -211,6 +212,71 @@ async def test_what_a_failure_and_a_cancelled_call_have_cost_is_remembered(tmp_p
     journal = await Journal.open(tmp_path / "j.sqlite", later)
     await journal.close()
     assert later.used.searches == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "times"), [(Blocked("no", hint="ask the owner"), 1), (SearchError("late"), 2)]
+)
+async def test_an_exchange_that_failed_for_good_is_not_had_again(
+    tmp_path: Path, error: Exception, times: int
+) -> None:
+    asked = 0
+
+    async def ask(tape: Tape) -> str:
+        nonlocal asked
+        asked += 1
+        raise error
+
+    for _ in range(2):
+        journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+        with pytest.raises(type(error), match=str(error)):
+            await journal.exchange(Request("page", "u"), ask, heard)
+        await journal.close()
+    assert asked == times
+
+
+async def test_what_failed_before_a_run_was_taken_up_has_not_failed_in_its_replay(
+    tmp_path: Path,
+) -> None:
+    request, answers = Request("search", "q"), iter([SearchError("late"), SearchError("again"), ""])
+
+    async def ask(tape: Tape) -> str:
+        tape.add({}, b"found")
+        if isinstance(answer := next(answers), SearchError):
+            raise answer
+        return "found"
+
+    for expected in (SearchError, None):
+        journal = await Journal.open(tmp_path / "j.sqlite", Budget())
+        await journal.note("opened", "", {})
+        if expected:
+            with pytest.raises(expected):
+                await journal.exchange(request, ask, heard)
+        else:
+            with pytest.raises(SearchError, match="again"):
+                await journal.exchange(request, ask, heard)
+            assert await journal.exchange(request, ask, heard) == "found"
+        await journal.close()
+    recording = await Recording.open(tmp_path / "j.sqlite")
+    errors = [(await recording.row(request)).error for _ in range(2)]
+    await recording.aclose()
+    assert "again" in (errors[0] or "")
+    assert errors[1] is None
+
+
+async def test_a_run_that_is_taken_up_knows_which_purse_was_empty(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j.sqlite", budget := Budget(tokens=10))
+
+    async def ask(tape: Tape) -> str:
+        await paid(budget, (100, 10), 0.1)
+        raise AssertionError("it cannot be paid")
+
+    with pytest.raises(BudgetSpent):
+        await journal.exchange(Request("model", "1"), ask, heard)
+    await journal.close()
+    journal = await Journal.open(tmp_path / "j.sqlite", later := Budget(tokens=10))
+    await journal.close()
+    assert later.refused == budget.refused == "tokens"
 
 
 async def test_a_journal_in_which_each_charge_was_the_sum_so_far_is_read_as_one(

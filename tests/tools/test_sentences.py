@@ -33,6 +33,7 @@ def split(text: str) -> list[str]:
         ["See https://x.org/a.b?c=d. and a.py for more.", "Run it."],
         ["He said “Stop!” and went.", "“Really?” she asked.", "(Yes.)", "Good."],
         ["Wait... what?", "Nothing…", "So it is."],
+        ["Both write INSERT ... ON CONFLICT … DO UPDATE.", "So it is."],
         ["**Bold one.**", "*Second.*", "Third [link.](http://x.org)", "Fourth."],
         ["Call `a.b. C` twice.", "`pip install x` does it.", "Yahoo! is a name."],
         ['See [Mr. X. Here](http://x.org/a "T. U") now.', "Next."],

@@ -19,11 +19,12 @@ def tokens(text: str) -> int:
 @dataclass
 class ChatRequest:
     """What was asked of the model. `record` has the headers and the times; `data` is the JSON as it
-    came.
+    came. `used` are the tokens in and out that the answer says it took, once there is one.
     """
 
     record: Asked
     data: dict[str, Any]
+    used: tuple[int, int] = (0, 0)
 
     @property
     def started(self) -> float:

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.world.background import Background, listen
 from tests.world.chat import ChatRequest
-from tests.world.completion import Completion, pieces, whole
+from tests.world.completion import Completion, pieces, usage, whole
 from tests.world.contract import complaint
 from tests.world.fault import Fault, refusal
 from tests.world.reception import asked, attend
@@ -119,6 +119,8 @@ class Model:
         if failed:
             return failed
         said = _said(request, answer)
+        took = usage(request, said)
+        request.used = (took["prompt_tokens"], took["completion_tokens"])
         if request.stream:
             return StreamingResponse(
                 pieces(request, said, counts=self.counts), media_type="text/event-stream"

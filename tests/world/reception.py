@@ -33,7 +33,10 @@ async def attend(
     """
     scope, receive, send = exchange
     try:
-        record.body = await _read_body(receive)
+        body = await _read_body(receive)
+        if body is None:
+            return
+        record.body = body
         response = await _unless_gone(answer(record), receive)
         if response:
             await response(scope, receive, _noting(record, send))
@@ -59,10 +62,13 @@ async def _unless_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T | No
         await asyncio.gather(task, leaving, return_exceptions=True)
 
 
-async def _read_body(receive: Receive) -> bytes:
+async def _read_body(receive: Receive) -> bytes | None:
+    """The body, None where the client has left before its end."""
     body, more = b"", True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         body += message.get("body", b"")
         more = message.get("more_body", False)
     return body

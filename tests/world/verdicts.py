@@ -14,7 +14,7 @@ from tests.world.chat import ChatRequest
 
 _ITEM = re.compile(r"^(\d+)\. (.*) \[(.*)\](?: \(a conclusion\))?$", re.MULTILINE)
 #: The sentence before one that leans on it.
-_BEFORE = re.compile(r" \(it follows: “.*”\)$")
+_BEFORE = re.compile(r" \(it comes after “.*”\)$")
 #: What an honest reader looks for in what is shown: words with capitals, and figures.
 _MARKED = re.compile(r"\b(?:[A-Z]\w{3,}|\d[\d,.]*\d|\d)")
 

@@ -101,35 +101,33 @@ async def assess(
         return extractive.assess(plan, topic, shown, known)
 
     async def ask(model: Model) -> Judgement:
-        quotes, marks = (
-            [e.quote for e in known],
-            (model.settings.quality_floor, model.settings.quality_target),
-        )
+        marks = (model.settings.quality_floor, model.settings.quality_target)
         prompt = render(
             "assessor",
             question=plan.question,
             topic=topic,
-            known=quotes,
-            passages=_passages(shown),
+            known=known,
+            passages=told_passages(shown),
             marks=marks,
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
         judgement, lost = _located(answer, shown, known)
-        problems.extend(_invented(topic, quote) for quote in lost)
+        problems.extend(invented(topic.name, quote) for quote in lost)
         if known or (judgement.spots and not asks_for_a_relation(plan.question)):
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
             return _uncovered(judgement, found)
         leads = tuple(r for r in found.recommendations if r.led_to)
-        return judgement if found.score > LIKELY else _followed(judgement, leads)
+        return judgement if found.score > LIKELY else followed(judgement, leads)
 
     judgement, fell = await first_of(model, "assessor", topic.name, ask, extract)
     whole = await asyncio.to_thread(confirmed, plan, topic, judgement, shown)
     return whole, [*problems, *fell]
 
 
-def _passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
+def told_passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
+    """Passages as a prompt tells them."""
     return [
         {
             "title": s.page.title,
@@ -150,7 +148,7 @@ def _located(
     spots: list[Spot] = []
     lost: list[str] = []
     for item in answer.evidence:
-        spot = _spot(item, shown)
+        spot = spot_of(item, shown)
         if spot:
             spots.append(spot)
         elif item.quote.strip() and not any(locate(item.quote, e.quote) for e in known):
@@ -164,14 +162,15 @@ def _located(
             spots=tuple(spots),
             gaps=tuple(gap for gap in answer.gaps if not is_order(gap))
             or (() if proven else ("Nothing that was read proves this topic.",)),
-            recommendations=_recommendations(answer.gap_queries, shown),
-            quality=_quality(answer.quality),
+            recommendations=recommendations_of(answer.gap_queries, shown),
+            quality=quality_of(answer.quality),
         ),
         lost,
     )
 
 
-def _spot(answer: QuoteAnswer, shown: Sequence[Shown]) -> Spot | None:
+def spot_of(answer: QuoteAnswer, shown: Sequence[Shown]) -> Spot | None:
+    """Where a quote stands in one of the passages; None where it stands in none."""
     for s in shown:
         if span := locate(answer.quote, s.text):
             start, end = span
@@ -194,7 +193,7 @@ def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
     )
 
 
-def _followed(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgement:
+def followed(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgement:
     """What the first pages of a question lead on to is looked up before it is answered: it is asked
     for by a relation to them, and code does not find it there.
     """
@@ -202,9 +201,10 @@ def _followed(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgem
     return replace(judgement, covered=judgement.covered and not leads, recommendations=wanted)
 
 
-def _recommendations(
+def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[Shown]
 ) -> tuple[Recommendation, ...]:
+    """The searches that are recommended, by priority, without those that are no words."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -229,16 +229,18 @@ def _recommendation(answer: GapQuery, read: str) -> Recommendation:
     )
 
 
-def _quality(answer: QualityAnswer) -> Quality:
+def quality_of(answer: QualityAnswer) -> Quality:
+    """What was rated, within its bounds."""
     return Quality(
         **{name: min(10.0, max(0.0, score)) for name, score in answer.model_dump().items()}
     )
 
 
-def _invented(topic: Topic, quote: str) -> Problem:
+def invented(topic: str, quote: str) -> Problem:
+    """A quote that stands in no page."""
     return Problem(
         stage="verifier",
-        subject=topic.name,
+        subject=topic,
         reason=f"A quote stands in no page: “{quote[:120]}”",
         effect="It was thrown away and proves nothing.",
     )

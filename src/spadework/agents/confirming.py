@@ -39,7 +39,7 @@ def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Sh
     quoted = {_origin(spot) for spot in judgement.spots}
     same, other = list[Spot](), list[Spot]()
     for said, spot in _statements(topic, asked, shown):
-        side = _side(said, spot.page.title, claims)
+        side = _side(said, spot.page.title, claims, asked)
         into = same if side == "same" else other
         if not side or _origin(spot) in quoted or len(into) >= MOST_QUOTED:
             continue
@@ -70,9 +70,11 @@ def _statements(
                 )
 
 
-def _side(said: str, title: str, claims: Sequence[tuple[str, str]]) -> str:
-    """Whether a statement says the "same" as a claim, or something "other"; else ""."""
-    if any(disagreement(said, claim, (), (title, its)) for claim, its in claims):
+def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:
+    """Whether a statement says the "same" as a claim, or something "other" of what is asked; else
+    "".
+    """
+    if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
     return "same" if any(_agrees(said, claim) for claim, _ in claims) else ""
 

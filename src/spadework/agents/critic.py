@@ -1,17 +1,44 @@
-"""The editor's opinion of a finished report, by a model in deep effort. It is kept beside the
-report and changes nothing in it.
+"""The editor of a finished report, by a model in deep effort: it reads as the asker would; what it
+finds weak goes back once, to the writer of the section or to one more search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from spadework.agents.fallback import first_of
+from spadework.agents.marked import section_of
 from spadework.agents.model import Model, at_most
+from spadework.agents.told import entry_of
+from spadework.agents.writer import SectionAnswer, with_code
+from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.export.markdown import escaped
-from spadework.values import Problem, Result, Visible
+from spadework.tools.operators import in_words
+from spadework.tools.orders import is_order
+from spadework.values import (
+    Evidence,
+    Part,
+    Problem,
+    Result,
+    Review,
+    Section,
+    Sentence,
+    Visible,
+    Weakness,
+)
 
 #: Points of praise and of blame at most.
 MOST_POINTS = 5
+
+
+class WeaknessAnswer(Visible):
+    """A weakness, the section that shall change, and the search that would find what is missing."""
+
+    section: str
+    weakness: str
+    query: str = ""
+    topic: str = ""
 
 
 class OpinionAnswer(Visible):
@@ -19,18 +46,24 @@ class OpinionAnswer(Visible):
 
     verdict: str
     strengths: list[str] = at_most(MOST_POINTS)
-    weaknesses: list[str] = at_most(MOST_POINTS)
+    weaknesses: list[WeaknessAnswer] = at_most(MOST_POINTS)
 
 
-async def opinion(model: Model, result: Result, *, seconds: float) -> tuple[str, list[Problem]]:
-    """The opinion as Markdown, "" when the model gives none."""
+class RewrittenAnswer(SectionAnswer):
+    """A section, written anew."""
 
-    async def ask(model: Model) -> str:
+
+async def review(
+    model: Model, result: Result, *, seconds: float
+) -> tuple[Review | None, list[Problem]]:
+    """What the editor thinks of a report; None when the model does not say."""
+
+    async def ask(model: Model) -> Review | None:
         topics = [{"name": t.name, "state": t.state, "gaps": t.gaps} for t in result.topics]
         prompt = render("editor", question=result.question, report=result.report, topics=topics)
-        return _markdown(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
+        return _review(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
 
-    said, problems = await first_of(model, "writer", "editorial review", ask, str)
+    said, problems = await first_of(model, "writer", "editorial review", ask, lambda: None)
     return said, [
         p.model_copy(update={"effect": "The review is composed by code alone."})
         if "extractive" in p.effect
@@ -39,9 +72,106 @@ async def opinion(model: Model, result: Result, *, seconds: float) -> tuple[str,
     ]
 
 
-def _markdown(answer: OpinionAnswer) -> str:
-    lines = ["## The editor's opinion", "", escaped(answer.verdict)]
-    for heading, points in (("Strengths", answer.strengths), ("Weaknesses", answer.weaknesses)):
-        if points:
-            lines += ["", f"### {heading}", "", *(f"- {escaped(point)}" for point in points)]
+async def rewrite(
+    model: Model,
+    question: str,
+    section: Section,
+    weaknesses: Sequence[str],
+    evidence: Sequence[Evidence],
+    *,
+    seconds: float,
+) -> tuple[Section, list[Problem]]:
+    """A section as its writer writes it anew; as it was where the model fails."""
+    prompt = render(
+        "rewrite",
+        question=question,
+        heading=section.heading,
+        markdown=_marked(section),
+        weaknesses=weaknesses,
+        evidence=[entry_of(e) for e in evidence],
+    )
+    try:
+        answer = await model.ask("writer", prompt, RewrittenAnswer, seconds=seconds)
+        made = with_code(section_of(section.heading, answer.markdown), evidence)
+    except (ModelError, BudgetSpent) as error:
+        effect = "The section stands as it was before the editor read it."
+        problem = Problem(stage="writer", subject=section.heading, reason=str(error), effect=effect)
+        return section, [*model.news("writer"), problem]
+    return made.model_copy(update={"kind": section.kind}), model.news("writer")
+
+
+def told(review: Review) -> str:
+    """What an editor thinks, as Markdown, with what became of each weakness."""
+    lines = ["## The editor's opinion", "", escaped(review.verdict)]
+    if review.strengths:
+        lines += ["", "### Strengths", "", *(f"- {escaped(point)}" for point in review.strengths)]
+    if review.weaknesses:
+        lines += ["", "### Weaknesses", "", *map(_line, review.weaknesses)]
     return "\n".join(lines) + "\n"
+
+
+def _line(weakness: Weakness) -> str:
+    where = f"{weakness.section}: " if weakness.section else ""
+    return "- " + escaped(f"{where}{weakness.text} {weakness.outcome}".rstrip())
+
+
+def _review(answer: OpinionAnswer) -> Review:
+    """What was answered, without what speaks to machines."""
+    points = [point for point in answer.weaknesses if not is_order(point.weakness)]
+    return Review(
+        verdict=answer.verdict,
+        strengths=tuple(answer.strengths[:MOST_POINTS]),
+        weaknesses=tuple(
+            Weakness(
+                text=" ".join(point.weakness.split()),
+                section=" ".join(point.section.split()),
+                topic=point.topic.strip(),
+                query=" ".join(point.query.split()) if in_words(point.query) else "",
+            )
+            for point in points[:MOST_POINTS]
+        ),
+    )
+
+
+def _marked(section: Section) -> str:
+    """A section as its writer gave it: Markdown with marks."""
+    parts = section.parts or [Part(form="paragraph", takes=(1,))] * len(section.sentences)
+    lines, at = [], 0
+    for part in parts:
+        items = []
+        for count in part.takes:
+            items.append(section.sentences[at : at + count])
+            at += count
+        lines.append("\n".join(_set(part, items)))
+    return "\n\n".join(lines)
+
+
+def _set(part: Part, items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
+    """The lines of a part."""
+    said = [" ".join(map(_with_marks, item)) for item in items]
+    if part.form == "heading":
+        yield f"### {part.text}"
+    elif part.form == "table":
+        width = max(1, len(part.columns))
+        yield f"| {' | '.join(part.columns)} |"
+        yield "|---" * width + "|"
+        for n in range(0, len(said), width):
+            yield f"| {' | '.join(said[n : n + width])} |"
+    elif part.form == "code":
+        yield from (line.strip("\n") for line in said)
+    else:
+        signs = {"bullets": "- ", "steps": "1. "}
+        yield from (signs.get(part.form, "") + line for line in said)
+
+
+def _with_marks(sentence: Sentence) -> str:
+    if sentence.code:
+        return f"\n```{sentence.language} {_ids(sentence)}\n{sentence.text}\n```\n"
+    return f"{sentence.text} {_ids(sentence)}".strip()
+
+
+def _ids(sentence: Sentence) -> str:
+    if not sentence.evidence_ids:
+        return ""
+    joined = ("+" if sentence.inferred else ", ").join(sentence.evidence_ids)
+    return f"[{joined}→]" if sentence.inferred else f"[{joined}]"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from spadework.tools.export.markdown import escaped
 from spadework.tools.urls import host_of, hosts_for_urls
@@ -11,6 +13,7 @@ from spadework.values import (
     STATE_WORDS,
     Conflict,
     Coverage,
+    Evidence,
     Plan,
     Problem,
     Quality,
@@ -19,11 +22,16 @@ from spadework.values import (
     Section,
     Sentence,
     Shortfall,
+    Source,
     Verdict,
 )
 
 #: Problems that a reader of the report needs to see; all are in the record.
 MOST_PROBLEMS = 8
+
+#: Queries that are named of what was tried for a topic.
+MOST_TRIED = 4
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 #: By how much of the whole weight one side of a disagreement is ahead when it is named.
 CLEAR = 0.1
@@ -49,22 +57,24 @@ _ENDED = {
     "coverage": "Every topic is answered.",
     "iterations": "The rounds of searching that were allowed are used.",
     "marginal utility": "The last round of searching added next to nothing.",
+    "price": "What is open was not searched again: little was to be expected for what it takes.",
     "nothing left to ask": "No further search was left that could fill the gaps.",
     "time": "The time was over before every topic was answered.",
     "nothing searched": "No search was answered.",
+    "revised": "",
     "stop": "The run was stopped before it was done.",
 }
 
 
-def disagreements(conflicts: Sequence[Conflict]) -> Section:
-    """Both sides of every conflict, with their evidence."""
+def disagreements(conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE) -> Section:
+    """Both sides of every conflict, with their evidence, and of when each is."""
     lines = []
     for conflict in conflicts:
         lines.append(
             Sentence(
                 text=(
                     f"“{conflict.topic}”: the sources disagree ({conflict.kind})."
-                    f" {_majority(conflict)}"
+                    f" {_majority(conflict)}{_dated(conflict, ledger)}"
                 )
             )
         )
@@ -87,43 +97,84 @@ def _majority(conflict: Conflict) -> str:
     )
 
 
-def not_found(plan: Plan, coverage: Mapping[str, Coverage], why: str) -> Section:
-    """What a complete answer would have, and this one has not."""
+def _dated(conflict: Conflict, ledger: Mapping[str, Evidence]) -> str:
+    """The newest day of each side, where both are known."""
+    days = []
+    for side in conflict.sides[:2]:
+        of = [ledger[i].published_at for i in side.evidence_ids if i in ledger]
+        days.append(max((day for day in of if day), default=None))
+    first, second = (day.date().isoformat() if day else "" for day in days)
+    return f" The first is of {first}, the second of {second}." if first and second else ""
+
+
+def not_found(
+    plan: Plan,
+    coverage: Mapping[str, Coverage],
+    tried: Mapping[str, Sequence[str]] = _NONE,
+    missing: Sequence[str] = (),
+) -> Section:
+    """What a complete answer would have, and this one has not, with what was `tried` for it (the
+    queries by topic): topics, and what is `missing` of what must be covered.
+    """
     lines = []
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
-            gaps = " ".join(found.gaps) or "Nothing was found." * (found.state == "open")
-            lines.append(f"“{topic.name}” is {STATE_WORDS[found.state]}. {gaps}".strip())
+            gaps = _listed(found.gaps) if found.gaps else ""
+            gaps = gaps or "Nothing was found." * (found.state == "open")
+            said = f"“{topic.name}” is {STATE_WORDS[found.state]}. {gaps}".strip()
+            same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
+            own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]
+            lines.append(f"{said} {_tried(own)}".strip())
+    told = _bare(" ".join(lines))
+    lines += [
+        f"“{must}” is open: no section of the report answers it."
+        for must in missing
+        if _bare(must) not in told
+    ]
     return Section(
         heading="Not found", kind="limits", sentences=tuple(Sentence(text=line) for line in lines)
     )
 
 
+def _listed(gaps: Sequence[str]) -> str:
+    """What is missing, as the judge says it, in one sentence; or its own sentences."""
+    if any(gap.endswith((".", "?", "!")) for gap in gaps):
+        return " ".join(gaps)
+    return f"Missing: {'; '.join(gaps)}."
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .?!")
+
+
+def _tried(queries: Sequence[str]) -> str:
+    """What was searched for, the last of it in a number."""
+    named = [f"“{query}”" for query in queries[:MOST_TRIED]]
+    more = len(queries) - len(named)
+    rest = f" and {more} more" if more else ""
+    return f"Searched for {', '.join(named)}{rest}." if named else ""
+
+
 def limits(shortfalls: Sequence[Shortfall]) -> Section:
-    """What the evidence lacks though topics may be answered."""
+    """What the evidence lacks though topics may be answered. Marks are for the result."""
+    told = [shortfall for shortfall in shortfalls if shortfall.kind != "quality"]
     return Section(
         heading="Limits",
         kind="limits",
-        sentences=tuple(Sentence(text=shortfall.text) for shortfall in shortfalls),
+        sentences=tuple(Sentence(text=shortfall.text) for shortfall in told),
     )
 
 
 def problem_lines(problems: Sequence[Problem]) -> Section:
     """What went wrong, by name and host, without URLs. Every provider that failed is named with how
-    it failed first.
+    it failed first. What did not hold is in the result and the editorial review.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = list(
         dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
     )
     lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in ("verifier", "search")))
-    removed = sum(p.stage == "verifier" for p in problems)
-    if removed:
-        lines.append(
-            "Quotes and sentences that did not hold against the pages, and were thrown away or"
-            f" replaced: {removed}."
-        )
     more = len(lines) - MOST_PROBLEMS
     shown = [
         *failed,
@@ -216,7 +267,24 @@ def review(result: Result) -> str:
         f"- {p.stage}, {escaped(p.subject)}: {escaped(p.reason)} {escaped(p.effect)}"
         for p in result.problems
     ]
+    left_out = [e for t in result.topics for e in t.evidence if e.id in result.left_out]
+    lines += ["", "## Evidence that the report does without", ""] if left_out else []
+    lines += [f"- {e.id}: {escaped(e.claim or e.quote)}" for e in left_out]
+    lines += _unused(result.sources)
     return "\n".join(lines) + "\n" + (f"\n{result.opinion}" if result.opinion else "")
+
+
+def _unused(sources: Sequence[Source]) -> list[str]:
+    """The pages on which no sentence rests, under the reasons."""
+    found = [source for source in sources if source.unused]
+    if not found:
+        return []
+    lines = ["", "## Pages that were read and are not cited"]
+    for why in dict.fromkeys(source.unused for source in found):
+        own = [source for source in found if source.unused == why]
+        lines += ["", f"{why} ({len(own)})", ""]
+        lines += [f"- {escaped(one.title or one.url)} ({escaped(one.domain)})" for one in own]
+    return lines
 
 
 def _rated(quality: Quality) -> str:

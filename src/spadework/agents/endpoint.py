@@ -9,7 +9,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spadework.agents.gate import Gate
+from spadework.agents.gate import gate_at
 from spadework.agents.learned import Lessons, Room
 from spadework.agents.listing import LEAST_CONTEXT, listed_context
 from spadework.agents.providers import chat_model, label_of, provider_of, reasons
@@ -29,7 +29,8 @@ from spadework.budget import Budget
 from spadework.errors import TooLong
 from spadework.holds import Wish, cost
 from spadework.settings import Role, Settings
-from spadework.tools import tokens
+from spadework.tools import names, tokens
+from spadework.tools.journal import Journal
 from spadework.tools.retries import attempts
 
 if TYPE_CHECKING:
@@ -61,17 +62,18 @@ class Turn(NamedTuple):
 
 
 class Endpoint:
-    """A chat model by its name PROVIDER:NAME. `gate` is shared by all models behind the same
-    address.
+    """A chat model by its name PROVIDER:NAME. How many calls run at once is a matter of all models
+    and sessions behind the same address.
     """
 
-    def __init__(self, name: str, settings: Settings, budget: Budget, gate: Gate) -> None:
+    def __init__(self, name: str, settings: Settings, budget: Budget, journal: Journal) -> None:
         provider, model = provider_of(name)
         self.name = label_of(name)
         self._model = model
         self._settings = settings
         self._budget = budget
-        self._gate = gate
+        self._journal = journal
+        self._address = settings.openai_base_url or provider
         self._compatible = provider == "openai"
         self._lessons = Lessons(settings.home, f"{settings.openai_base_url}\n{name}")
         self._chat, self._close = chat_model(name, settings)
@@ -96,6 +98,7 @@ class Endpoint:
 
         Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
+        names.own()
         await tokens.ready()
         counted = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(
             json.dumps(shape.schema)
@@ -127,7 +130,7 @@ class Endpoint:
             unknown = not (self._context() or self._listed)
             if unknown and self._compatible and self._settings.openai_base_url:
                 self._listed = True
-                if context := await listed_context(self._settings, self._model):
+                if context := await listed_context(self._settings, self._model, self._journal):
                     self._lessons.learn(context=context)
 
     async def _persisted(self, request: _Request) -> str:
@@ -149,18 +152,18 @@ class Endpoint:
         """One request, once there is room for it; sent again when the endpoint is busy, after the
         time it names.
         """
-        pause = BUSY_SECONDS
+        pause, gate, most = BUSY_SECONDS, gate_at(self._address), self._settings.model_parallel
         for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
-            async with self._gate.through() as began:
+            async with gate.through(id(self._budget), most) as began:
                 try:
                     text = await self._paid(request)
                 except Busy as busy:
-                    self._gate.limited(began, pause if busy.after is None else busy.after)
+                    gate.limited(began, pause if busy.after is None else busy.after, most)
                     pause *= 2
                     if last:
                         raise
                 else:
-                    self._gate.answered()
+                    gate.answered(most)
                     return text
         raise AssertionError("the last try returns or raises")
 

@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from spadework.agents.model import Model
-from spadework.agents.told import Entry
+from spadework.agents.told import Entry, page_line
 from spadework.agents.verifier import ask
 from spadework.prompts import render
 from spadework.tools.pages import write_atomically
@@ -72,10 +72,7 @@ async def _examine(model: Model, seconds: float) -> Examined:
     entries, items = [], []
     for n, case in enumerate(cases, 1):
         own = [
-            Entry(
-                id=f"E{n}{'abc'[m]}",
-                **{name: quote[name] for name in ("quote", "title", "heading")},
-            )
+            Entry(f"E{n}{'abc'[m]}", page_line(quote["title"], quote["heading"]), quote["quote"])
             for m, quote in enumerate(case["quotes"])
         ]
         entries += own

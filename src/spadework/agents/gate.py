@@ -1,13 +1,16 @@
-"""How many calls run at once at one endpoint: as many as the setting allows, fewer once the
-endpoint has said that it is too much.
+"""How many calls run at once at one endpoint, those of all sessions of the process together: as
+many as the setting allows, fewer once the endpoint has said that it is too much.
 """
 
 from __future__ import annotations
 
-import asyncio
+import os
+import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
+
+from spadework.tools.rooms import Room
 
 
 class Gate:
@@ -15,53 +18,87 @@ class Gate:
     answers in a row.
     """
 
-    def __init__(self, most: int) -> None:
-        self.limit = most
-        self._most = most
-        self._running = 0
+    def __init__(self) -> None:
+        #: Infinite before the endpoint has said that anything is too much.
+        self.limit = float("inf")
+        self._lock = threading.Lock()
+        self._room = Room()
         self._answers = 0
         self._lowered_at = self._closed_until = time.monotonic()
-        self._left = asyncio.Event()
 
     @asynccontextmanager
-    async def through(self) -> AsyncIterator[float]:
-        """Room for one call, waited for; gives the moment it began, on the clock of
-        `time.monotonic`.
+    async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
+        """Room for one call of a party, waited for as long as `most` are under way; gives the
+        moment it began, on the clock of `time.monotonic`.
         """
-        while True:
-            if (pause := self._closed_until - time.monotonic()) > 0:
-                await asyncio.sleep(pause)
-            elif self._running >= self.limit:
-                await self._left.wait()
-            else:
-                break
-        self._running += 1
-        try:
+
+        def allowed() -> int:
+            closed = time.monotonic() < self._closed_until
+            return 0 if closed else int(min(most, self.limit))
+
+        async with self._room.place(party, allowed):
             yield time.monotonic()
-        finally:
-            self._running -= 1
-            self._wake()
 
-    def answered(self) -> None:
-        """A call was answered."""
-        self._answers += 1
-        if self._answers >= self.limit < self._most:
-            self.limit, self._answers = self.limit + 1, 0
-            self._wake()
+    def answered(self, most: int) -> None:
+        """A call was answered, of one who may make so many."""
+        with self._lock:
+            self._answers += 1
+            if more := self._answers >= self.limit < most:
+                self.limit, self._answers = self.limit + 1, 0
+        if more:
+            self._room.look_again()
 
-    def limited(self, began: float, seconds: float) -> None:
+    def limited(self, began: float, seconds: float, most: int) -> None:
         """A call that `began` then was told to come back in so many seconds; until then nobody goes
         through.
 
         Of the calls that were under way together only the first lowers the limit.
         """
-        now = time.monotonic()
-        self._closed_until = max(self._closed_until, now + seconds)
-        self._answers = 0
-        if began >= self._lowered_at:
-            self.limit, self._lowered_at = max(1, self.limit // 2), now
+        with self._lock:
+            now = time.monotonic()
+            self._closed_until = max(self._closed_until, now + seconds)
+            opens = self._closed_until - now
+            self._answers = 0
+            if began >= self._lowered_at:
+                self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
+        # A thread, since the event loop of this call may end before those of others who wait. It
+        # may strike a moment early.
+        timer = threading.Timer(opens + 0.001, self._room.look_again)
+        timer.daemon = True
+        timer.start()
 
-    def _wake(self) -> None:
-        # Those who wait now look again; who comes later waits anew.
-        self._left.set()
-        self._left.clear()
+
+class Gates:
+    """The gates of all endpoints by address, made when they are first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._gates: dict[str, Gate] = {}
+
+    def at(self, address: str) -> Gate:
+        """The gate of an endpoint."""
+        with self._lock:
+            return self._gates.setdefault(address, Gate())
+
+    def clear(self) -> None:
+        """Forget all gates, as a new process would; for tests."""
+        with self._lock:
+            self._gates.clear()
+
+
+#: The gates of this process.
+GATES = Gates()
+
+
+def _after_fork() -> None:
+    global GATES  # who was inside is not copied
+    GATES = Gates()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def gate_at(address: str) -> Gate:
+    """The gate of an endpoint, for all of the process."""
+    return GATES.at(address)

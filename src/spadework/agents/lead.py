@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from spadework.agents.extractive import lead as extractive
-from spadework.agents.extractive.title import is_long, shortened
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.errors import BadReply
@@ -15,6 +16,7 @@ from spadework.tools.inline import one_line
 from spadework.tools.operators import in_words
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
+from spadework.tools.titles import is_long, shortened
 from spadework.values import (
     Complexity,
     Expected,
@@ -41,6 +43,8 @@ MOST_QUERIES = 4
 #: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to
 #: name at most.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
+#: Wishes for the form of a report at most, and characters of each.
+MOST_WISHES, WISH_CHARS = 5, 120
 
 
 class QueryAnswer(Visible):
@@ -69,6 +73,7 @@ class PlanAnswer(Visible):
     language: str
     title: str = ""
     subjects: list[str] = at_most(MOST_SUBJECTS)
+    wishes: list[str] = Field([], json_schema_extra={"maxItems": MOST_WISHES})
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
@@ -136,6 +141,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
         title=title if is_long(question) else "",
         **kept,
         subjects=tuple(answer.subjects),
+        wishes=tuple(one_line(wish, WISH_CHARS) for wish in answer.wishes[:MOST_WISHES]),
         topics=topics[: min(most, MOST_TOPICS[complexity])],
     )
 

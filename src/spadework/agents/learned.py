@@ -5,7 +5,6 @@ model.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spadework.agents.usual import remembered
 from spadework.settings import Role
+from spadework.tools.disk import on_disk
 from spadework.tools.pages import write_atomically
 
 Room = Literal["max_tokens", "max_completion_tokens"]
@@ -65,7 +65,7 @@ class Lessons:
     async def load(self) -> None:
         """Take up what earlier runs have learned, once."""
         if self._kept is None:
-            found = await asyncio.to_thread(self._read)
+            found = await on_disk(self._read)
             if self._kept is None:  # nobody else was faster
                 self._kept = self.known = found
 
@@ -74,7 +74,7 @@ class Lessons:
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
-                await asyncio.to_thread(write_atomically, self._path, data)
+                await on_disk(write_atomically, self._path, data)
 
     def learn(self, **changes: Any) -> None:
         """Know better from now on, by the field names of Learned."""

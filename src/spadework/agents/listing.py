@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 
 from spadework.settings import Settings
+from spadework.tools import names
+from spadework.tools.journal import Journal
 
 #: Seconds that a server's list of models may take as a whole.
 LIST_SECONDS = 5.0
@@ -30,6 +32,7 @@ UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, Re
 
 async def listed(settings: Settings) -> Any:
     """What the server of the settings answers to the question which models it has, as JSON."""
+    names.own()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
     async with asyncio.timeout(LIST_SECONDS), httpx.AsyncClient(timeout=LIST_SECONDS) as client:
@@ -37,12 +40,18 @@ async def listed(settings: Settings) -> Any:
     return answer.raise_for_status().json()
 
 
-async def listed_context(settings: Settings, model: str) -> int:
-    """Tokens of the context of a model by its server's list; 0 where that does not say."""
-    try:
+async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
+    """Tokens of the context of a model by its server's list, which is asked for once in a session;
+    0 where that does not say.
+    """
+
+    async def work() -> int:
         entries = (await listed(settings))["data"]
         own = next((entry for entry in entries if entry["id"] == model), None)
         return _context(own) if own else 0
+
+    try:
+        return await journal.once("context", [settings.openai_base_url, model], int, work)
     except UNREADABLE:
         return 0
 

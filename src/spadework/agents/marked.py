@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import unescape
+from itertools import chain
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from spadework.agents.context import COLONS
 from spadework.tools.orders import is_order
 from spadework.tools.quotes import plain
 from spadework.tools.sentences import sentences
@@ -28,7 +31,21 @@ _BEFORE_STOP = re.compile(rf"((?:\s*{_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
 #: An answer that is fenced as a whole.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
+#: What of HTML is not its words.
+_TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
+#: Code within a sentence.
+_IN_CODE = re.compile(r"(`[^`\n]+`)")
+#: Marks as they are also written: other brackets, small letters, ranges, an arrow behind each id.
+_ARROW = "→|->|⟶"
+_ONE = rf"[eE]\d+\s*(?:[-–—]\s*[eE]?\d+)?\s*(?:{_ARROW})?"
+_LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
+_RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
+#: What joins two marks of one sentence: a comma, or a short word before its end.
+_JOINED = re.compile(
+    rf"({_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
+)
+MOST_IN_RANGE = 12
 
 
 class _Said(NamedTuple):
@@ -45,6 +62,21 @@ class _Made:
 
     sentences: list[Sentence] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
+
+    def goes_on(self, first: int) -> Part | None:
+        """The steps that a list which begins with the number `first` goes on, taken back with what
+        was said since: that belongs to the last of them. None where there are none.
+        """
+        forms = [part.form for part in self.parts]
+        if first < 2 or "steps" not in forms:
+            return None
+        at = len(forms) - 1 - forms[::-1].index("steps")
+        steps, since = self.parts[at], self.parts[at + 1 :]
+        if len(steps.takes) != first - 1 or {part.form for part in since} & {"heading", "table"}:
+            return None
+        del self.parts[at:]
+        more = sum(count for part in since for count in part.takes)
+        return steps.model_copy(update={"takes": (*steps.takes[:-1], steps.takes[-1] + more)})
 
     def add(
         self, form: Form, items: Sequence[Sequence[Sentence]], columns: Sequence[str] = ()
@@ -69,21 +101,55 @@ def section_of(heading: str, markdown: str) -> Section:
     return told.changed(_led_in(told.sentences))
 
 
-def _led_in(told: Sequence[Sentence]) -> dict[Sentence, tuple[Sentence, ...]]:
+def _led_in(told: Sequence[Sentence]) -> dict[int, tuple[Sentence, ...]]:
     """What only leads to the next sentence ("… as follows:") rests on what that rests on."""
-    led: dict[Sentence, tuple[Sentence, ...]] = {}
+    led: dict[int, tuple[Sentence, ...]] = {}
     for n, one in enumerate(told):
-        if not one.evidence_ids and one.text.endswith((":", "：")):
+        if not one.evidence_ids and one.text.endswith(COLONS):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
-            led[one] = (one.model_copy(update={"evidence_ids": ids}),)
+            led[n] = (one.model_copy(update={"evidence_ids": ids}),)
     return led
+
+
+def uniform(text: str) -> str:
+    """A text with its marks as they are asked for: one bracket of single ids, in capitals. Code
+    within it stays as it is.
+    """
+    parts = _IN_CODE.split(text)
+    return "".join(part if n % 2 else _uniform(part) for n, part in enumerate(parts))
+
+
+def _uniform(text: str) -> str:
+    text = _LOOSE.sub(lambda found: _bracket(found[1]), text)
+    joined = None
+    while joined != text:
+        joined, text = text, _JOINED.sub(r"\1 ", text)
+    return text
+
+
+def _bracket(inside: str) -> str:
+    """A mark of the ids that stand in a bracket; those of a range one by one."""
+    ids: list[int] = []
+    for first, _, last in _RANGE.findall(inside):
+        low, high = int(first), int(last or first)
+        ids += range(low, high + 1) if 0 <= high - low < MOST_IN_RANGE else [low, high]
+    arrow = "→" if re.search(_ARROW, inside) else ""
+    return f"[{', '.join(f'E{n}' for n in ids)}{arrow}]"
+
+
+def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
+    """Code that is told without a fence, in the place of other code."""
+    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(text)))))
+    code = _MARKS.sub("", text).strip("`\n")
+    changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
+    return (before.model_copy(update=changes),) if code.strip() else ()
 
 
 def marked(text: str) -> list[Sentence]:
     """The sentences of a paragraph with the evidence that they are marked with; a mark within a
     sentence belongs to the whole of it.
     """
-    text = _BEFORE_STOP.sub(r"\4\1", " ".join(text.split()))
+    text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
     at = 0
     for match in [*_MARKS.finditer(text), None]:
@@ -100,8 +166,9 @@ def marked(text: str) -> list[Sentence]:
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         last = len(parts) - 1
-        # What ends the paragraph without a mark rests on the last one.
-        own = ids or (found[-1].ids if found and match is None else ids)
+        # What ends the paragraph without a mark rests on the last one, unless it leads to the next.
+        leads = bool(parts) and parts[-1].endswith(COLONS)
+        own = ids or (found[-1].ids if found and match is None and not leads else ids)
         found += [_Said(said, own, concludes and n == last) for n, said in enumerate(parts)]
     return [
         Sentence(text=said.text, evidence_ids=said.ids, inferred=said.concludes)
@@ -127,7 +194,15 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
             made.parts += [] if is_order(text) else [Part(form="heading", text=text)]
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
-            made.add(form, [_item(item) for item in _children(inside, "list_item_open")])
+            found = [_item(item) for item in _children(inside, "list_item_open")]
+            # A list in an item of bullets gives items; in a step it belongs to the step.
+            items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
+            before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
+            made.add(form, items)
+            if before:
+                made.parts[-1] = before.model_copy(
+                    update={"takes": (*before.takes, *made.parts[-1].takes)}
+                )
         elif token.type == "table_open":
             columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(inside, "th_open")]
             cells = [marked(cell[0].content) for cell in _cells(inside, "td_open")]
@@ -138,6 +213,8 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
             _read(inside, made)
         elif token.type == "paragraph_open":
             made.add("paragraph", [marked(inside[0].content)])
+        elif token.type == "html_block":
+            made.add("paragraph", [marked(_shown(token.content))])
         at = end + 1
 
 
@@ -166,23 +243,60 @@ def _cells(tokens: Sequence[Token], kind: str) -> list[Sequence[Token]]:
     return [tokens[n + 1 : _end(tokens, n)] for n, token in enumerate(tokens) if token.type == kind]
 
 
-def _item(tokens: Sequence[Token]) -> list[Sentence]:
-    """All that an item of a list says, with the lists and the code in it."""
-    return [
-        sentence
-        for token in tokens
-        if token.type in ("inline", "fence", "code_block") and token.content.strip()
-        for sentence in (marked(token.content) if token.type == "inline" else [_code(token)])
-    ]
+def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
+    """All that an item of a list says, in order: the item, and each item of the lists in it; a
+    table in it is told row by row.
+    """
+    items: list[list[Sentence]] = [[]]
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        end = _end(tokens, at)
+        inside = tokens[at + 1 : end]
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            for item in _children(inside, "list_item_open"):
+                items += _item(item)
+        elif token.type == "table_open":
+            items[-1] += _rows(inside)
+        elif token.type == "html_block":
+            items[-1] += marked(_shown(token.content))
+        elif token.type == "inline":
+            items[-1] += marked(token.content)
+        elif token.type in ("fence", "code_block") and token.content.strip():
+            items[-1].append(_code(token))
+        elif inside:
+            first, *more = _item(inside)
+            items[-1] += first
+            items += more
+        at = end + 1
+    return items
+
+
+def _rows(tokens: Sequence[Token]) -> Iterator[Sentence]:
+    """The rows of a table, each as a sentence under the names of its columns."""
+    columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(tokens, "th_open")]
+    cells = [uniform(cell[0].content) for cell in _cells(tokens, "td_open")]
+    for n in range(0, len(cells), max(1, len(columns))):
+        row = zip(columns, cells[n : n + len(columns)], strict=False)
+        said = [(name, _MARKS.sub("", cell).strip(), _brackets(cell)) for name, cell in row]
+        text = "; ".join(f"{name}: {cell}" for name, cell, _ in said if cell)
+        marks = " ".join(mark for *_, found in said for mark in found)
+        yield from marked(f"{text.rstrip('.')}. {marks}")
+
+
+def _shown(html: str) -> str:
+    """The words of a piece of HTML."""
+    return unescape(_TAG.sub(" ", html))
 
 
 def _code(token: Token) -> Sentence:
-    language, _, _ = _MARKS.sub("", token.info).strip().partition(" ")
-    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(token.info)))))
+    info = uniform(token.info)
+    language, _, _ = _MARKS.sub("", info).strip().partition(" ")
+    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(info)))))
     return Sentence(
         text=token.content.rstrip("\n"),
         evidence_ids=ids,
-        inferred=any(mark[2] for mark in _MARK.finditer(token.info)),
+        inferred=any(mark[2] for mark in _MARK.finditer(info)),
         code=True,
         language=language,
     )

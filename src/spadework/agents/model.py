@@ -16,7 +16,6 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, Field, ValidationError
 
 from spadework.agents.endpoint import Endpoint, Turn
-from spadework.agents.gate import Gate
 from spadework.agents.messages import Message, as_sent
 from spadework.agents.places import Place
 from spadework.agents.refusals import Unsupported
@@ -72,7 +71,6 @@ class Model:
         self._anew = anew
         self._endpoints: dict[Place, Endpoint] = {}
         self._rungs: dict[Place, Method] = {}
-        self._gates: dict[str, Gate] = {}
         self._failed: set[Place] = set()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
@@ -202,7 +200,7 @@ class Model:
         """
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
-        rung = self._rungs.get(place) or await self._journal.noted("rung", place.name)
+        rung = self._rungs.get(place) or await self._journal.noted("rung", place.name, before=True)
         if rung:
             rungs = (rung,)
         said = ""
@@ -289,8 +287,7 @@ class Model:
                 settings = settings.model_copy(
                     update={"openai_base_url": place.base_url, "openai_api_key": key}
                 )
-            gate = self._gates.setdefault(place.address, Gate(settings.model_parallel))
-            self._endpoints[place] = Endpoint(place.name, settings, self._budget, gate)
+            self._endpoints[place] = Endpoint(place.name, settings, self._budget, self._journal)
         return self._endpoints[place]
 
 

@@ -4,25 +4,35 @@ plan, the ledger as lines, what disagrees and what is open.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Literal
 
 from pydantic import Field
 
-from spadework.agents.checking import strange
+from spadework.agents.checking import founded
+from spadework.agents.known import Known as Text
 from spadework.agents.model import Model, at_most
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.orders import is_order
+from spadework.tools.facts import stems
+from spadework.tools.nearest import nearest
+from spadework.tools.text.detect import spoken
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
 #: What sections are made of; how it is set follows from it.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code"]
+#: The heading of the summary.
+SUMMARY = "Summary"
 #: Sections of a report at most, and columns of a table.
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
 #: Characters of an entry of the ledger in its line.
 LINE_CHARS = 220
+#: And of how code begins.
+CODE_CHARS = 100
 #: Words of a report, by the wish.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
@@ -35,6 +45,7 @@ class OutlinedAnswer(Visible):
     form: SectionForm
     columns: list[str] = Field([], json_schema_extra={"maxItems": MOST_COLUMNS})
     evidence_ids: list[str]
+    answers: list[int] = Field([])
     words: int
 
 
@@ -44,6 +55,7 @@ class OutlineAnswer(Visible):
     title: str
     answer: str
     sections: list[OutlinedAnswer] = at_most(MOST_SECTIONS)
+    left_out: list[str] = Field([])
 
 
 @dataclass(frozen=True)
@@ -62,22 +74,29 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The composition of a report; `answer` is what it says in short, for those who write it."""
+    """The composition of a report; `answer` is what it says in short, with marks.
+
+    `left_out` are the ids of entries that it does without; `missing` is what the plan says must be
+    covered and no section answers.
+    """
 
     sections: tuple[Outlined, ...]
     title: str = ""
     answer: str = ""
+    left_out: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Known:
     """What a report must take into account beside its evidence: how far its topics are answered,
-    what disagrees, and how many words it may have.
+    what disagrees, how many words it has where nothing else is wished, and at most (0: no bound).
     """
 
     coverage: Mapping[str, Coverage]
     conflicts: Sequence[Conflict]
     words: int
+    most_words: int = 0
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
@@ -102,7 +121,8 @@ async def outline(
     prompt = render(
         "outline",
         plan=plan,
-        lines=[_line(e) for e in _each_once(ledger) if e.kind != "columns"],
+        musts=[(must, _topics_of(must, plan)) for must in musts_of(plan)],
+        lines=[line_of(e) for e in _each_once(ledger) if e.kind != "columns"],
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
         ],
@@ -111,6 +131,7 @@ async def outline(
             for conflict in known.conflicts
         ],
         words=known.words,
+        most_words=known.most_words,
     )
     try:
         answer = await model.ask("writer", prompt, OutlineAnswer, seconds=seconds)
@@ -118,45 +139,122 @@ async def outline(
         effect = "The report has a section for every topic."
         problem = Problem(stage="writer", subject="outline", reason=str(error), effect=effect)
         return by_topic(plan, ledger, known.words), [*model.news("writer"), problem]
-    return _checked(answer, ledger, plan.question) or by_topic(
-        plan, ledger, known.words
-    ), model.news("writer")
+    made = _checked(answer, ledger, plan) or by_topic(plan, ledger, known.words)
+    return made, model.news("writer")
 
 
-def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], question: str) -> Outline | None:
+def musts_of(plan: Plan) -> list[str]:
+    """What must be covered, over all topics, each once."""
+    return list(dict.fromkeys(must for topic in plan.topics for must in topic.must_cover))
+
+
+def _topics_of(must: str, plan: Plan) -> str:
+    """The names of the topics of which something must be covered: "SQLite" alone tells nothing."""
+    return ", ".join(topic.name for topic in plan.topics if must in topic.must_cover)
+
+
+def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:
     """The outline with entries that exist, sections of one heading joined; None where no section
     has any. A heading or title that says what no entry says, or speaks to machines, is none.
+
+    What it forgets is not lost: an entry that it neither names nor leaves out goes to the section
+    nearest to it, and a topic of which it names none has a section of its own.
     """
     known = {e.id: e for e in ledger}
-    texts = [question, *(f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in ledger)]
+    said = (f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in ledger)
+    texts = [Text(text) for text in (plan.question, *said)]
+    home = plan.language.lower()[:2]
     made: dict[str, Outlined] = {}
     for one in answer.sections:
         own = _with_columns([known[i] for i in one.evidence_ids if i in known], ledger)
         if not own:
             continue
-        heading = _founded(one.heading, texts) or own[0].topic
+        heading = founded(one.heading, texts, home) or own[0].topic
+        if heading.casefold() == SUMMARY.casefold():
+            # The summary is written last, from what holds.
+            heading = own[0].topic
         same = made.get(heading.casefold())
         if same:
             joined = tuple(dict.fromkeys([*same.evidence, *own]))
             made[heading.casefold()] = replace(same, evidence=joined)
             continue
-        columns = tuple(_founded(column, texts) for column in one.columns)
+        columns = tuple(founded(column, texts, home) for column in one.columns)
         words = max(0, one.words)
         made[heading.casefold()] = Outlined(heading, one.shows, own, one.form, columns, words)
-    title = _founded(answer.title, texts)
-    return Outline(tuple(made.values()), title, answer.answer) if made else None
+    if not made:
+        return None
+    unwanted = set(answer.left_out)
+    wanted = [e for e in ledger if e.id not in unwanted]
+    sections = [*made.values(), *_of_forgotten_topics(list(made.values()), wanted, plan)]
+    whole, left_out = _with_forgotten(sections, ledger, unwanted)
+    told = {
+        n
+        for one in answer.sections
+        if any(i in known for i in one.evidence_ids)
+        for n in one.answers
+    }
+    missing = [
+        must
+        for n, must in enumerate(musts_of(plan), 1)
+        if n not in told and not any(speaks_of(e, must) for one in whole for e in one.evidence)
+    ]
+    title = founded(answer.title, texts, home)
+    return Outline(tuple(whole), title, answer.answer, left_out, tuple(missing))
 
 
-def _founded(text: str, known: Sequence[str]) -> str:
-    """A heading on one line; "" for one with a figure, date or name that nothing known has, or an
-    order to machines.
+def _of_forgotten_topics(
+    sections: Sequence[Outlined], ledger: Sequence[Evidence], plan: Plan
+) -> list[Outlined]:
+    """A section for every topic that has entries, of which no section has one."""
+    named = {_place(e) for one in sections for e in one.evidence}
+    own = {topic: [e for e in ledger if e.topic == topic.name] for topic in plan.topics}
+    return [
+        Outlined(topic.name, topic.question, tuple(entries))
+        for topic, entries in own.items()
+        if entries and not any(_place(e) in named for e in entries)
+    ]
+
+
+def _with_forgotten(
+    sections: Sequence[Outlined], ledger: Sequence[Evidence], unwanted: AbstractSet[str]
+) -> tuple[list[Outlined], tuple[str, ...]]:
+    """The sections with the entries that none of them names, each in the one nearest to it by its
+    words, of its topic where there is one; and the ids of those that are left out.
     """
-    line = " ".join(text.split())
-    words = line.split()
-    # Where every word has a capital, one says nothing.
-    titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
-    said = " ".join(w if w[1:] != w[1:].lower() else w.lower() for w in words) if titled else line
-    return "" if is_order(line) or strange(said, known) else line
+    named = {_place(e) for one in sections for e in one.evidence}
+    given: dict[int, list[Evidence]] = defaultdict(list)
+    left_out = []
+    for e in _each_once(ledger):
+        if e.kind == "columns" or _place(e) in named:
+            continue
+        same = [
+            n for n, one in enumerate(sections) if any(x.topic == e.topic for x in one.evidence)
+        ]
+        places = same or list(range(len(sections)))
+        told = [f"{sections[n].heading} {sections[n].shows}" for n in places]
+        near = nearest(f"{e.claim} {e.heading} {e.quote}", told)
+        if e.id in unwanted or not (near or same):
+            left_out.append(e.id)
+        else:
+            given[places[near[0] if near else 0]].append(e)
+    whole = [
+        replace(one, evidence=_with_columns([*one.evidence, *given[n]], ledger))
+        if given[n]
+        else one
+        for n, one in enumerate(sections)
+    ]
+    return whole, tuple(left_out)
+
+
+def speaks_of(evidence: Evidence, must: str) -> bool:
+    """Whether an entry holds all content words of what must be covered."""
+    code = spoken(must)
+    said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
+    return stems(must, code) <= said
+
+
+def _place(evidence: Evidence) -> tuple[str, int, int]:
+    return evidence.content_hash, evidence.start, evidence.end
 
 
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
@@ -168,14 +266,17 @@ def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tup
 
 def _each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
     """The entries of a ledger, those that several topics quote once."""
-    return list({(e.content_hash, e.start, e.end): e for e in reversed(ledger)}.values())[::-1]
+    return list({_place(e): e for e in reversed(ledger)}.values())[::-1]
 
 
-def _line(evidence: Evidence) -> str:
-    """An entry in a line: what it says, where, when."""
-    said = " ".join((evidence.claim or evidence.quote).split())[:LINE_CHARS]
+def line_of(evidence: Evidence) -> str:
+    """An entry in a line: what it says, of code also how it begins, where, when."""
+    quote = " ".join(evidence.quote.split())
+    said = shorten(evidence.claim or quote, LINE_CHARS, placeholder="…")
     if evidence.kind == "code":
-        said = f"(code) {said}"
+        begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
+        said = f"(code) {said}{begins}"
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    about = (said, evidence.title, evidence.heading.rpartition(" > ")[2], date)
+    heading = "" if evidence.heading == evidence.title else evidence.heading
+    about = (said, evidence.title, heading, date)
     return f"{evidence.id} · " + " · ".join(part for part in about if part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from spadework.agents.providers import label_of, provider_of
+from spadework.agents.providers import label_of
 
 
 class Place(NamedTuple):
@@ -14,11 +14,6 @@ class Place(NamedTuple):
 
     name: str
     base_url: str
-
-    @property
-    def address(self) -> str:
-        """What its calls share with those of other models."""
-        return self.base_url or provider_of(self.name)[0]
 
     @property
     def label(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from spadework.tools.quotes import plain
 from spadework.tools.sentences import sentences
@@ -46,9 +46,21 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Whether a sentence is the words of what it cites and nothing else."""
+    """Whether a sentence is whole sentences of what it cites, and nothing else: words that are torn
+    from a sentence may say the opposite of it.
+    """
     if any(quoted(e, columns_of(e, cited)).text == sentence.text for e in cited):
         return True
-    said = re.escape(" ".join(plain(sentence.text).split()))
-    whole = re.compile(rf"(?<!\w){said}(?!\w)")
-    return any(whole.search(" ".join(plain(e.quote).split())) for e in cited)
+    said = _words(sentence.text)
+    return any(said in _runs(e.quote) for e in cited)
+
+
+def _runs(quote: str) -> Iterator[str]:
+    """The words of the sentences of a quote that follow each other."""
+    told = [_words(quote[start:end]) for start, end in sentences(quote)]
+    for first in range(len(told)):
+        yield from accumulate(told[first:], "{} {}".format)
+
+
+def _words(text: str) -> str:
+    return " ".join(plain(text).split())

@@ -31,6 +31,8 @@ class Busy(ModelError):
 class Unsupported(ModelError):
     """The endpoint does not take this way of asking for a shape."""
 
+    final = True
+
 
 class Unwanted(ModelError):
     """The endpoint does not take a parameter, of which another one or none may do."""

@@ -21,6 +21,7 @@ from spadework.values import (
     Expected,
     Freshness,
     Plan,
+    Priority,
     QuestionType,
     Recommendation,
     Shortfall,
@@ -31,8 +32,16 @@ from spadework.values import (
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
 #: Text quotes shorter than this many words, and no code, are what menus are made of.
 LEAST_WORDS = 5
-#: Results that a recommended search of ours asks for.
-RESULTS = 5
+#: Results that a recommended search asks for, by its priority.
+RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
+#: How much a search would mend that what is asked for is not there at all, or that it stands on one
+#: leg; any other is of medium priority.
+_PRIORITIES: dict[str, Priority] = {
+    "definition": "high",
+    "steps": "high",
+    "dates": "high",
+    "confirmation": "low",
+}
 
 _LIBRARY = "library://"
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -146,7 +155,7 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
             kind="quality",
             topic=topic.name,
             text=text,
-            recommendation=own or _search(topic.question.rstrip("?")),
+            recommendation=own or search(topic.question.rstrip("?")),
         )
 
 
@@ -174,7 +183,7 @@ def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterat
             f" {'domain' if len(domains) == 1 else 'different domains'}, fewer than"
             f" {standard.domains}."
         )
-        elsewhere = _search(query).model_copy(update={"exclude_domains": domains})
+        elsewhere = search(query).model_copy(update={"exclude_domains": domains})
         yield Shortfall(kind="domains", text=text, recommendation=elsewhere)
 
 
@@ -184,9 +193,17 @@ def _query(topic: Topic) -> str:
 
 def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
     return Shortfall.model_validate(
-        {"kind": kind, "topic": topic, "text": text, "recommendation": _search(query, text)}
+        {
+            "kind": kind,
+            "topic": topic,
+            "text": text,
+            "recommendation": search(query, text, _PRIORITIES.get(kind, "medium")),
+        }
     )
 
 
-def _search(query: str, purpose: str = "") -> Recommendation:
-    return Recommendation(query=query, purpose=purpose, priority="medium", max_results=RESULTS)
+def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
+    """A recommended search, with as many results as its priority is worth."""
+    return Recommendation(
+        query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
+    )

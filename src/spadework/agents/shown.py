@@ -67,7 +67,7 @@ class Spot:
 @dataclass(frozen=True)
 class Judgement:
     """How far a topic is answered by the passages shown. `spots` hold only quotes that stand in a
-    page.
+    page; `near`: they probably answer nothing, and are only the nearest.
     """
 
     covered: bool
@@ -76,3 +76,4 @@ class Judgement:
     gaps: tuple[str, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
     quality: Quality | None = None
+    near: bool = False

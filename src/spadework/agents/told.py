@@ -4,47 +4,48 @@ shows what it is about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from spadework.tools.urls import domain_of
 from spadework.values import Evidence
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An entry of the ledger as it stands in a prompt; "" is what is not known."""
+class Entry(NamedTuple):
+    """An entry of the ledger as it stands in a prompt: its page in one line (`about`), its quote
+    between the sentences around it, and what who read it says of it (`claim`); "" is what is not
+    known.
+    """
 
     id: str
+    about: str
     quote: str
-    title: str = ""
-    heading: str = ""
-    domain: str = ""
-    author: str = ""
-    date: str = ""
     before: str = ""
     after: str = ""
     claim: str = ""
 
-    @property
-    def about(self) -> str:
-        """The page of the quote in one line: title, heading, author, host and date."""
-        parts = (self.title, self.heading, self.author, self.domain, self.date)
-        return " · ".join(" ".join(part.split()) for part in parts if part)
-
 
 def entry_of(evidence: Evidence) -> Entry:
-    """An entry with all that is known of it."""
+    """An entry with all that is known of it: title, heading, author, host and date."""
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
     heading = "" if evidence.heading == evidence.title else evidence.heading
+    about = page_line(evidence.title, heading, evidence.author, domain_of(evidence.url), date)
     return Entry(
-        id=evidence.id,
-        quote=evidence.quote,
-        title=evidence.title,
-        heading=heading,
-        domain=domain_of(evidence.url),
-        author=evidence.author,
-        date=date,
-        before=evidence.before,
-        after=evidence.after,
-        claim=evidence.claim,
+        evidence.id, about, evidence.quote, evidence.before, evidence.after, evidence.claim
     )
+
+
+def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
+    """Entries side by side: a sentence around one that is an entry itself is told once."""
+    quotes = {" ".join(e.quote.split()) for e in evidence}
+    made = []
+    for entry in map(entry_of, evidence):
+        before = "" if " ".join(entry.before.split()) in quotes else entry.before
+        after = "" if " ".join(entry.after.split()) in quotes else entry.after
+        made.append(entry._replace(before=before, after=after))
+    return made
+
+
+def page_line(*parts: str) -> str:
+    """What is known of a page in one line."""
+    return " · ".join(" ".join(part.split()) for part in parts if part)

@@ -9,26 +9,38 @@ model that may judge, such a sentence could not be checked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
-from spadework.agents.checking import flagged, refused
-from spadework.agents.context import in_context, labels
+from spadework.agents.checking import flagged
+from spadework.agents.context import Stated, stated
+from spadework.agents.counting import is_count
+from spadework.agents.material import Material
 from spadework.agents.model import Model
 from spadework.agents.quoting import own_words
 from spadework.agents.told import Entry, entry_of
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.orders import without_orders
 from spadework.tools.quotes import plain
-from spadework.values import Evidence, Problem, Section, Sentence, Verdict, Visible
+from spadework.values import Problem, Section, Sentence, Verdict, Visible
 
 #: Sentences put before the model in one call.
 BATCH = 20
+#: Words of what only names a row at most; what is longer may state something.
+NAME_WORDS = 3
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-
+#: Of two verdicts on one sentence the later one here counts.
+STRICTER: tuple[Verdict, ...] = (
+    "supported",
+    "inference",
+    "could not check",
+    "partly",
+    "unsupported",
+    "contradicted",
+)
 
 #: What is met where a model cannot be asked.
 _FAILURES = (ModelError, BudgetSpent)
@@ -61,37 +73,38 @@ class Finding:
         return self.verdict in ("supported", "inference", "could not check")
 
 
+UNCHECKED = Finding("could not check")
+#: What was found of sentences, each in its context.
+Findings = Mapping[Stated, Finding]
+
+
 @dataclass(frozen=True)
-class Material:
-    """What sentences are checked against: entries of the ledger by id, the texts of their pages by
-    content hash, and the question.
-    """
+class Checked:
+    """A section and what was found of its sentences, in their order."""
 
-    ledger: Mapping[str, Evidence]
-    pages: Mapping[str, str]
-    question: str
+    section: Section
+    findings: tuple[Finding, ...]
 
-    def cited(self, sentence: Sentence) -> list[Evidence]:
-        """The entries that a sentence cites, as far as there are such."""
-        return [self.ledger[id_] for id_ in sentence.evidence_ids if id_ in self.ledger]
+    def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
+        """It with other sentences, or none, at some positions, of which the same holds."""
+        found = (
+            finding
+            for n, finding in enumerate(self.findings)
+            for _ in changes.get(n, self.section.sentences[n : n + 1])
+        )
+        return Checked(self.section.changed(changes), tuple(found))
 
-    def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Why code refuses a sentence that cites these; what speaks to machines bears nothing
-        out.
-        """
-        hashes = dict.fromkeys(e.content_hash for e in cited)
-        texts = [without_orders(self.pages.get(each, "")) for each in hashes]
-        return refused(sentence, cited, texts, self.question)
+
+def judged(section: Section, findings: Findings) -> Checked:
+    """A section with what was found of its sentences where they stand."""
+    return Checked(section, tuple(findings[each] for each in stated(section)))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence that is put before the model, as it is told there, with what code finds odd about
-    it.
-    """
+    """A sentence that is put before the model, with what code finds odd about it."""
 
-    sentence: Sentence
-    told: str
+    stated: Stated
     note: str = ""
 
 
@@ -101,110 +114,109 @@ async def verify(
     material: Material,
     *,
     seconds: float,
-    known: Container[Sentence] = (),
-) -> tuple[dict[Sentence, Finding], list[Problem]]:
-    """What is found of each sentence but those that are `known`, and the problem that the model
-    could not be asked.
+    known: Findings = MappingProxyType({}),
+) -> tuple[dict[Stated, Finding], list[Problem]]:
+    """What is found of every sentence of the sections, with what is `known`, and what could not be
+    checked.
     """
-    by_code, asked = await asyncio.to_thread(checked, sections, material, known)
-    if not asked:
-        return by_code, []
-    unseen = {each.sentence: Finding("could not check") for each in asked}
-    if model is None:
-        return by_code | unseen, []
-    try:
-        return by_code | unseen | await _judged(model, asked, material, seconds), model.news(
-            "verifier"
-        )
-    except (ModelError, BudgetSpent) as error:
-        effect = f"{len(unseen)} sentences could not be checked by a model."
-        problem = Problem(stage="model", subject="verifier", reason=str(error), effect=effect)
-        return by_code | unseen, [*model.news("verifier"), problem]
+    findings, asked = await asyncio.to_thread(_checked, sections, material, known)
+    if not asked or model is None:
+        return findings | {each.stated: UNCHECKED for each in asked}, []
+    answers, why = await _asked(model, asked, material, seconds)
+    problems = model.news("verifier")
+    if unseen := len(asked) - len(answers):
+        effect = f"{unseen} sentences could not be checked by a model."
+        problems += [Problem(stage="model", subject="verifier", reason=why, effect=effect)]
+    return findings | {each.stated: answers.get(each, UNCHECKED) for each in asked}, problems
 
 
-def checked(
-    sections: Sequence[Section], material: Material, known: Container[Sentence] = ()
-) -> tuple[dict[Sentence, Finding], list[Asked]]:
-    """What code finds by itself, and the sentences that a model must judge."""
-    found: dict[Sentence, Finding] = {}
-    asked: list[Asked] = []
-    told = {one: text for section in sections for one, text in in_context(section).items()}
-    named = {one: section for section in sections for one in labels(section)}
-    for sentence in dict.fromkeys(one for section in sections for one in section.sentences):
-        if sentence in known:
+def _checked(
+    sections: Sequence[Section], material: Material, known: Findings
+) -> tuple[dict[Stated, Finding], list[Asked]]:
+    """What is known and what code finds by itself, and the sentences that a model must judge."""
+    findings, asked = dict(known), []
+    for each in dict.fromkeys(one for section in sections for one in stated(section)):
+        if each in findings:
             continue
-        cited = material.cited(sentence)
-        if sentence in named and not cited:
-            # What names a row needs no mark of its own.
-            cited = [e for one in named[sentence].sentences for e in material.cited(one)]
+        cited, sentence = material.cited(each.ids), each.sentence
         # A cell says something of its row, which is not in its own words.
-        if cited and sentence not in told and own_words(sentence, cited):
-            found[sentence] = Finding("supported")
+        if cited and each.told == sentence.text and own_words(sentence, cited):
+            findings[each] = Finding("supported")
+        elif is_count(sentence, cited, material.pages):
+            findings[each] = Finding("inference")
         elif why := material.refused(sentence, cited):
-            found[sentence] = Finding("unsupported", why)
-        elif sentence in named or (sentence.code and not sentence.inferred):
-            found[sentence] = Finding("supported")
+            findings[each] = Finding("unsupported", why)
+        elif _names_only(each) or (sentence.code and not sentence.inferred):
+            findings[each] = Finding("supported")
         else:
-            said = told.get(sentence, sentence.text)
-            asked.append(Asked(sentence, said, flagged(sentence, cited)))
-    return found, asked
+            asked.append(Asked(each, flagged(sentence, cited, material.home)))
+    return findings, asked
 
 
-async def _judged(
+def _names_only(one: Stated) -> bool:
+    """Whether a sentence is only the name of a row: so short that it states nothing."""
+    return one.label and len(one.sentence.text.split()) <= NAME_WORDS
+
+
+async def _asked(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
-) -> dict[Sentence, Finding]:
-    """The model's findings, all calls in one wave. What is odd must hold in both of two."""
-    plainly = [replace(each, note="") for each in asked]
+) -> tuple[dict[Asked, Finding], str]:
+    """The model's findings, all calls in one wave, and why some are missing. What is odd must hold
+    in both of two.
+    """
     odd = [each for each in asked if each.note]
-    batches = [
-        group[n : n + BATCH] for group in (plainly, odd) for n in range(0, len(group), BATCH)
-    ]
+    waves = [replace(each, note="") for each in asked], odd
+    batches = [wave[n : n + BATCH] for wave in waves for n in range(0, len(wave), BATCH)]
     done = await asyncio.gather(
         *(_batch(model, batch, material, seconds) for batch in batches), return_exceptions=True
     )
     failed = [each for each in done if isinstance(each, BaseException)]
-    if len(failed) == len(done) or any(not isinstance(e, _FAILURES) for e in failed):
-        raise failed[0]
-    found: dict[Sentence, Finding] = {}
-    for findings in done:
-        if isinstance(findings, BaseException):
-            continue
-        for sentence, finding in findings.items():
-            if sentence not in found or found[sentence].holds:
-                found[sentence] = finding
-    return found
+    if unmet := [each for each in failed if not isinstance(each, _FAILURES)]:
+        raise unmet[0]
+    answers: dict[Asked, Finding] = {}
+    for each in done:
+        answers |= {} if isinstance(each, BaseException) else each
+    found = {}
+    for one in asked:
+        both = {replace(one, note=""), one}
+        said = [answers[each] for each in both if each in answers]
+        if len(said) == len(both) or not all(finding.holds for finding in said):
+            found[one] = max(said, key=lambda finding: STRICTER.index(finding.verdict))
+    return found, str(failed[0]) if failed else "The model gave no verdict on them."
 
 
 async def _batch(
     model: Model, batch: Sequence[Asked], material: Material, seconds: float
-) -> dict[Sentence, Finding]:
-    entries = {e.id: entry_of(e) for each in batch for e in material.cited(each.sentence)}
+) -> dict[Asked, Finding]:
+    cited = [material.cited(each.stated.ids) for each in batch]
+    entries = {e.id: entry_of(e) for own in cited for e in own}
     items = [
         {
-            "sentence": each.told if each.sentence.code else plain(each.told),
-            "ids": [e.id for e in material.cited(each.sentence)],
-            "inferred": each.sentence.inferred,
+            "sentence": one.told if one.sentence.code else plain(one.told),
+            "ids": [e.id for e in own],
+            "inferred": one.sentence.inferred,
             "note": each.note,
         }
-        for each in batch
+        for each, own in zip(batch, cited, strict=True)
+        for one in (each.stated,)
     ]
-    answer = await ask(model, items, list(entries.values()), seconds=seconds)
-    return {
-        batch[n - 1].sentence: _finding(batch[n - 1].sentence, verdict)
-        for n, verdict in answer.items()
-    }
+    answers = await ask(model, items, list(entries.values()), seconds=seconds)
+    return {batch[n - 1]: _finding(batch[n - 1], answer) for n, answer in answers.items()}
 
 
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """The verdicts of the items, by number from 1, as far as the model gives them."""
+    """The verdicts of the items, by number from 1, as far as the model gives them; of two on one
+    item the stricter.
+    """
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
-    return {v.number: v for v in answer.verdicts if 1 <= v.number <= len(items)}
+    said = [v for v in answer.verdicts if 1 <= v.number <= len(items)]
+    return {v.number: v for v in sorted(said, key=lambda v: STRICTER.index(v.verdict))}
 
 
-def _finding(sentence: Sentence, answer: VerdictAnswer) -> Finding:
+def _finding(asked: Asked, answer: VerdictAnswer) -> Finding:
     if answer.verdict == "supported":
-        return Finding("inference" if sentence.inferred else "supported")
+        return Finding("inference" if asked.stated.sentence.inferred else "supported")
     return Finding(answer.verdict, answer.missing)

@@ -5,20 +5,20 @@ writes the summary last, from what did.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 
-from spadework.agents.context import in_context
+from spadework.agents.context import Stated, stated
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.marked import marked, section_of
+from spadework.agents.marked import bare_code, marked, section_of
 from spadework.agents.model import Model, at_most
-from spadework.agents.outline import Outline, Outlined
+from spadework.agents.outline import SUMMARY, Outline, Outlined
 from spadework.agents.quoting import quoted
-from spadework.agents.told import entry_of
-from spadework.agents.verifier import Finding
+from spadework.agents.told import entries_of
+from spadework.agents.verifier import Checked
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.quotes import plain
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 #: Sentences of a section that change at most.
@@ -48,8 +48,10 @@ class MendingAnswer(Visible):
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
 
-#: What stands in the place of sentences of a section; () takes one away.
-Changes = dict[Sentence, tuple[Sentence, ...]]
+_NO_SUMMARY = "The report has none but what was answered before its sections were written."
+
+#: What stands in the place of sentences of a section, by position; () takes one away.
+Changes = dict[int, tuple[Sentence, ...]]
 
 
 async def write(
@@ -70,13 +72,14 @@ async def _section(
             "writer",
             question=plan.question,
             language=plan.language,
+            wishes=plan.wishes,
             answer=outline.answer,
             heading=section.heading,
             shows=section.shows,
             form=section.form,
             columns=section.columns,
             words=section.words,
-            evidence=[entry_of(e) for e in section.evidence],
+            evidence=entries_of(section.evidence),
             others=[
                 f"{other.heading}: {other.shows}"
                 for other in outline.sections
@@ -84,7 +87,7 @@ async def _section(
             ],
         )
         answer = await model.ask("writer", prompt, SectionAnswer, seconds=seconds)
-        return _with_code(section_of(section.heading, answer.markdown), section.evidence)
+        return with_code(section_of(section.heading, answer.markdown), section.evidence)
 
     return await first_of(
         model,
@@ -98,8 +101,7 @@ async def _section(
 async def mend(
     model: Model,
     question: str,
-    section: Section,
-    findings: Mapping[Sentence, Finding],
+    checked: Checked,
     evidence: Sequence[Evidence],
     *,
     seconds: float,
@@ -107,21 +109,13 @@ async def mend(
     """What its writer puts in the place of sentences of a section that did not hold, or that lean
     on one of them. {} where the model fails.
     """
-    told = in_context(section)
-    items = [
-        {
-            "text": plain(told.get(sentence, sentence.text)),
-            "ids": sentence.evidence_ids,
-            "why": _why(findings.get(sentence)),
-        }
-        for sentence in section.sentences
-    ]
+    section, told = checked.section, stated(checked.section)
     prompt = render(
         "mend",
         question=question,
         heading=section.heading,
-        items=items,
-        evidence=[entry_of(e) for e in evidence],
+        items=_found(checked),
+        evidence=entries_of(evidence),
     )
     try:
         answer = await model.ask("writer", prompt, MendingAnswer, seconds=seconds)
@@ -129,42 +123,79 @@ async def mend(
         effect = "What its evidence does not bear out was taken out of the section."
         return {}, [*model.news("writer"), _failed(section.heading, error, effect)]
     return {
-        section.sentences[one.number - 1]: _mended(one.text)
+        one.number - 1: _mended(told[one.number - 1], one.text)
         for one in answer.sentences
-        if 1 <= one.number <= len(section.sentences)
+        if 1 <= one.number <= len(told)
     }, model.news("writer")
 
 
 async def summarise(
-    model: Model, plan: Plan, sections: Sequence[Section], *, seconds: float
+    model: Model,
+    plan: Plan,
+    sections: Sequence[Section],
+    first: Sequence[Checked] = (),
+    *,
+    seconds: float,
 ) -> tuple[Section, list[Problem]]:
-    """The summary of sections that hold; without sentences where the model fails."""
-    prompt = render("summary", question=plan.question, language=plan.language, sections=sections)
-    section = Section(heading="Summary", kind="summary")
+    """The summary of sections that hold, by who is shown the answer that was given `first` with
+    what was found of it; without sentences where the model fails.
+    """
+    told = [
+        (section.heading, [one for one in stated(section) if not one.label]) for section in sections
+    ]
+    asked = {"question": plan.question, "language": plan.language, "wishes": plan.wishes}
+    prompt = render("summary", **asked, sections=told, first=[_found(one) for one in first])
+    section = Section(heading=SUMMARY, kind="summary")
     try:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
     except (ModelError, BudgetSpent) as error:
-        return section, [*model.news("writer"), _failed("summary", error, "The report has none.")]
-    told = section_of(section.heading, answer.markdown)
-    return told.model_copy(update={"kind": "summary"}), model.news("writer")
+        return section, [*model.news("writer"), _failed("summary", error, _NO_SUMMARY)]
+    return in_short(answer.markdown), model.news("writer")
 
 
-def _mended(text: str) -> tuple[Sentence, ...]:
-    """What stands in the place of a sentence; a fence stays code."""
-    return section_of("", text).sentences if "```" in text else tuple(marked(text))
+def in_short(markdown: str) -> Section:
+    """What a model answers in short, as a summary; without sentences where nothing is marked."""
+    made = section_of(SUMMARY, markdown)
+    if not any(one.evidence_ids for one in made.sentences):
+        made = Section(heading=SUMMARY)
+    return made.model_copy(update={"kind": "summary"})
+
+
+def _found(checked: Checked) -> list[dict[str, object]]:
+    """The sentences of a section as prompts show them, with why one does not hold ("" if it
+    does).
+    """
+    return [
+        {
+            "text": one.sentence.text,
+            "row": one.row,
+            "code": one.sentence.code,
+            "mark": one.mark,
+            "why": "" if finding.holds else f"{finding.verdict}. {finding.why}".strip(),
+        }
+        for one, finding in zip(stated(checked.section), checked.findings, strict=True)
+    ]
+
+
+def _mended(before: Stated, text: str) -> tuple[Sentence, ...]:
+    """What stands in the place of a sentence: code in that of code, and in that of a cell what it
+    says, without the names of its row and its column.
+    """
+    if "```" in text:
+        return section_of("", text).sentences
+    if before.sentence.code:
+        return bare_code(text, before.sentence)
+    if before.row:
+        named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
+        text = named.sub("", text, count=1).strip("| \n")
+    return tuple(marked(text))
 
 
 def _failed(subject: str, error: Exception, effect: str) -> Problem:
     return Problem(stage="writer", subject=subject, reason=str(error), effect=effect)
 
 
-def _why(finding: Finding | None) -> str:
-    if finding is None or finding.holds:
-        return ""
-    return f"{finding.verdict}. {finding.why}".strip()
-
-
-def _with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
+def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
     """The section, in which code that its writer set as prose is code, and its fences cite where
     they stand. Raises BadReply for one without sentences.
     """
@@ -172,12 +203,12 @@ def _with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
         raise BadReply("The section has no sentences.")
     code = {" ".join(e.quote.split()): e for e in evidence if e.kind == "code"}
     changes: Changes = {}
-    for sentence in section.sentences:
+    for n, sentence in enumerate(section.sentences):
         same = code.get(" ".join(sentence.text.split()))
         if same and not sentence.code:
-            changes[sentence] = (quoted(same),)
+            changes[n] = (quoted(same),)
         elif sentence.code and not sentence.evidence_ids:
             source = next((e for e in evidence if sentence.text in e.quote), None)
             ids = (source.id,) if source else ()
-            changes[sentence] = (sentence.model_copy(update={"evidence_ids": ids}),)
+            changes[n] = (sentence.model_copy(update={"evidence_ids": ids}),)
     return section.changed(changes)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
 from spadework.apps.knowledge import knowledge as knowledge_commands
 from spadework.apps.options import (
@@ -382,6 +383,7 @@ def main() -> None:
     """The console command. Errors are one sentence; exit codes are those of the architecture: 1
     failed, 2 usage, 130 interrupted.
     """
+    raise_the_limit()
     arguments = with_default_command(sys.argv[1:])
     if arguments[:1] == ["--version"]:
         from importlib.metadata import version
@@ -392,5 +394,13 @@ def main() -> None:
         app(arguments)
 
 
+def console() -> None:
+    """The console command as a process of its own, which is left when it is done."""
+    from spadework.apps.leaving import LEAVING
+
+    with LEAVING.for_good():
+        main()
+
+
 if __name__ == "__main__":
-    main()
+    console()

@@ -15,6 +15,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser, chosen
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library import Library
+from spadework.tools.private import make_folder
 from spadework.tools.search.choose import choose
 
 Check = Callable[[Settings], Awaitable[str]]
@@ -34,7 +35,7 @@ async def _python(settings: Settings) -> str:
 
 
 async def _home(settings: Settings) -> str:
-    await asyncio.to_thread(settings.home.mkdir, parents=True, exist_ok=True)
+    await asyncio.to_thread(make_folder, settings.home)
     if not os.access(settings.home, os.W_OK):
         raise SpadeworkError(
             f"{settings.home} cannot be written.",

@@ -40,6 +40,7 @@ def one_sentence() -> Iterator[None]:
             FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE
         ) from None
     except KeyboardInterrupt:
+        say("spadework: interrupted.", err=True)
         raise SystemExit(INTERRUPTED) from None
 
 

@@ -67,13 +67,16 @@ def _write(entries: list[Entry], output: Path) -> None:
             json.dumps(_facts(one.page) | {"markdown": one.text}, ensure_ascii=False)
             for one in entries
         )
-        write_atomically(output, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+        write_atomically(
+            output, "".join(f"{line}\n" for line in lines).encode(errors="replace"), 0o666
+        )
         return
     output.mkdir(parents=True, exist_ok=True)
     for one in entries:
         write_atomically(
             output / _name(one.page),
             f"{_head(one.page)}{one.text.rstrip()}\n".encode(errors="replace"),
+            0o666,
         )
 
 

@@ -113,9 +113,11 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
     return [str(path.absolute()) for path in paths]
 
 
-def write_output(result: Result, file: Path) -> None:
-    """Write a result to a file of one of the ENDINGS."""
-    write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result))
+def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
+    """Write a result to a file of one of the ENDINGS. Who may read one that the user names is
+    theirs to say, by their umask.
+    """
+    write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 
 def print_report(result: Result) -> None:

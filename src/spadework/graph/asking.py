@@ -1,13 +1,69 @@
-"""Asking the user back: the run stands still until there is an answer, and so does its clock."""
+"""Asking the user back: the run stands still until there is an answer, and so does its clock. The
+two nodes that ask: what the question means, and whether the plan is right.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from spadework.events import Asked
-from spadework.graph.desk import Desk
+from spadework.agents.doubt import clarified, doubt
+from spadework.agents.edited import edited, finished
+from spadework.agents.extractive.lead import in_context
+from spadework.events import Asked, Planned
+from spadework.graph import routes
+from spadework.graph.desk import Desk, desk_of
+from spadework.graph.emit import emitter
+from spadework.graph.planning import foreseen
+from spadework.graph.searching import first_look
+from spadework.graph.state import ResearchState
+from spadework.settings import Settings
+from spadework.values import Problem
+
+
+async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Ask back where the question can mean several things, if the settings want that."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    if not desk.settings.clarify:
+        return {}
+    question = routes.question_of(state)
+    hits = [] if desk.model else await first_look(desk, in_context(question))
+    asked, problems = await doubt(desk.model, question, hits, seconds=desk.budget.phase("plan"))
+    answer = ask_user(desk, asked) if asked else ""
+    # Without a model the question is searched as it stands, and the words of ours are no part of
+    # it.
+    said = asked.text if asked and desk.model else ""
+    return {"question": clarified(question.text, answer, said), "problems": problems}
+
+
+async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Let the user approve or change the plan, if the settings want that, and name the first
+    tasks.
+    """
+    desk = await desk_of(state["session_id"], runtime.context)
+    made, seconds = state["plan"], state.get("plan_seconds", 0.0)
+    problems: list[Problem] = []
+    if desk.settings.approve:
+        foretold = foreseen(desk, made, seconds)
+        asked = Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)
+        changed = edited(made, ask_user(desk, asked))
+        made, problems = await finished(
+            desk.model, changed, made, seconds=desk.budget.phase("plan", "search")
+        )
+    if made != state["plan"]:
+        emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
+    known = bool(state.get("follows") and state.get("attached"))
+    return {
+        "plan": made,
+        "problems": problems,
+        "tasks": (
+            routes.known_tasks(made)
+            if known
+            else routes.first_tasks(made, desk.budget, desk.workload(made))
+        ),
+    }
 
 
 def ask_user(desk: Desk, asked: Asked) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired, Required
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph, add_messages
@@ -23,6 +23,8 @@ from spadework.values import Result
 
 #: Questions before the last one that are told to the lead, at most.
 MOST_EARLIER = 5
+#: Characters of wishes for the form of a report at most.
+MOST_WISHES = 4_000
 
 
 class ChatInput(TypedDict):
@@ -43,6 +45,7 @@ class ChatState(TypedDict, total=False):
     question: str
     follows: str
     earlier: list[str]
+    wishes: str
     report: str
     result: Result | None
 
@@ -60,8 +63,8 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the last human message as the question, and the thread's last session as the one it
-    follows up.
+    """Take the last human message as the question, the thread's last session as the one it follows
+    up, and what system messages say as wishes for the form of the answer.
 
     Raises SettingsError when there is no such message, or no words in it.
     """
@@ -74,11 +77,13 @@ async def listen(state: ChatState) -> dict[str, Any]:
         raise SettingsError(
             "The last message holds no question: say in words what you want to know."
         )
+    wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
     earlier = [text for text in asked[:-1] if text][-MOST_EARLIER:]
     return {
         "question": asked[-1],
         "earlier": earlier,
         "follows": state.get("session_id", ""),
+        "wishes": "\n\n".join(filter(None, wished))[:MOST_WISHES],
         "session_id": new_session_id(),
     }
 

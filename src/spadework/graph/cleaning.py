@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import distilled
-from spadework.graph.sparing import Leave, sparing
+from spadework.graph.sparing import ANSWER_TOKENS, LOOK_TOKENS, Leave, payable, sparing
 from spadework.settings import Role
 from spadework.values import Page, Problem, Topic
 
@@ -136,6 +136,7 @@ async def _leave(desk: Desk, topics: int) -> Leave:
     ceiling = desk.budget.limits.calls
     # Calls of pages being cleaned are not all charged yet.
     left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
-    if not may_clean(ceiling, left, desk.cleanings, topics):
+    poor = payable(desk) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
+    if poor or not may_clean(ceiling, left, desk.cleanings, topics):
         return Leave(given=False)
     return await sparing(desk, *ROLES)

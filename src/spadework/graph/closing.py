@@ -7,35 +7,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from spadework.agents import writer
-from spadework.agents.critic import opinion
+from spadework.agents.critic import told
 from spadework.agents.editor import Made, about, disagreements, limits, not_found, problem_lines
-from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.outline import by_topic
+from spadework.agents.outline import speaks_of
 from spadework.graph.desk import Desk
-from spadework.graph.disputing import disputed
+from spadework.graph.earlier import makers
+from spadework.graph.holding import without_addresses
 from spadework.graph.routes import KNOWN, status_of
-from spadework.graph.state import ResearchState, proving
-from spadework.graph.verifying import Verified, standing, verified, without_addresses
+from spadework.graph.sources import sources_of
+from spadework.graph.state import ResearchState, proving, queries_of
+from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
-from spadework.tools.trust import trust
-from spadework.tools.urls import domain_of, hosts_for_urls
+from spadework.tools.urls import hosts_for_urls
 from spadework.values import (
     Citation,
-    Conflict,
     CoveredTopic,
     Evidence,
     Mode,
-    Page,
     Problem,
-    Question,
     Report,
     Result,
     Section,
     Source,
+    Verdict,
 )
 
+#: What ends a run that nothing has cut short.
+_OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
 #: How a page that was given up for time is told.
 LATE = "in time"
 
@@ -46,10 +45,10 @@ def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Cit
         Citation(
             sentence=sentence_markdown(sentence),
             evidence_id=id_,
-            verdict=verified.findings[sentence].verdict,
+            verdict=finding.verdict,
         )
-        for section in verified.sections
-        for sentence in section.sentences
+        for checked in verified.checked
+        for sentence, finding in zip(checked.section.sentences, checked.findings, strict=True)
         for id_ in sentence.evidence_ids
         if id_ in ledger
     ]
@@ -65,33 +64,49 @@ def draft(state: ResearchState) -> str:
         if (own := [e for e in evidence if e.topic == t.name])
     ]
     report = Report(title=state["plan"].question, sections=tuple(sections))
-    return to_markdown(report, ledger, _sources(state, sections, []))
+    return to_markdown(report, ledger, sources_of(state, sections, []))
+
+
+#: Over the quotes of a question that they probably do not answer.
+NEAREST = "The nearest that was read"
 
 
 def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) -> Result:
     """The result of a finished run; `late` are problems that no node has met."""
     why = _ended_by(desk, state)
-    # A model that never gave an answer has written nothing, whatever was meant.
-    mode: Mode = "model" if desk.judging and desk.budget.used.tokens_out else "extractive"
+    writer, judge = makers(desk, state)
+    mode: Mode = "model" if writer else "extractive"
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
     problems = _once([*state.get("problems", []), *late])
     sections = [*state.get("sections", [])]
-    sources = _sources(state, sections, conflicts)
+    sources = sources_of(state, sections, conflicts)
     lacking = tuple(state.get("shortfalls", []))
+    coverage = state.get("coverage", {})
+    open_ones = not_found(state["plan"], coverage, queries_of(state), _missing(state))
+    nearest = _nearest(state, sections)
+    sections = [nearest.get(section.heading, section) for section in sections]
+    if sections and sections[0] in nearest.values():
+        # Who reads only the beginning must not take the nearest for the answer.
+        sections, open_ones = [open_ones, *sections], open_ones.model_copy(update={"sentences": ()})
     closing = [
-        disagreements(conflicts),
-        not_found(state["plan"], state.get("coverage", {}), why),
+        disagreements(conflicts, ledger),
+        open_ones,
         limits(lacking),
         problem_lines(problems),
     ]
     closing.append(
         about(
-            _made(desk, state, mode),
+            Made(writer, judge, _verdicts(state) if writer else {}),
             desk.searching,
-            (*desk.notices, *desk.search.waits.sentences()),
+            (
+                *_uncited(desk, sources),
+                *desk.notices,
+                *desk.search.waits.sentences(),
+                *_revised(state, why),
+            ),
             len(state.get("pages", {})),
-            why,
+            "" if _left_open(state, why) else why,
         )
     )
     whole = tuple(
@@ -105,6 +120,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     return Result(
         session_id=desk.session_id,
         question=state["plan"].question,
+        revises=state.get("follows", "") if state.get("before") else "",
         status=status,
         stopped_by=why,
         mode=mode,
@@ -113,10 +129,12 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         sources=tuple(sources),
         report=to_markdown(report, ledger, sources),
         document=report,
+        opinion=told(review) if (review := state.get("review")) else "",
         citations=tuple(state.get("citations", [])),
         conflicts=tuple(conflicts),
         problems=tuple(problems),
         shortfalls=lacking,
+        left_out=tuple(state.get("left_out", [])),
         rounds=tuple(state.get("rounds", [])),
         searched=desk.searching,
         usage=desk.budget.used.model_copy(update={"pages": len(state.get("pages", {}))}),
@@ -126,20 +144,22 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     )
 
 
-async def reviewed(desk: Desk, result: Result) -> Result:
-    """The result with the opinion of an editor, in deep effort and where there is time for it."""
-    if (
-        not desk.deep
-        or desk.model is None
-        or desk.budget.until_closing() <= 0
-        or desk.stop.is_set()
-    ):
-        return result
-    said, problems = await opinion(desk.model, result, seconds=desk.budget.until_closing())
-    usage = desk.budget.used.model_copy(update={"pages": result.usage.pages})
-    return result.model_copy(
-        update={"opinion": said, "problems": (*result.problems, *problems), "usage": usage}
-    )
+def _missing(state: ResearchState) -> list[str]:
+    """What must be covered and no section answers, unless a later round has found it."""
+    ledger = {e.id: e for e in state.get("evidence", [])}
+    cited = {c.evidence_id for c in state.get("citations", [])}
+    told = [ledger[id_] for id_ in cited if id_ in ledger]
+    return [must for must in state.get("missing", []) if not any(speaks_of(e, must) for e in told)]
+
+
+def _uncited(desk: Desk, sources: Sequence[Source]) -> list[str]:
+    """In deep effort, which reads many pages, how many are cited, and where it says why others are
+    not.
+    """
+    count = sum(not source.unused for source in sources)
+    if not desk.deep or count == len(sources):
+        return []
+    return [f"{count} of them are cited; why the others are not stands in the editorial review."]
 
 
 def _ended_by(desk: Desk, state: ResearchState) -> str:
@@ -148,8 +168,8 @@ def _ended_by(desk: Desk, state: ResearchState) -> str:
     """
     if desk.stop.is_set():
         return "stop"
-    searched = state.get("pages") or not any(p.stage == "search" for p in state.get("problems", []))
-    if not searched and state.get("stopped_by") in ("marginal utility", "nothing left to ask"):
+    searched = state.get("pages") or any(find.answered for find in state.get("finds", []))
+    if not searched and state.get("stopped_by") in _OF_ITSELF:
         return "nothing searched"
     if not state.get("pages") and any(LATE in p.reason for p in state.get("problems", [])):
         return "time"
@@ -159,6 +179,7 @@ def _ended_by(desk: Desk, state: ResearchState) -> str:
 
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     coverage, evidence = state.get("coverage", {}), proving(state)
+    queries = queries_of(state)
     made = []
     for topic in state["plan"].topics:
         found = coverage.get(topic.name)
@@ -174,59 +195,61 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
                 evidence=own,
                 gaps=gaps,
                 quality=quality,
+                queries=queries.get(topic.name, ()),
             )
         )
     return tuple(made)
 
 
-def _sources(
-    state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
-) -> list[Source]:
-    """The pages that were read, those cited first in the order of their first citation; numbered
-    from 1.
+def _verdicts(state: ResearchState) -> Counter[Verdict]:
+    """How many sentences were found to be what."""
+    return Counter({c.sentence: c.verdict for c in state.get("citations", [])}.values())
+
+
+def _nearest(state: ResearchState, sections: Sequence[Section]) -> dict[str, Section]:
+    """The sections that show only the nearest that was read, by their headings, as the report has
+    them: all, or those of a report before that its follow-up has kept beside what it found.
     """
-    evidence = state.get("evidence", [])
-    ledger = {e.id: e for e in evidence}
-    disputed = [
-        id_ for conflict in conflicts for side in conflict.sides for id_ in side.evidence_ids
+    coverage = state.get("coverage", {})
+    if coverage and all(found.near for found in coverage.values()):
+        alone = {"heading": NEAREST} if len(sections) == 1 else {}
+        return {one.heading: one.model_copy(update=alone) for one in sections}
+    near = {name for name, found in coverage.items() if found.near and state.get("before")}
+    return {
+        one.heading: one.model_copy(update={"heading": f"{NEAREST}: {one.heading}"})
+        for one in sections
+        if one.heading in near
+    }
+
+
+def _left_open(state: ResearchState, why: str) -> bool:
+    """Whether a follow-up is answered, and something of the report before is not."""
+    coverage = state.get("coverage", {}).values()
+    return bool(state.get("before")) and why == "coverage" and not all(c.covered for c in coverage)
+
+
+def _revised(state: ResearchState, why: str) -> list[str]:
+    """What a revised report says of itself: how much of it was written anew, what it left out."""
+    before = state.get("before")
+    if before is None:
+        return []
+    sections, places = state.get("sections", []), state.get("places", {})
+    new = sum(section not in before.sections for section in sections)
+    how = f"{new} of {len(sections)} sections changed and were checked again"
+    how = f"{how}; the others stand as they were" if 0 < new < len(sections) else how
+    told = {places.get(section.heading) for section in sections}
+    headings = {section.heading for section in sections}
+    gone = [
+        f"“{old.heading}”"
+        for n, old in enumerate(before.sections)
+        if n not in told and old.heading not in headings
     ]
-    cited = [
-        ledger[i].url
-        for section in sections
-        for s in section.sentences
-        for i in s.evidence_ids
-        if i in ledger
-    ]
-    cited += [ledger[i].url for i in disputed]
-    pages = state.get("pages", {})
-    rest = sorted(pages, key=lambda url: -pages[url].rrf)
-    order = [url for url in dict.fromkeys([*cited, *rest]) if url in pages]
-    return [_source(n, pages[url], evidence, disputed) for n, url in enumerate(order, 1)]
-
-
-def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence[str]) -> Source:
-    return Source(
-        n=n,
-        url=page.url,
-        title=page.title,
-        domain=domain_of(page.url),
-        level=page.level,
-        relevance=page.relevance,
-        trust=trust(page, evidence, disputed)["trust"],
-        found_by=page.found_by,
-        published_at=page.published_at,
-        content_hash=page.content_hash,
-        known=page.known,
-    )
-
-
-def _made(desk: Desk, state: ResearchState, mode: Mode) -> Made:
-    """Who made the sentences of the report, and what was found of them."""
-    if desk.judging is None or mode == "extractive":
-        return Made("", "", {})
-    found = {c.sentence: c.verdict for c in state.get("citations", [])}
-    names = desk.judging.name("writer"), desk.judging.name("verifier")
-    return Made(*names, Counter(found.values()))
+    how = how if new else "the others stand as they were" if gone else "it stands as it was"
+    left_out = f"{', '.join(gone)} was left out; " if gone else ""
+    rest = "" if state["turn"].kind == "more" else " Nothing was searched for it."
+    if _left_open(state, why):
+        rest = " What was asked now is answered; what was open before was not searched again."
+    return [f"It revises the report of the session before: {left_out}{how}.{rest}"]
 
 
 def _confidence(state: ResearchState, mode: Mode) -> float | None:
@@ -241,25 +264,3 @@ def _confidence(state: ResearchState, mode: Mode) -> float | None:
 def _once(problems: Sequence[Problem]) -> list[Problem]:
     """Each problem once: two workers may have met the same."""
     return list({(p.stage, p.subject, p.reason): p for p in problems}.values())
-
-
-async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Result:
-    """The result of a run that was cut off in any node: what the ledger holds, written and verified
-    without a model.
-    """
-    plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
-    evidence = proving(state)
-    written, _ = await writer.write(None, plan, by_topic(plan, evidence), seconds=0)
-    texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in evidence}
-    material, _ = standing(evidence, texts, plan.question)
-    kept = await verified(None, plan, written, material, seconds=0)
-    closed: ResearchState = {
-        **state,
-        "plan": plan,
-        "sections": list(kept.sections),
-        "citations": citations_of(kept, material.ledger),
-        "conflicts": disputed(plan, evidence, state.get("pages", {}), texts),
-        "stopped_by": "time",
-    }
-    desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
-    return result_of(desk, closed)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spadework.agents import writer
+from spadework.agents.counting import counts
 from spadework.agents.model import Model
 from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
 from spadework.graph.desk import Desk
 from spadework.graph.disputing import disputed
+from spadework.graph.sparing import SECTION_TOKENS, payable
 from spadework.graph.state import ResearchState, proving
-from spadework.values import Conflict, Evidence, Plan, Problem
+from spadework.values import Conflict, Evidence, Plan, Problem, Section
 
 #: Question types that are answered in a section for each topic: they need no outline.
 PLAIN = ("fact",)
@@ -31,30 +34,50 @@ async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dic
     conflicts = await asyncio.to_thread(disputed, plan, ledger, read, texts)
     made, problems = await _outline(desk, state, model, conflicts, until - time.monotonic())
     sections, failed = await writer.write(model, plan, made, seconds=until - time.monotonic())
+    first = writer.in_short(made.answer)
+    if model is None:
+        sections = tuple(_with_counts(plan, section, ledger, texts) for section in sections)
     return {
-        "sections": list(sections),
+        "sections": [*([first] if first.sentences else []), *sections],
         "title": made.title,
+        "left_out": list(made.left_out),
+        "missing": list(made.missing),
         "conflicts": conflicts,
         "problems": [*problems, *failed],
     }
 
 
+def _with_counts(
+    plan: Plan, section: Section, ledger: Sequence[Evidence], texts: Mapping[str, str]
+) -> Section:
+    """A section that code has written, with what it counts of the lists that the section quotes."""
+    topics = [topic for topic in plan.topics if topic.name == section.heading]
+    told = tuple(
+        one
+        for topic in topics
+        for one in counts(plan, topic, [e for e in ledger if e.topic == topic.name], texts)
+    )
+    return section.model_copy(update={"sentences": (*told, *section.sentences)})
+
+
 async def _outline(
     desk: Desk, state: ResearchState, model: Model | None, conflicts: list[Conflict], seconds: float
 ) -> tuple[Outline, list[Problem]]:
-    plan, ledger = state["plan"], proving(state)
+    plan, ledger, most = state["plan"], proving(state), state.get("most_words", 0)
     if model is None or not ledger or not _outlined(desk, plan, ledger):
-        return by_topic(plan, ledger), []
-    known = Known(state.get("coverage", {}), conflicts, WORDS[desk.settings.length])
+        return by_topic(plan, ledger, most if model else 0), []
+    words = WORDS[desk.settings.length]
+    known = Known(state.get("coverage", {}), conflicts, min(words, most) or words, most)
     return await outline(model, plan, ledger, known, seconds=seconds)
 
 
 def _outlined(desk: Desk, plan: Plan, ledger: list[Evidence]) -> bool:
     """Whether a report is composed before it is written: not in quick effort, nor for a fact, nor
-    where a section would lack the call.
+    where a section would lack the call, or its tokens.
     """
     calls = desk.budget.limits.calls - desk.budget.spent("calls")
-    if calls < len(plan.topics) + BESIDE:
+    coming = len(plan.topics) + BESIDE
+    if calls < coming or payable(desk, closing=True) < coming * SECTION_TOKENS:
         return False
     fact = plan.question_type in PLAIN and len(plan.topics) == 1
     return desk.settings.effort != "quick" and not fact and len(ledger) > 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from spadework.agents.researcher import reflect
 from spadework.budget import BEST_ONLY
+from spadework.graph.cutting import shown
 from spadework.graph.desk import Desk
-from spadework.graph.distilling import distilled, shown
+from spadework.graph.distilling import distilled
 from spadework.graph.emit import Emit
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
@@ -18,17 +19,21 @@ from spadework.values import Page, Problem
 REFLECTION_CHARS = 6_000
 #: Pages that a refined query may bring.
 REFINED_PAGES = 4
+#: The round after which nothing is reflected on.
+FIRST = 1
 
 
 async def looked_again(
     desk: Desk, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Problem]]:
-    """The pages that one refined query adds to those that were read, where a reflection on these
-    asks for it.
+    """The pages that one refined query adds to those that were read in the first round, where a
+    reflection on these asks for it. A further round is itself such a search.
     """
-    if not desk.deep or desk.model is None or not drafts or desk.budget.under(BEST_ONLY):
-        return drafts, []
     task = state["task"]
+    if not desk.deep or desk.model is None or not drafts or task.round > FIRST:
+        return drafts, []
+    if desk.budget.under(BEST_ONLY):
+        return drafts, []
     pages = {page.content_hash: page for page in drafts}
     best, used = [], 0
     for passage in await distilled(desk, task.topic, drafts, by_model=True):

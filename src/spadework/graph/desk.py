@@ -20,12 +20,13 @@ from typing import Any, Self, cast
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
-from spadework.budget import Budget, shares_of
+from spadework.budget import Budget, Mark, shares_of
 from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
 from spadework.graph.opened import Opened, Replay
+from spadework.graph.standing_in import StandIns
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
@@ -38,6 +39,7 @@ from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library import Library
 from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
+from spadework.tools.private import private_folder
 from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
 from spadework.tools.search.waits import Waits
@@ -87,9 +89,11 @@ class Desk:
     reader: Reader
     web: Web
     browser: Browser
-    library: Library | None
+    libraries: list[Library]
     model: Model | None
     knowing: Knowing
+    #: Who is asked where all providers have failed.
+    stand_ins: StandIns
     searching: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     #: What went wrong before the run began.
@@ -97,8 +101,8 @@ class Desk:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Where pages are dealt out, by question and round.
     tables: dict[tuple[str, int], Table] = field(default_factory=dict)
-    #: Pages that were put before the cleaner since the desk was opened, and those of them that are
-    #: with it now.
+    #: Pages that were put before the cleaner in the session, and those of them that are with it
+    #: now.
     cleanings: int = 0
     cleaning: int = 0
     #: Whether it was said that the model is spared since it is slow, which is said once.
@@ -110,6 +114,11 @@ class Desk:
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
+
+    @property
+    def library(self) -> Library | None:
+        """The library, where it is searched."""
+        return next(iter(self.libraries), None)
 
     @property
     def mode(self) -> Mode:
@@ -125,6 +134,16 @@ class Desk:
     def quick(self) -> bool:
         """Whether a model is asked as little as can be."""
         return self.settings.effort == "quick"
+
+    async def narrowed(self, mark: Mark, at: str) -> bool:
+        """Whether less time than `mark` is left at a step of the run; in a replay, whether it
+        was.
+        """
+
+        async def under() -> bool:
+            return self.budget.under(mark)
+
+        return await self.journal.moment("narrowed", [*mark, at], bool, under, False)
 
     def workload(self, plan: Plan) -> Workload:
         """What the workers of a plan may ask and read."""
@@ -162,7 +181,7 @@ class Desk:
             )
             return library[0]
 
-        await asyncio.to_thread((folder / "pages").mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread(private_folder, folder / "pages")
         async with AsyncExitStack() as opened:
             journal = await Journal.open(
                 folder / "session.sqlite",
@@ -172,7 +191,7 @@ class Desk:
             )
             opened.push_async_callback(journal.close)
             if meaning:
-                meaning.embeds.spend = lambda calls, tokens: budget.add(
+                meaning.embeds.spend = lambda calls, tokens: journal.paid(
                     embedding_calls=calls, embedding_tokens=tokens
                 )
                 opened.push_async_callback(meaning.close)
@@ -195,6 +214,7 @@ class Desk:
                 pass
             model = _models(settings, budget, journal, name, replay)
             await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
+            cleanings = await journal.count("clean")
             web, browser = Web(settings), Browser(settings)
             await web.__aenter__()
             opened.pop_all()
@@ -210,13 +230,15 @@ class Desk:
             reader=Reader(web, browser),
             web=web,
             browser=browser,
-            library=library[0] if library else None,
+            libraries=library,
             model=model,
             knowing=Knowing(None if replay else knowledge_of(settings, meaning), settings, meaning),
+            stand_ins=StandIns(choice.spares),
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
             problems=tuple(problems),
             stop=stop,
+            cleanings=cleanings,
         )
         _desks[session_id] = desk
         return desk
@@ -231,8 +253,8 @@ class Desk:
             self.keeper.cancel()
         # Each is closed whatever becomes of the others, also when this is cancelled.
         async with AsyncExitStack() as closing:
-            if self.library:
-                closing.callback(self.library.close)
+            for library in self.libraries:
+                closing.callback(library.close)
             closing.push_async_callback(self.journal.close)
             closing.push_async_callback(self.search.close)
             closing.push_async_callback(self.knowing.close)

@@ -6,21 +6,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from spadework.agents.shown import Shown
+from spadework.budget import ACCELERATE
+from spadework.graph.cutting import Cut, cuts_of
 from spadework.graph.desk import Desk
 from spadework.graph.state import Find
-from spadework.tools.inline import one_line
-from spadework.tools.orders import is_order
-from spadework.tools.passages import Block, blocks, cut, heading_at, headings
 from spadework.tools.retrieve import Bm25
-from spadework.tools.tables import Span, cells, header_of, rows_of
-from spadework.tools.text.detect import spoken
 from spadework.values import Expected, Need, Page, Passage, Task, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are
@@ -30,38 +24,35 @@ HEADING_WEIGHT = 2
 PAGE_PRIOR = 0.5
 #: Passages of one page at most, so that one long page does not crowd out the others.
 PER_PAGE = 12
+#: Passages with a smaller share of the best one's score are not shown to a model. On the two halves
+#: of the questions of benchmarks/answers.py (146) the window holds the same facts of its ten pages
+#: as without it (324 of 329, 331 of 338) in 75 and 65 of 100 tokens; with .2 one is lost, with .4
+#: ten.
+FLOOR = 0.15
 #: Characters of a token, roughly: what is shown is counted later.
 TOKEN_CHARS = 4
-#: A table with more characters than this is judged in runs of rows: as one passage it would leave
-#: no room for others, or find none.
-MOST_TABLE_CHARS = 4_000
 #: How much a passage with what the topic needs, a figure or a table, is preferred.
 NEEDED = 1.5
 
 
 class Room(NamedTuple):
-    """How many characters of passages may be shown, and how many passages of one page."""
+    """How many characters of passages may be shown, how many passages of one page, and from which
+    share of the best one's score; `each`: of every page the best first.
+    """
 
     chars: int
     per_page: int
+    floor: float = 0.0
+    each: bool = False
+
+    @property
+    def hurried(self) -> Room:
+        """Half of it, where time is short."""
+        return self._replace(chars=self.chars // 2, per_page=self.per_page // 2)
 
 
 #: Without a model more passages can be judged, since reading them costs nothing.
 EXTRACTIVE = Room(400_000, 60)
-
-
-class Cut(NamedTuple):
-    """A stretch of a page with its text, the headings above it, the rank of its page from 0, and
-    the page's language.
-    """
-
-    content_hash: str
-    start: int
-    end: int
-    text: str
-    above: str
-    rank: int
-    language: str
 
 
 async def distilled(
@@ -71,6 +62,7 @@ async def distilled(
     see, who is a model or code.
     """
     texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in pages}
+    room = await _room(desk, f"distil {topic.name}", by_model=by_model)
 
     def work() -> list[Passage]:
         cuts = [
@@ -78,7 +70,7 @@ async def distilled(
             for rank, page in enumerate(pages)
             for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
-        return ranked([topic], cuts, _room(desk, by_model=by_model))[topic.name]
+        return ranked([topic], cuts, room)[topic.name]
 
     return await asyncio.to_thread(work)
 
@@ -109,6 +101,8 @@ async def pooled(
     known = {page.content_hash: page for page in pages.values()}
     order = sorted(known.values(), key=lambda page: -page.rrf)
     texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in order}
+    anew = not by_model or newest == first
+    room = await _room(desk, f"pool {newest}", by_model=by_model, first=anew)
 
     def work() -> dict[str, list[Passage]]:
         cuts = [
@@ -116,9 +110,9 @@ async def pooled(
             for rank, page in enumerate(order)
             for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
-        if not by_model or newest == first:
+        if anew:
             found = _once([made for made in cuts if made[:3] in places])
-            return ranked([task.topic for task in tasks], found, _room(desk, by_model=by_model))
+            return ranked([task.topic for task in tasks], found, room)
         seen = {
             task.topic.name: {
                 texts[p.content_hash][p.start : p.end]
@@ -127,7 +121,7 @@ async def pooled(
             }
             for task in tasks
         }
-        return _for_gaps(tasks, _once(cuts), seen, _room(desk, by_model=True))
+        return _for_gaps(tasks, _once(cuts), seen, room)
 
     return await asyncio.to_thread(work)
 
@@ -174,104 +168,16 @@ def _once(cuts: Sequence[Cut]) -> list[Cut]:
     return list(first.values())
 
 
-def _room(desk: Desk, *, by_model: bool) -> Room:
-    """What the assessor of a topic may see."""
-    chars = desk.settings.window_tokens * TOKEN_CHARS
-    return Room(chars, PER_PAGE) if by_model else EXTRACTIVE
-
-
-def shown(page: Page, text: str, passage: Passage) -> Shown:
-    """A passage with its text and the headings above it."""
-    above, columns = heading_above(text, passage.start), columns_at(text, passage.start)
-    return Shown(
-        page, passage.start, text[passage.start : passage.end], above, columns, passage.score
-    )
-
-
-def heading_above(text: str, at: int) -> str:
-    """The path of headings above a place in a text; one that speaks to machines is none."""
-    return heading_at(_headings(text), at)
-
-
-@lru_cache(maxsize=256)
-def _headings(text: str) -> list[tuple[int, int, str]]:
-    """The headings of a text, found once however many of its passages are shown."""
-    return [found for found in headings(text) if not is_order(found[2])]
-
-
-def cuts_of(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
-    """The passages of a page, by the rank of the page from 0."""
-    found, code = _headings(text), spoken(text)
-    pieces = [
-        piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)
-    ]
-    return [
-        Cut(
-            page.content_hash,
-            start,
-            end,
-            text[start:end],
-            f"{page.title} {heading_at(found, start)} {columns_at(text, start)}",
-            rank,
-            code,
-        )
-        for start, end in pieces
-    ]
-
-
-def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
-    """A passage, or where a long table makes it too long, what stands around the table and runs of
-    its rows.
+async def _room(desk: Desk, at: str, *, by_model: bool, first: bool = True) -> Room:
+    """What the assessor of a topic may see `at` a step of the run; in deep effort, in the `first`
+    round, as much as is read in several calls. Where time is short, half.
     """
-    start, end = span
-    if end - start <= max(MOST_TABLE_CHARS, most):
-        return [span]
-    made: list[tuple[int, int]] = []
-    for block in blocks_of(text):
-        if block.end <= start or block.start >= end:
-            continue
-        parts = rows_of(text, block) if block.kind == "table" else [(block.start, block.end)]
-        for first, last in parts:
-            if (
-                made
-                and block.kind == "table"
-                and made[-1][0] >= block.start
-                and last - made[-1][0] <= most
-            ):
-                made[-1] = (made[-1][0], last)
-            else:
-                made.append((max(first, start), min(last, end)))
-    return made
-
-
-def columns_at(text: str, start: int) -> str:
-    """The row with the names of the columns on one line, as short as a title, where a passage
-    begins among the rows below it; else "".
-    """
-    found = blocks_of(text)
-    nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
-    header = (
-        names_at(text, nearest)
-        if nearest.kind == "table" and nearest.start < start < nearest.end
-        else None
-    )
-    return one_line(text[slice(*header)]) if header and header[1] <= start else ""
-
-
-@lru_cache(maxsize=256)
-def names_at(text: str, table: Block) -> Span | None:
-    """Where the names of the columns of a table stand; None without names, or where one speaks to
-    machines. Found once a table.
-    """
-    header = header_of(text, table)
-    names = cells(text[slice(*header)]) if header else []
-    return None if any(map(is_order, [" ".join(names), *names])) else header
-
-
-@lru_cache(maxsize=256)
-def blocks_of(text: str) -> list[Block]:
-    """The blocks of a text, found once however many passages and quotes stand in it."""
-    return blocks(text)
+    room = EXTRACTIVE
+    if by_model:
+        many = first and desk.deep
+        tokens = desk.settings.shown_tokens if many else desk.settings.window_tokens
+        room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, each=many)
+    return room.hurried if await desk.narrowed(ACCELERATE, at) else room
 
 
 #: What a passage holds that gives what is needed: any figure, the line of a table, nothing that
@@ -319,14 +225,20 @@ def _score(score: float, one: Cut, holds: re.Pattern[str]) -> float:
 
 
 def _within(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """The first passages for which there is room."""
+    """The first passages for which there is room, and that are not far worse than the best."""
+    least = room.floor * max((p.score for p in passages), default=0.0)
+    passages = [p for p in passages if p.score >= least]
     kept: list[Passage] = []
     used = 0
     of_page = Counter[str]()
+    best: dict[str, Passage] = {}
     for passage in passages:
+        best.setdefault(passage.content_hash, passage)
+    order = [*best.values(), *(p for p in passages if best[p.content_hash] is not p)]
+    for passage in order if room.each else passages:
         length = passage.end - passage.start
         if used + length <= room.chars and of_page[passage.content_hash] < room.per_page:
             kept.append(passage)
             used += length
             of_page[passage.content_hash] += 1
-    return kept
+    return sorted(kept, key=lambda p: -p.score) if room.each else kept

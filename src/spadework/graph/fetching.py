@@ -17,7 +17,7 @@ from spadework.graph.desk import Desk
 from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.reader import Read
+from spadework.tools.fetch.reader import Fetch
 from spadework.tools.tape import Request, Tape
 from spadework.tools.urls import canonical_url
 from spadework.values import Page, Problem, Value
@@ -35,31 +35,34 @@ class Kept(Value):
 
 
 async def from_web(desk: Desk, url: str, seconds: float) -> Page:
-    """The page at an address. Raises FetchError."""
+    """The page at an address. What comes is written down before it is read, so that a run that is
+    killed meanwhile does not ask for it again. Raises FetchError.
+    """
+    key = {"url": canonical_url(url)}
 
-    async def ask(tape: Tape) -> Read:
-        def came(fetched: Fetched) -> None:
-            tape.pieces.clear()
+    async def first() -> int:
+        return desk.reader.level_at(url)
+
+    level = await desk.journal.moment("level", key, int, first, 0)
+
+    async def had(at: int, fetch: Fetch) -> Fetched:
+        request = Request("page", {**key, "level": at} if at else key, about=url)
+
+        async def ask(tape: Tape) -> Fetched:
+            desk.budget.add(fetches=1)
+            fetched = await fetch()
+            # From here on it is as old as it is.
+            fetched = replace(fetched, dated=fetched.dated or datetime.now(UTC))
             tape.add(*_as_piece(fetched))
+            cached = fetched.from_cache
+            desk.budget.add(cache_hits=int(cached), bytes=0 if cached else len(fetched.body))
+            return fetched
 
-        desk.budget.add(fetches=1)
-        fetched, extracted = await desk.reader.read(url, seconds=seconds, came=came)
-        # From here on it is as old as it is.
-        fetched = replace(fetched, dated=fetched.dated or datetime.now(UTC))
-        came(fetched)
-        desk.budget.add(
-            cache_hits=int(fetched.from_cache), bytes=0 if fetched.from_cache else len(fetched.body)
-        )
-        return fetched, extracted
+        return await desk.journal.exchange(request, ask, _fetched)
 
-    async def read(tape: Tape) -> Read:
-        return await desk.reader.read_again(
-            _fetched(tape), seconds=max(seconds, desk.settings.page_seconds)
-        )
-
-    fetched, extracted = await desk.journal.exchange(
-        Request("page", {"url": canonical_url(url)}, about=url), ask, read
-    )
+    if desk.journal.recording is not None:
+        seconds = max(seconds, desk.settings.page_seconds)
+    fetched, extracted = await desk.reader.read(url, seconds=seconds, level=level, had=had)
     digest, text = await desk.pages.put(extracted.markdown)
     if extracted.links:
         await desk.links.put(fetched.url, extracted.links)
@@ -186,7 +189,7 @@ def _as_piece(fetched: Fetched) -> tuple[dict[str, Any], bytes]:
     return head | {"dated": fetched.dated.isoformat() if fetched.dated else None}, fetched.body
 
 
-def _fetched(tape: Tape) -> Fetched:
+async def _fetched(tape: Tape) -> Fetched:
     head, body = tape.last
     day = datetime.fromisoformat(head["dated"]) if head["dated"] else None
     return Fetched(**{**head, "dated": day, "body": body})

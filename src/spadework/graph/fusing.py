@@ -32,8 +32,7 @@ async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
         planned = _by_code(state, list(pages.values()), number)
         tasks = planned["tasks"]
     passages = await pooled(desk, tasks, state.get("finds", []), pages, state.get("shown", []))
-    shown = [passage for found in passages.values() for passage in found]
-    return planned | {"pages": pages, "passages": passages, "shown": shown if desk.model else []}
+    return planned | {"pages": pages, "passages": passages}
 
 
 def _by_code(state: ResearchState, pages: Sequence[Page], number: int) -> dict[str, Any]:

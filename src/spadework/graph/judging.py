@@ -15,6 +15,7 @@ from spadework.values import Problem
 
 #: With fewer calls than this left none is spent on an examination.
 FEW_CALLS = 4
+_KIND = "examination"
 _NO_TIME = "There was no time for it."
 
 
@@ -24,6 +25,14 @@ def begin(desk: Desk) -> None:
     """
     if desk.model and desk.journal.recording is None:
         _begin(desk)
+
+
+async def recall(desk: Desk) -> None:
+    """Know in a run that is taken up whether its model has passed: from its last steps on nobody
+    may ask any more. Nothing is asked here.
+    """
+    found = await desk.journal.known(_KIND, "", Examined)
+    desk.judging = desk.model if found and found.passed else None
 
 
 async def judge(desk: Desk, at: str) -> tuple[Model | None, list[Problem]]:
@@ -91,6 +100,10 @@ async def _examined(desk: Desk, model: Model) -> Examined | str:
         if known is None and calls < FEW_CALLS:
             desk.budget.refused = desk.budget.refused or "calls"
             return f"{calls:.0f} calls are too few for it."
-        return known or await examined(model, home, seconds=desk.budget.phase("search", "read"))
+
+        async def result() -> Examined:
+            return known or await examined(model, home, seconds=desk.budget.phase("search", "read"))
+
+        return await desk.journal.once(_KIND, "", Examined, result)
     except (ModelError, BudgetSpent) as error:
         return str(error)

@@ -17,14 +17,18 @@ async def looked_at(
     desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], list[Problem]]:
     """The hits that are worth reading. Where these are too few the others stay, with relevance and
-    fused score 0, so they come last. So few hits that all are read are not looked at.
+    fused score 0, so they come last. So few hits that all are read are not looked at, nor, in deep
+    effort, those of a further round, whose queries say what is missing.
     """
-    if desk.model is None or len(hits) <= ENOUGH:
+    again = desk.deep and state["task"].round > 1
+    if desk.model is None or len(hits) <= ENOUGH or again:
         return hits, []
     topic, topics = state["task"].topic, state.get("topics", 1)
+    # A worker that was saved before it knew the others reckons with all topics.
+    tasks = state.get("tasks", topics)
 
     async def allowed() -> Leave:
-        return await _leave(desk, topics)
+        return await _leave(desk, tasks, topics)
 
     key = {"topic": topic.name, "round": state["task"].round}
     leave = await desk.journal.moment("may look", key, Leave, allowed, Leave())
@@ -44,8 +48,8 @@ async def looked_at(
     return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
 
 
-async def _leave(desk: Desk, topics: int) -> Leave:
-    """Whether the hits of one of so many topics may be looked at now."""
-    if desk.budget.under(BEST_ONLY) or not leaves_enough(desk.budget, topics, topics):
+async def _leave(desk: Desk, tasks: int, topics: int) -> Leave:
+    """Whether the hits of one of so many tasks may be looked at now."""
+    if desk.budget.under(BEST_ONLY) or not leaves_enough(desk, tasks, tasks, topics):
         return Leave(given=False)
     return await sparing(desk, "judge")

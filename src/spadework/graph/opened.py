@@ -62,11 +62,8 @@ class Opened(Value):
 
     def choice(self, settings: Settings) -> Choice:
         """The same providers, which are asked only over the wire of a recording."""
-        keys = {name: SecretStr("replayed") for name in SECRETS}
-        keyed = settings.model_copy(update=keys)
         return Choice(
-            tuple(_provider(name, describes, keyed) for name, describes in self.providers),
-            self.notices,
+            tuple(provider_again(*named, settings) for named in self.providers), self.notices
         )
 
 
@@ -96,6 +93,8 @@ class _Recorded:
         return []
 
 
-def _provider(name: str, describes: str, settings: Settings) -> Provider:
+def provider_again(name: str, describes: str, settings: Settings) -> Provider:
+    """A provider that is asked only over the wire of a recording."""
+    keyed = settings.model_copy(update={key: SecretStr("replayed") for key in SECRETS})
     known = PROVIDERS.get(name)
-    return known.make(settings) if known else _Recorded(name, describes)
+    return known.make(keyed) if known else _Recorded(name, describes)

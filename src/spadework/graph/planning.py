@@ -93,6 +93,8 @@ def _key(desk: Desk, question: Question) -> Any:
         "earlier": [normalised(text) for text in question.earlier],
         "answers": question.answers,
         "domains": question.domains,
+        "wishes": question.wishes,
+        "keeps": question.keeps,
     }
     settings = desk.settings
     system = lead.prompt_of(Question(text=""), [], [], quick=desk.quick).system

@@ -1,13 +1,16 @@
 """The loop. Start reading here: nodes and edges only.
 
-open ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶ verify ─▶
-save
-                                         ▲                                │
-                                         └──────── gap tasks only ◀───────┘
+open ─▶ receive ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶
+verify ─▶ edit ─▶ save │                            ▲                                │   ▲   ▲  │
+                       │                            ├──────── gap tasks only ◀───────┘   │   │  │
+                       │                            └──────── what the editor misses ◀─ once ┼──┘
+                       └─▶ revise: another form of the report that is followed up ───────────┘
 """
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -17,25 +20,28 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
-from spadework.agents.doubt import clarified, doubt
-from spadework.agents.edited import edited, finished
-from spadework.agents.extractive.lead import in_context
 from spadework.errors import SettingsError, SpadeworkError
-from spadework.events import Asked, Assessed, Finished, Planned, Wrote
+from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import routes, stored, worker
-from spadework.graph.asking import ask_user
+from spadework.graph.again import price
+from spadework.graph.asking import approve, clarify
 from spadework.graph.assessing import assess_round
-from spadework.graph.closing import citations_of, draft, result_of, reviewed
+from spadework.graph.closing import draft, result_of
 from spadework.graph.composing import composed
 from spadework.graph.desk import checked_session_id, desk_of, new_session_id
+from spadework.graph.earlier import keep
 from spadework.graph.emit import emitter
 from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fused
 from spadework.graph.judging import begin, judge
 from spadework.graph.planning import foreseen, planned, today
 from spadework.graph.recalling import earlier_pages
-from spadework.graph.searching import first_look
+from spadework.graph.rechecking import base_of, checked, judging, whole
+from spadework.graph.reviewing import reviewed
+from spadework.graph.revising import extended, receive, revised
+from spadework.graph.rewriting import known_findings, rewritten
 from spadework.graph.state import (
+    GIVEN,
     ResearchInput,
     ResearchOutput,
     ResearchState,
@@ -44,7 +50,7 @@ from spadework.graph.state import (
     left_over,
     proving,
 )
-from spadework.graph.verifying import standing, still_proven, verified
+from spadework.graph.verifying import Check, standing, still_proven
 from spadework.graph.waiting import stopped
 from spadework.settings import Settings
 from spadework.values import Problem
@@ -62,9 +68,8 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     if not isinstance(question, str) or not question.strip():
         raise SettingsError("The question is empty: say what you want to know.")
     named = state.get("session_id", "")
-    session_id = checked_session_id(
-        named if named and named != state.get("opened") else new_session_id()
-    )
+    fresh = not named or named == state.get("opened")
+    session_id = checked_session_id(new_session_id() if fresh else named)
     desk = await desk_of(session_id, runtime.context)
     attached, problems = await attached_pages(desk, state.get("attachments", []))
     cleared = left_over(state)
@@ -78,21 +83,6 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
         "attached": attached,
         "problems": met,
     }
-
-
-async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Ask back where the question can mean several things, if the settings want that."""
-    desk = await desk_of(state["session_id"], runtime.context)
-    if not desk.settings.clarify:
-        return {}
-    question = routes.question_of(state)
-    hits = [] if desk.model else await first_look(desk, in_context(question))
-    asked, problems = await doubt(desk.model, question, hits, seconds=desk.budget.phase("plan"))
-    answer = ask_user(desk, asked) if asked else ""
-    # Without a model the question is searched as it stands, and the words of ours are no part of
-    # it.
-    said = asked.text if asked and desk.model else ""
-    return {"question": clarified(question.text, answer, said), "problems": problems}
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -114,40 +104,11 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     }
 
 
-async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let the user approve or change the plan, if the settings want that, and name the first
-    tasks.
-    """
-    desk = await desk_of(state["session_id"], runtime.context)
-    made, seconds = state["plan"], state.get("plan_seconds", 0.0)
-    problems: list[Problem] = []
-    if desk.settings.approve:
-        foretold = foreseen(desk, made, seconds)
-        asked = Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)
-        changed = edited(made, ask_user(desk, asked))
-        made, problems = await finished(
-            desk.model, changed, made, seconds=desk.budget.phase("plan", "search")
-        )
-    if made != state["plan"]:
-        emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
-    known = bool(state.get("follows") and state.get("attached"))
-    return {
-        "plan": made,
-        "problems": problems,
-        "tasks": (
-            routes.known_tasks(made)
-            if known
-            else routes.first_tasks(made, desk.budget, desk.workload(made))
-        ),
-    }
-
-
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     """One worker lost is not the run lost: it becomes a problem, and the others go on."""
     # What an error of ours says is meant for people; any other may name paths of this machine.
-    said = (
-        str(error.error) if isinstance(error.error, SpadeworkError) else type(error.error).__name__
-    )
+    ours = isinstance(error.error, SpadeworkError)
+    said = str(error.error) if ours else type(error.error).__name__
     problem = worker.lost(state["task"].topic.name, said[:300])
     return {"problems": [problem]}
 
@@ -178,8 +139,11 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     )
     emit(Wrote(markdown=draft(known)))
     stop = await stopped(desk.journal, desk.stop, f"round {judged.round.number}")
-    why = "stop" if stop else routes.stopped_by(known, desk.budget, desk.settings)
-    tasks = [] if why else routes.gap_tasks(known, desk.budget, desk.workload(state["plan"]))
+    cost = await price(desk, known)
+    ended = partial(routes.stopped_by, known, desk.budget, desk.settings, cost)
+    why = "stop" if stop else await asyncio.to_thread(ended)
+    work = desk.workload(state["plan"])
+    tasks = [] if why else await asyncio.to_thread(routes.gap_tasks, known, desk.budget, work, cost)
     return {
         **judged.channels(),
         "problems": [*unfit, *judged.problems],
@@ -195,48 +159,60 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     desk = await desk_of(state["session_id"], runtime.context)
     model = None if desk.budget.until_closing() <= 0 else (await judge(desk, "write"))[0]
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
+    if review := state.get("review"):
+        return await rewritten(desk, state, review, model)
+    if before := state.get("before"):
+        return await extended(desk, state, model, before)
     return await composed(desk, state, model)
 
 
 async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Check every sentence, have mended what does not hold, and sum up what does."""
-    desk = await desk_of(state["session_id"], runtime.context)
+    desk, made = await desk_of(state["session_id"], runtime.context), state["plan"]
     ledger = proving(state)
-    texts = {e.content_hash: await desk.pages.get(e.content_hash) for e in ledger}
-    made = state["plan"]
-    material, lost = standing(ledger, texts, made.question)
-    model = None if desk.budget.until_closing() <= 0 else (await judge(desk, "verify"))[0]
-    found = await verified(
-        model,
-        made,
-        state.get("sections", []),
-        material,
-        seconds=desk.budget.phase("write"),
-        thorough=desk.settings.effort != "quick",
+    texts = await desk.pages.texts(e.content_hash for e in ledger)
+    # A follow-up that goes on from a report names things of its own.
+    asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
+    material, lost = standing(ledger, texts, asked, made.language)
+    model, unfit = await judging(desk, "verify")
+    base = base_of(state)
+    check = Check(
+        desk.budget.phase("write"),
+        thorough=desk.settings.effort != "quick" and not (base and base.better),
+        summed=base is None,
+        known=known_findings(state),
     )
-    return {
-        "sections": list(found.sections),
-        "citations": citations_of(found, material.ledger),
-        "coverage": still_proven(state.get("coverage", {}), material),
-        "problems": [*lost, *found.problems],
-    }
+    changes = await (
+        checked(state, model, base, material, check)
+        if base
+        else whole(state, model, material, check)
+    )
+    if state.get("before") is None:
+        # Why code judges was said in the rounds before, which another form of a report has not.
+        unfit, changes["coverage"] = [], still_proven(state.get("coverage", {}), material)
+    return {**changes, "problems": [*unfit, *lost, *changes["problems"]]}
 
 
-async def save(state: ResearchState, runtime: Runtime[Settings]) -> ResearchOutput:
+async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Let an editor read the report in deep effort; what it finds weak goes back once."""
+    return await reviewed(await desk_of(state["session_id"], runtime.context), state)
+
+
+async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Compose the result and hand it over."""
     desk = await desk_of(state["session_id"], runtime.context)
     await stopped(desk.journal, desk.stop, "save")
     await desk.journal.note("waits", "", desk.search.waits.sentences())
-    late = await desk.journal.moment(
-        "late problems", "", list[Problem], desk.knowing.kept, list[Problem]()
-    )
-    result = await reviewed(desk, result_of(desk, state, late))
+    none = list[Problem]()
+    late = await desk.journal.moment("late problems", "", list[Problem], desk.knowing.kept, none)
+    result = result_of(desk, state, late)
+    await keep(desk, state, result)
     emit = emitter(runtime)
     emit(Wrote(markdown=result.report, final=True))
     emit(Finished(result=result))
     if desk.owned_by_graph:
         await desk.close()
-    return {"report": result.report, "result": result}
+    return {**GIVEN, "report": result.report, "result": result}
 
 
 def after_assess(state: ResearchState) -> list[Send] | str:
@@ -252,6 +228,8 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
         output_schema=ResearchOutput,
     )
     builder.add_node("open", open_session)
+    builder.add_node(receive)
+    builder.add_node("revise", revised)
     builder.add_node(clarify)
     builder.add_node(plan)
     builder.add_node(approve)
@@ -264,9 +242,12 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     builder.add_node(assess)
     builder.add_node(write)
     builder.add_node(verify)
+    builder.add_node(edit)
     builder.add_node(save)
     builder.add_edge(START, "open")
-    builder.add_edge("open", "clarify")
+    builder.add_edge("open", "receive")
+    builder.add_conditional_edges("receive", routes.received, ["revise", "clarify"])
+    builder.add_edge("revise", "verify")
     builder.add_edge("clarify", "plan")
     builder.add_edge("plan", "approve")
     builder.add_conditional_edges("approve", routes.workers, ["worker", "write"])
@@ -275,7 +256,8 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     builder.add_edge("fuse", "assess")
     builder.add_conditional_edges("assess", after_assess, ["worker", "write"])
     builder.add_edge("write", "verify")
-    builder.add_edge("verify", "save")
+    builder.add_edge("verify", "edit")
+    builder.add_conditional_edges("edit", routes.after_review, ["worker", "write", "save"])
     builder.add_edge("save", END)
     return builder
 

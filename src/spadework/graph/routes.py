@@ -9,7 +9,8 @@ from typing import Any
 
 from langgraph.types import Send
 
-from spadework.budget import ACCELERATE, WRITE_NOW, Budget
+from spadework.budget import ACCELERATE, Budget
+from spadework.graph.again import open_topics, worth_asking
 from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
 from spadework.graph.workload import Workload
@@ -37,13 +38,23 @@ KNOWN = 0
 
 def question_of(state: ResearchState) -> Question:
     """The question with all that came with it."""
+    before = state.get("before")
     return Question(
         text=state["question"],
         earlier=tuple(state.get("earlier", [])),
         answers=tuple(state.get("answers", [])),
         asked_on=state.get("asked_on", ""),
         attachments=tuple(state.get("attachments", [])),
+        wishes=state.get("wishes", ""),
+        keeps=tuple(section.heading for section in before.sections) if before else (),
     )
+
+
+def received(state: ResearchState) -> str:
+    """What comes after a follow-up was understood: another form of the report that is there, or
+    research.
+    """
+    return "revise" if state["turn"].kind == "form" else "clarify"
 
 
 def known_tasks(plan: Plan) -> list[Task]:
@@ -67,45 +78,44 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
     ]
 
 
-def gap_tasks(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
-    """Tasks for the uncovered topics only: their own queries first, then those that were
-    recommended and not yet asked.
+def gap_tasks(
+    state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
+) -> list[Task]:
+    """Tasks for the topics only that are worth the `price` of a round: their own queries first,
+    then those that were recommended and not yet asked.
 
     Those of a survey, and all that read on where the evidence itself does not lead them, look also
     at what was found and left unread.
     """
     asked, coverage = state["tasks"], state["coverage"]
     number = max(task.round for task in asked) + 1
-    open_topics = [
-        topic
-        for topic in state["plan"].topics
-        if topic.name not in coverage or not coverage[topic.name].covered
-    ]
     if number == KNOWN + 1:
-        left = state["plan"].model_copy(update={"topics": tuple(open_topics)})
-        first = first_tasks(left, budget, load) if open_topics else []
+        unanswered = open_topics(state)
+        left = state["plan"].model_copy(update={"topics": tuple(unanswered)})
+        first = first_tasks(left, budget, load) if unanswered else []
         return [
             task.model_copy(
                 update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}
             )
             for task in first
         ]
+    going_on = worth_asking(state, price)
     before = {
         (query.text.lower(), query.exclude_domains) for task in asked for query in task.queries
     }
     wanted = {
         topic.name: _recommended(topic, coverage.get(topic.name), state.get("shortfalls", []))
-        for topic in open_topics
+        for topic in going_on
     }
     gaps = {
         name: _gap_queries(of, before, state["plan"])[: load.gap_queries]
         for name, of in wanted.items()
     }
-    made = [(topic, (*_unasked(topic, state), *gaps[topic.name])) for topic in open_topics]
+    made = [(topic, (*_unasked(topic, state), *gaps[topic.name])) for topic in going_on]
     broad = state["plan"].question_type == "list"
     again = {
         topic.name
-        for topic in open_topics
+        for topic in going_on
         if broad
         or (
             not any(r.led_to for r in wanted[topic.name])
@@ -175,12 +185,13 @@ def _recommended(
     topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]
 ) -> list[Recommendation]:
     """The searches that the assessor recommends for a topic, then those that would mend what the
-    evidence lacks.
+    evidence lacks; of both those of the highest priority first.
     """
-    return [
+    made = [
         *(found.recommendations if found else ()),
         *(s.recommendation for s in lacking if s.topic == topic.name),
     ]
+    return sorted(made, key=lambda wanted: ("high", "medium", "low").index(wanted.priority))
 
 
 def _gap_queries(
@@ -191,20 +202,23 @@ def _gap_queries(
     return tuple(gap_query(wanted[text], plan) for text in dict.fromkeys(r.query for r in fresh))
 
 
-def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
-    """Why no further round is searched: "coverage", "iterations", "marginal utility", "time" or a
-    purse; "" to go on.
+def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
+    """Why no further round is searched: "coverage", "iterations", "marginal utility", "price",
+    "time" or a purse; "" to go on.
     """
-    coverage, rounds = state["coverage"], state["rounds"]
-    if all(
-        topic.name in coverage and coverage[topic.name].covered for topic in state["plan"].topics
-    ):
+    rounds = state["rounds"]
+    if not open_topics(state):
         return "coverage"
-    if budget.refused or (ended := budget.ended_by()):
-        return budget.refused or ended
+    if state.get("review"):
+        # The round that the editor asked for is one more, whatever ended those before; it has found
+        # topics that are open.
+        before = state.get("stopped_by", "")
+        return "iterations" if before == "coverage" else before
+    if budget.refused or budget.reckoned("plan") <= 0:
+        return budget.refused or "time"
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
-    if budget.under(ACCELERATE) or budget.under(WRITE_NOW):
+    if budget.under(ACCELERATE):
         return "time"
     # In quick effort a further round must not take of the time for writing: it is as long as those
     # before.
@@ -215,7 +229,10 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings) -> str:
     added = last.evidence_after - last.evidence_before
     if last.number > 1 and added < settings.marginal_utility * max(1, last.evidence_after):
         return "marginal utility"
-    return ""
+    # A purse that is just empty ends only a run that would have gone on.
+    if last.number == KNOWN or worth_asking(state, price):
+        return budget.ended_by()
+    return "price"
 
 
 def status_of(why: str) -> Status:
@@ -224,6 +241,8 @@ def status_of(why: str) -> Status:
         return "time_limited"
     if why == "stop":
         return "partial"
+    if why == "nothing searched":
+        return "failed"
     return (
         "budget_limited"
         if why in ("calls", "searches", "pages", "tokens", "money")
@@ -243,6 +262,12 @@ def workers(state: ResearchState) -> list[Send] | str:
     return [Send("worker", payload(state, task)) for task in tasks]
 
 
+def after_review(state: ResearchState) -> list[Send] | str:
+    """What the editor asks for: workers, or the writer; in the end the report is saved."""
+    review = state.get("review")
+    return "save" if review is None or review.done else workers(state)
+
+
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     """What a worker is told: its task, and what was read before, for its topic or, where it wants
     pages of its own, for any.
@@ -255,22 +280,19 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     ]
     first = min(other.round for other in state["tasks"])
     attached = state.get("attached", []) if task.round == first else []
-    among = (
-        [other.topic.name for other in state["tasks"] if other.round == task.round]
-        if task.own
-        else []
-    )
+    together = [other.topic.name for other in state["tasks"] if other.round == task.round]
     plan = state["plan"]
     told = {
         "session_id": state["session_id"],
         "question": plan.question,
         "task": task,
         "topics": len(plan.topics),
+        "tasks": len(together),
     }
     return {
         **told,
         "read_before": before,
         "attached": attached,
-        "among": among,
+        "among": together if task.own else [],
         "joint": plan.question_type == "list",
     }

@@ -50,14 +50,13 @@ async def search_all(
     `before` are the canonical URLs of pages that were read already; they do not count among the
     results that a query wants.
     """
-    asked = [(provider, query) for query in task.queries for provider in desk.search.providers]
-    seconds = search_seconds(desk.budget, desk.settings)
-    done = await asyncio.gather(
-        *(search_one(desk, provider, query, seconds) for provider, query in asked)
-    )
+    done = await asyncio.gather(*(_everywhere(desk, query) for query in task.queries))
+    answers = [
+        (query, *answer) for query, of in zip(task.queries, done, strict=True) for answer in of
+    ]
     lists: list[list[Hit]] = []
     problems: dict[str, Problem] = {}
-    for (provider, query), found in zip(asked, done, strict=True):
+    for query, provider, found in answers:
         if isinstance(found, Problem):
             problems.setdefault(f"{found.subject} {found.reason}", found)
         else:
@@ -67,9 +66,28 @@ async def search_all(
                     topic=task.topic.name, query=query.text, provider=provider.name, hits=len(found)
                 )
             )
-    for news in desk.search.waits.news():
+    for news in (*desk.stand_ins.news(), *desk.search.waits.news()):
         emit(Notice(text=news))
     return lists, list(problems.values())
+
+
+async def _everywhere(desk: Desk, query: Query) -> list[tuple[Provider, list[Hit] | Problem]]:
+    """What every provider answers; where all fail, what those who stand in do, up to the first who
+    does not.
+    """
+    seconds = search_seconds(desk.budget, desk.settings)
+    asked = desk.search.providers
+    found = await asyncio.gather(*(search_one(desk, one, query, seconds) for one in asked))
+    answers = list(zip(asked, found, strict=True))
+    while asked and all(isinstance(answer, Problem) for _, answer in answers):
+        seconds = search_seconds(desk.budget, desk.settings)
+        if desk.stop.is_set() or desk.budget.refused or seconds <= 0:
+            break  # nobody has failed
+        other = await desk.stand_ins.nth(desk, len(answers) - len(asked))
+        if other is None:
+            break
+        answers.append((other, await search_one(desk, other, query, seconds)))
+    return answers
 
 
 async def found_before(desk: Desk, task: Task, before: AbstractSet[str]) -> list[list[Hit]]:
@@ -79,9 +97,8 @@ async def found_before(desk: Desk, task: Task, before: AbstractSet[str]) -> list
     Only the journal is asked, so this costs no search: what was not searched, or has failed, is not
     searched now.
     """
-    asked = [
-        _kept(desk, provider, query) for query in task.again for provider in desk.search.providers
-    ]
+    providers = (*desk.search.providers, *desk.stand_ins.opened)
+    asked = [_kept(desk, provider, query) for query in task.again for provider in providers]
     found = [
         _new(hits, Query(text=""), before)
         for hits in await asyncio.gather(*asked)
@@ -117,11 +134,14 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
     cost no search.
     """
     limit = desk.settings.search_results
+    new = False
 
     async def asked() -> list[Hit]:
+        nonlocal new
         if (kept := await desk.search.known(provider, query, limit=limit)) is not None:
             desk.budget.add(cache_hits=1)
             return kept
+        new = True
         searching = desk.search.ask(
             provider,
             query,
@@ -151,7 +171,10 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
     request = Request("search", key, about=f"“{query.text}” at {provider.name}")
 
     async def work() -> list[Hit]:
-        return await desk.journal.exchange(request, ask, read)
+        hits = await desk.journal.exchange(request, ask, read)
+        if new:  # what is kept before it is charged would be free for who takes the run up
+            await desk.search.keep(provider, query, hits, limit=limit)
+        return hits
 
     return await desk.journal.once("search", key, list[Hit], work)
 
@@ -219,15 +242,9 @@ async def first_look(desk: Desk, question: str) -> list[Hit]:
     """The hits of one broad search for the question itself, best provider first, each text once; []
     when none answers.
     """
-    seconds = search_seconds(desk.budget, desk.settings)
-    done = await asyncio.gather(
-        *(
-            search_one(desk, provider, Query(text=question), seconds)
-            for provider in desk.search.providers
-        )
-    )
+    done = await _everywhere(desk, Query(text=question))
     return _without_copies(
-        [hit for found in done if not isinstance(found, Problem) for hit in found]
+        [hit for _, found in done if not isinstance(found, Problem) for hit in found]
     )
 
 

@@ -4,9 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
-from spadework.agents.shown import Shown
+from spadework.agents.model import Model
+from spadework.agents.shown import Judgement, Shown
 from spadework.tools.tokens import count
+from spadework.values import Evidence, Passage, Problem
+
+#: Share of its time in which a slow model reads what it is shown; the rest is for its answer. The
+#: least that it is shown.
+READING_SHARE, LEAST_ROOM = 0.5, 1_000
+
+
+class Looked(NamedTuple):
+    """What a look at the pages of a round brought: a judgement for each topic in their order, the
+    new entries of the ledger, the passages that were shown, and what went wrong.
+    """
+
+    judgements: list[Judgement]
+    added: list[Evidence]
+    shown: list[Passage]
+    problems: list[Problem]
+
+
+async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
+    """Of so many tokens those that the model reads in its time, which `share` calls share."""
+    speed = await model.speed("assessor")
+    most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
+    return max(LEAST_ROOM, min(room, most))
 
 
 def room_of(topics: int, most: int, together: int) -> int:

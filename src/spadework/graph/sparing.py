@@ -4,8 +4,9 @@ few. Looking at hits and cleaning pages then are left out.
 
 from __future__ import annotations
 
+import math
+
 from spadework.agents.model import Model
-from spadework.budget import Budget
 from spadework.graph.desk import Desk
 from spadework.settings import Role
 from spadework.values import Problem, Value
@@ -15,11 +16,34 @@ from spadework.values import Problem, Value
 LEAST_SPEED = 200.0
 
 
-def leaves_enough(budget: Budget, calls: int, topics: int) -> bool:
-    """Whether so many calls leave those that the answer needs: an assessment and a section a topic,
-    the summary, the check of citations and the editor.
+#: Tokens that a look at hits takes, and an assessment and a section at the least; the share of
+#: them that is said, not told. Those of the model's examination.
+LOOK_TOKENS, ANSWER_TOKENS, SECTION_TOKENS, SAID = 800, 1_200, 800, 0.1
+EXAMINATION_TOKENS = 4_000
+
+
+def leaves_enough(desk: Desk, looks: int, tasks: int, topics: int) -> bool:
+    """Whether so many looks leave the calls that the answer needs: an assessment for each of the
+    `tasks` of the round, a section a topic, the summary, the check of citations and the editor; and
+    what those assessments take of the tokens and the money that are not held back for writing.
     """
-    return budget.limits.calls - budget.spent("calls") - calls >= 2 * topics + 3
+    budget = desk.budget
+    if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
+        return False
+    return payable(desk) >= looks * LOOK_TOKENS + tasks * ANSWER_TOKENS
+
+
+def payable(desk: Desk, *, closing: bool = False) -> float:
+    """Tokens that the purses can pay when all that is under way has cost what it usually does; that
+    of money by the price of the assessor's model.
+    """
+    free = desk.budget.free(closing=closing, settled=True)
+    examining = desk.examination is not None and not desk.examination.done()
+    name = desk.model.place("assessor").name if desk.model else ""
+    told, said = desk.settings.prices.get(name.rpartition(":")[2], (0.0, 0.0))
+    price = ((1 - SAID) * told + SAID * said) / 1_000_000
+    paid = min(free.tokens, free.money / price if price else math.inf)
+    return paid - EXAMINATION_TOKENS * examining
 
 
 class Leave(Value):

@@ -14,6 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 # The one of `typing` gives a graph no JSON schema before Python 3.12.
 from typing_extensions import TypedDict
 
+from spadework.agents.turn import Turn
 from spadework.values import (
     Citation,
     Conflict,
@@ -25,6 +26,7 @@ from spadework.values import (
     Plan,
     Problem,
     Result,
+    Review,
     Round,
     Section,
     Shortfall,
@@ -35,7 +37,7 @@ from spadework.values import (
 
 class Find(Value):
     """What one worker brings back: the pages it read, best first, their best passages for its
-    topic, and how many readable hits it left.
+    topic, and how many readable hits it left; whether a search was `answered`, where it asked any.
     """
 
     topic: str
@@ -43,6 +45,26 @@ class Find(Value):
     pages: tuple[Page, ...] = ()
     passages: tuple[Passage, ...] = ()
     left: int = 0
+    answered: bool = True
+
+
+class Earlier(Value):
+    """A finished report with all it rests on, as the session before has left it. `numbered` are the
+    URLs of its sources in their order, `writer` and `judge` who made its sentences, "" for code.
+    """
+
+    plan: Plan
+    title: str = ""
+    sections: tuple[Section, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
+    pages: tuple[Page, ...] = ()
+    numbered: tuple[str, ...] = ()
+    writer: str = ""
+    judge: str = ""
 
 
 def by_topic(old: dict[str, Coverage], new: dict[str, Coverage]) -> dict[str, Coverage]:
@@ -68,8 +90,17 @@ class ResearchState(TypedDict, total=False):
     earlier: list[str]
     #: What was answered to them.
     answers: list[str]
+    #: What is wished of the form of the report beside the question, and its words at most (0: as
+    #: the settings say).
+    wishes: str
+    most_words: int
     #: The day on which the run began: no prompt reads the clock.
     asked_on: str
+    #: What a follow-up wants of the report before, and that report where it is revised.
+    turn: Turn
+    before: Earlier | None
+    #: The place in that report of each section that was written anew, by its heading.
+    places: dict[str, int]
     attached: list[Page]
     plan: Plan
     #: How long a model took for it; 0 where none has made it now.
@@ -89,9 +120,15 @@ class ResearchState(TypedDict, total=False):
     stopped_by: str
     #: The title that the outline gives the report, "" for the question itself.
     title: str
+    #: Entries that the outline does without, by id, and what no section answers of what must be
+    #: covered.
+    left_out: list[str]
+    missing: list[str]
     sections: list[Section]
     citations: list[Citation]
     conflicts: list[Conflict]
+    #: What an editor thinks of the report; None where none has read it.
+    review: Review | None
     result: Result
     report: str
 
@@ -104,13 +141,21 @@ class ResearchInput(BaseModel):
     # A form, and a model that has the graph as a tool, are asked for the question alone; what else
     # a program may give is in no schema. `attachments` are paths of files; `session_id` continues
     # or names a session; `follows` is the id of a session whose pages are used first, `earlier` the
-    # questions asked before this one, oldest first, `answers` what was answered to them.
+    # questions asked before this one, oldest first, `answers` what was answered to them; `wishes`
+    # is what is wished of the report's form, `most_words` bounds its length.
     question: str = Field(description="What you want to know, as one whole question in words.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""
     follows: SkipJsonSchema[str] = ""
     earlier: SkipJsonSchema[list[str]] = []
     answers: SkipJsonSchema[list[str]] = []
+    wishes: SkipJsonSchema[str] = ""
+    most_words: SkipJsonSchema[int] = 0
+
+
+#: What an input may leave out, as it is then. A run leaves it so behind: the next one in its thread
+#: has only what its own input gives.
+GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proving(state: ResearchState) -> list[Evidence]:
@@ -120,6 +165,15 @@ def proving(state: ResearchState) -> list[Evidence]:
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
+
+
+def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
+    """What was searched for each topic, in order, each once."""
+    asked: dict[str, dict[str, None]] = {}
+    for task in state.get("tasks", []):
+        of = asked.setdefault(task.topic.name, {})
+        of |= dict.fromkeys(query.text for query in task.queries)
+    return {name: tuple(texts) for name, texts in asked.items()}
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
@@ -139,10 +193,15 @@ def left_over(state: ResearchState) -> dict[str, Any]:
         "passages": {},
         "stopped_by": "",
         "shortfalls": [],
+        "before": None,
+        "places": {},
         "title": "",
+        "left_out": [],
+        "missing": [],
         "sections": [],
         "citations": [],
         "conflicts": [],
+        "review": None,
         "report": "",
     }
 
@@ -160,8 +219,9 @@ class WorkerState(TypedDict, total=False):
     session_id: str
     question: str
     task: Task
-    #: How many topics the plan has.
+    #: How many topics the plan has, and how many workers are sent in this round.
     topics: int
+    tasks: int
     read_before: list[str]
     #: The topics of the workers among whom pages are dealt out; none where each may read what it
     #: likes.
@@ -172,6 +232,8 @@ class WorkerState(TypedDict, total=False):
     taken: list[str]
     attached: list[Page]
     hits: list[Hit]
+    #: Whether any search was answered, where one was asked.
+    answered: bool
     chosen: list[Hit]
     reserve: list[Hit]
     drafts: list[Page]

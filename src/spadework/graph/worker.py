@@ -24,6 +24,7 @@ from spadework.graph.reading import failed_for_good, read_pages
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import found_before, fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
+from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
 from spadework.tools.links import followed
 from spadework.tools.select import Selection, hurried
@@ -49,7 +50,11 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     links = {url: await desk.links.of(url) for url in state["read_before"]}
     left = await found_before(desk, state["task"], before)
     found = [*lists, *left, *known.beside(lists), followed(links, state["task"].queries, before)]
-    return {"hits": fused_hits(found, desk.settings), "problems": [*problems, *known.problems]}
+    return {
+        "hits": fused_hits(found, desk.settings),
+        "answered": bool(lists or left) or not problems,
+        "problems": [*problems, *known.problems],
+    }
 
 
 async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -68,7 +73,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
         steps=max(0, task.round - FIRST),
         asked=state["question"],
     )
-    if desk.budget.under(BEST_ONLY):
+    if await desk.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
         made = hurried(made)
     made, taken = await _dealt(desk, state, made)
     return {
@@ -137,6 +142,7 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
                 pages=tuple(pages),
                 passages=tuple(passages),
                 left=left,
+                answered=state.get("answered", True),
             )
         ]
     }
@@ -180,11 +186,11 @@ def lost(topic: str, reason: str) -> Problem:
 
 worker = (
     StateGraph(WorkerState, context_schema=Settings, output_schema=WorkerOutput)
-    .add_node(search)
-    .add_node(select)
-    .add_node(read)
-    .add_node(clean)
-    .add_node(distil)
+    .add_node(stopped_by_disk(search))
+    .add_node(stopped_by_disk(select))
+    .add_node(stopped_by_disk(read))
+    .add_node(stopped_by_disk(clean))
+    .add_node(stopped_by_disk(distil))
     .add_edge(START, "search")
     .add_edge("search", "select")
     .add_edge("select", "read")

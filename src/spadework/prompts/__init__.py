@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 #: The tag that encloses text from pages. Its forgeries inside a page are broken by `fenced`.
 FENCE = "page_text"
@@ -53,33 +53,44 @@ class Prompt(NamedTuple):
     parts: tuple[Part, ...] = ()
 
 
+class Fenced(str):
+    """Text with marks of our own."""
+
+    __slots__ = ()
+
+
 def fenced(text: str) -> str:
     """Text from a page inside the marked block, which a forged mark inside the text cannot
     close.
     """
-    harmless = _FORGED.sub(r"‹\1", str(text))
-    return f"<{FENCE}>\n{harmless}\n</{FENCE}>"
+    return Fenced(f"<{FENCE}>\n{_harmless(text)}\n</{FENCE}>")
 
 
 def plain(text: str) -> str:
     """A short text from outside, such as a title, on one line, in which nothing can be taken for a
     mark of the block.
     """
-    return _FORGED.sub(r"‹\1", " ".join(str(text).split()))
+    return _harmless(" ".join(str(text).split()))
+
+
+def _harmless(text: str) -> str:
+    return _FORGED.sub(r"‹\1", str(text))
 
 
 def told(entry: Any) -> str:
     """An entry of the ledger (agents/told.py) under its id and its page, between the words around
-    its quote.
+    its quote, with what who read it there says of it.
     """
-    return "\n".join(
+    lines = "\n".join(
         [
             f"[{entry.id}] {plain(entry.about)}",
             *([f"Before it:\n{fenced(entry.before)}"] if entry.before else []),
             fenced(entry.quote),
             *([f"After it:\n{fenced(entry.after)}"] if entry.after else []),
+            *([f"Who read it in its page says: {plain(entry.claim)}"] if entry.claim else []),
         ]
     )
+    return Fenced(lines)
 
 
 def part(text: str, kind: Kind) -> str:
@@ -89,8 +100,12 @@ def part(text: str, kind: Kind) -> str:
 
 
 def _unmarked(value: Any) -> Any:
-    """A value for a prompt without the marks of parts, which only its file may set."""
-    return _MARKS.sub("", value) if isinstance(value, str) else value
+    """A value for a prompt without the marks of parts, which only its file may set, and without
+    forged marks of the block, wherever it stands.
+    """
+    if not isinstance(value, str):
+        return value
+    return _MARKS.sub("", value if isinstance(value, Fenced) else _harmless(value))
 
 
 @lru_cache(maxsize=1)
@@ -111,11 +126,18 @@ def render(role: str, **variables: Any) -> Prompt:
 
     Raises jinja2.UndefinedError when a variable is missing.
     """
+    system, user = _templates(role)
+    text, parts = _parted(user.render(variables).strip())
+    return Prompt(system.render(variables).strip(), text, parts)
+
+
+@lru_cache(maxsize=64)
+def _templates(role: str) -> tuple[Template, Template]:
+    """The templates of a role's system message and of its user message."""
     source = (files(__name__) / f"{role}.md").read_text(encoding="utf-8")
     system, _, user = source.partition("\n---\n")
-    templates = _environment()
-    text, parts = _parted(templates.from_string(user).render(variables).strip())
-    return Prompt(templates.from_string(system).render(variables).strip(), text, parts)
+    environment = _environment()
+    return environment.from_string(system), environment.from_string(user)
 
 
 def _parted(marked: str) -> tuple[str, tuple[Part, ...]]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Self
 
+from spadework.errors import SessionError
 from spadework.graph.state import ResearchState
+from spadework.sessions.files import Metadata, exchanges_before
 
 
 @dataclass(frozen=True)
 class Brief:
     """The question, paths of files to read first, the id of the session followed up, and the
-    questions before, oldest first, with what was answered to them.
+    questions before, oldest first, with what was answered to them. `wishes` are for the form of the
+    report, beside the question; `most_words` bounds its length (0: as the settings say).
     """
 
     question: str
@@ -19,6 +25,34 @@ class Brief:
     follows: str = ""
     earlier: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    wishes: str = ""
+    most_words: int = 0
+
+    @classmethod
+    def after(
+        cls,
+        home: Path,
+        question: str,
+        attachments: tuple[str, ...] = (),
+        follows: str = "",
+        earlier: Sequence[str] = (),
+    ) -> Self:
+        """The brief of a new session; one that follows another is told what that was asked and has
+        answered, else `earlier` questions without answers. Raises SessionNotFound.
+        """
+        before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
+        return cls(question, attachments, follows, *_apart(before))
+
+    @classmethod
+    def again(cls, home: Path, metadata: Metadata) -> Self:
+        """The brief of a session that was begun. Where the one it follows is gone by now or broken,
+        it has no questions before it: on that one's pages and plan, not its words, it was built.
+        """
+        before: list[tuple[str, str]] = []
+        with suppress(SessionError):
+            before = exchanges_before(home, metadata.follows)
+        asked = (metadata.query, metadata.attachments, metadata.follows)
+        return cls(*asked, *_apart(before), metadata.wishes, metadata.most_words)
 
     def told(self) -> dict[str, Any]:
         """All of it as JSON."""
@@ -28,7 +62,7 @@ class Brief:
     def of(cls, told: dict[str, Any]) -> Self:
         """The brief that was told."""
         tuples = {name: tuple(told[name]) for name in ("attachments", "earlier", "answers")}
-        return cls(told["question"], follows=told["follows"], **tuples)
+        return cls(**{**told, **tuples})
 
     def state(self) -> ResearchState:
         """What the graph is given."""
@@ -38,4 +72,11 @@ class Brief:
             "follows": self.follows,
             "earlier": list(self.earlier),
             "answers": list(self.answers),
+            "wishes": self.wishes,
+            "most_words": self.most_words,
         }
+
+
+def _apart(exchanges: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Questions and answers, each for themselves."""
+    return tuple(text for text, _ in exchanges), tuple(answer for _, answer in exchanges)

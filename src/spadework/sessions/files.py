@@ -14,13 +14,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
 from spadework.graph.desk import is_session_id
+from spadework.tools.private import private_folder
 from spadework.values import Coverage, Evidence, Problem, Result, Value
 
 METADATA = "session_metadata.json"
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 RESULT = "result.json"
+JOURNAL = "session.sqlite"
 
+#: The version of a session's files. What an older one lacks has a value that stands for that.
+VERSION = 1
 #: Questions before this one that are told to the lead, at most.
 MOST_EARLIER = 5
 
@@ -36,15 +40,20 @@ class _Kept(BaseModel):
 
 
 class Metadata(_Kept):
-    """What is known of a session from its start on, and in the end; `status` is "" until then."""
+    """What is known of a session from its start on, and in the end; `status` is "" until then.
+    `version` is that of its files, 0 where they are from before there were versions.
+    """
 
     id: str = ""
+    version: int = 0
     created_at: datetime
     query: str
     status: str = ""
     method: str = ""
     attachments: tuple[str, ...] = ()
     follows: str = ""
+    wishes: str = ""
+    most_words: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)
     limits: Limits | None = None
     performance_metrics: dict[str, Any] = Field(default_factory=dict)
@@ -110,6 +119,12 @@ def read_metadata(folder: Path) -> Metadata:
         raise SessionNotFound(
             f"There is no session {folder.name}.", hint="`spadework sessions` lists them."
         )
+    if found.version > VERSION:
+        raise SessionUnreadable(
+            f"Session {folder.name} was written by a newer spadework (version {found.version} of"
+            f" its files; this one knows {VERSION}).",
+            hint="Update spadework to use it.",
+        )
     # The folder is what the session is found by, whatever stands in its file.
     return found.model_copy(update={"id": folder.name})
 
@@ -119,6 +134,28 @@ def read_result(folder: Path) -> Result | None:
     SessionUnreadable.
     """
     return _read(folder, RESULT, Result)
+
+
+def whole_result(folder: Path) -> Result | None:
+    """The result that is written down. A file that is broken is written anew, from the last
+    checkpoint.
+    """
+    try:
+        return read_result(folder)
+    except SessionUnreadable:
+        return None
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a session. Raises SettingsError where that cannot be."""
+    try:
+        private_folder(folder.parent)
+        private_folder(folder)
+    except OSError as error:
+        raise SettingsError(
+            f"The session folder {folder} cannot be made: {error.strerror}. Choose another with"
+            " --home."
+        ) from None
 
 
 def read_progress(folder: Path) -> Progress:

@@ -14,7 +14,7 @@ from spadework.errors import SessionBusy
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold the session in `folder`. Raises SessionBusy when another process does."""
-    lock = FileLock(folder / ".lock")
+    lock = FileLock(folder / ".lock", mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -19,7 +19,8 @@ def log_event(folder: Path, event: Event) -> None:
     stands alone.
     """
     line = event.model_dump_json().encode() + b"\n"
-    with (folder / LOG).open("ab+") as file:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         if file.tell() and not _ends_a_line(file.fileno()):
             line = b"\n" + line
         file.write(line)

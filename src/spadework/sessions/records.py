@@ -4,7 +4,6 @@ entry; the pages lie in `pages/`.
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,6 +24,7 @@ from spadework.sessions.files import (
     METADATA,
     PROGRESS,
     RESULT,
+    VERSION,
     Metadata,
     Progress,
     RoundProgress,
@@ -35,6 +35,7 @@ from spadework.sessions.files import (
 from spadework.sessions.lock import held
 from spadework.sessions.log import log_event
 from spadework.settings import Settings
+from spadework.tools.disk import on_disk
 from spadework.tools.export.markdown import escaped
 from spadework.tools.pages import write_atomically
 from spadework.tools.plans import PlanStore
@@ -61,8 +62,8 @@ class Records:
         else, so that it can be taken up. Raises SessionUnreadable.
         """
         if (folder / METADATA).exists():
-            taken_up = cls(folder, await asyncio.to_thread(read_metadata, folder), fresh=False)
-            taken_up._progress = await asyncio.to_thread(read_progress, folder)
+            taken_up = cls(folder, await on_disk(read_metadata, folder), fresh=False)
+            taken_up._progress = await on_disk(read_progress, folder)
             return taken_up
         # Only what was asked for; what comes from the environment is that of the process that
         # resumes.
@@ -73,15 +74,22 @@ class Records:
         }
         metadata = Metadata(
             id=folder.name,
+            version=VERSION,
             created_at=datetime.now(UTC),
             query=brief.question,
             attachments=brief.attachments,
             follows=brief.follows,
+            wishes=brief.wishes,
+            most_words=brief.most_words,
             settings=kept,
             limits=limits,
         )
         records = cls(folder, metadata, fresh=True)
-        await records._json(METADATA, metadata)
+        try:
+            await on_disk(write_atomically, folder / METADATA, _told(metadata))
+        except OSError:
+            await records.discard()
+            raise
         await records._json(PROGRESS, records._progress)
         return records
 
@@ -93,13 +101,13 @@ class Records:
     async def discard(self) -> None:
         """Remove a session that could not begin; one that was taken up stays."""
         if self._fresh:
-            await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+            await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
         """Take down an event: as a line of the log, and where it stands in the session's own
         files.
         """
-        await asyncio.to_thread(log_event, self.folder, event)
+        await on_disk(self._log, event)
         if isinstance(event, Searched):
             self._searches.append(
                 f"- {escaped(event.topic)}: “{escaped(event.query)}” at {escaped(event.provider)}:"
@@ -175,10 +183,28 @@ class Records:
         await self._json(PROGRESS, self._progress)
 
     async def _json(self, name: str, value: BaseModel) -> None:
-        await self._text(name, value.model_dump_json(indent=1))
+        await on_disk(self._write, name, _told(value))
 
     async def _text(self, name: str, text: str) -> None:
-        await asyncio.to_thread(write_atomically, self.folder / name, text.encode())
+        await on_disk(self._write, name, text.encode())
+
+    def _write(self, name: str, data: bytes) -> None:
+        self._there()
+        write_atomically(self.folder / name, data)
+
+    def _log(self, event: Event) -> None:
+        self._there()
+        log_event(self.folder, event)
+
+    def _there(self) -> None:
+        """Raises FileNotFoundError where the folder was removed while the session runs: what is
+        written then would be half a session.
+        """
+        (self.folder / METADATA).stat()
+
+
+def _told(value: BaseModel) -> bytes:
+    return value.model_dump_json(indent=1).encode()
 
 
 def _summary(result: Result) -> dict[str, float | None]:

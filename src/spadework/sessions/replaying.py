@@ -15,14 +15,18 @@ from pathlib import Path
 from spadework.errors import SessionError, SessionUnreadable
 from spadework.graph.opened import SECRETS, Opened, Replay
 from spadework.sessions.brief import Brief
-from spadework.sessions.files import METADATA, read_metadata, read_result, session_folder
+from spadework.sessions.files import (
+    JOURNAL,
+    METADATA,
+    read_metadata,
+    read_result,
+    session_folder,
+)
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.recording import Missing, Recording
 from spadework.tools.tape import Request
 from spadework.values import Result
-
-JOURNAL = "session.sqlite"
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from spadework.sessions.files import session_folder
 from spadework.sessions.log import log_event, read_log
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.disk import on_disk
+from spadework.tools.private import make_folder
 
 #: The file that marks a session as run by a server.
 SERVED = ".served"
@@ -143,7 +145,7 @@ class Runs:
                     yield numbered
             return
         folder = session_folder(self.settings.home, session_id)
-        for n, event in enumerate(await asyncio.to_thread(read_log, folder), 1):
+        for n, event in enumerate(await on_disk(read_log, folder), 1):
             if n > after and event is not None:
                 yield n, event
 
@@ -174,9 +176,8 @@ class Runs:
         def told(text: str) -> None:
             loop.call_soon_threadsafe(run.note, text)
 
-        mark = session.folder / SERVED
-        await asyncio.to_thread(_mark, mark)
         try:
+            await on_disk(_mark, session.folder / SERVED)
             async with aclosing(session.events(progress=told)) as events:
                 async for event in events:
                     run.tell(event)
@@ -205,7 +206,7 @@ class Runs:
 
     async def _ended(self, run: Run, event: Ended) -> None:
         with suppress(OSError):
-            await asyncio.to_thread(log_event, run.session.folder, event)
+            await on_disk(log_event, run.session.folder, event)
         run.tell(event)
         await self._forget(run)
 
@@ -213,12 +214,13 @@ class Runs:
         """A run that is over is read from its log from now on; those who watch it keep it until
         they have all of it.
         """
-        await asyncio.to_thread((run.session.folder / SERVED).unlink, missing_ok=True)
+        with suppress(OSError):  # the disk that ended the run; what is finished is not run again
+            await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()
         self._runs.pop(run.session.session_id, None)
         self._tasks.pop(run.session.session_id, None)
 
 
 def _mark(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch()
+    make_folder(path.parent)
+    path.touch(mode=0o600)

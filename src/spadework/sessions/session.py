@@ -5,8 +5,10 @@ door shares this object.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, suppress
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, cast
@@ -16,7 +18,7 @@ from langgraph.types import Command
 
 from spadework.budget import Budget
 from spadework.clock import set_today
-from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
+from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import (
     Answered,
     Asked,
@@ -24,32 +26,39 @@ from spadework.events import (
     Finished,
     Notice,
     Started,
-    Troubled,
-    parse_event,
 )
-from spadework.graph.closing import closed_by_code
+from spadework.graph.chat import MOST_WISHES
+from spadework.graph.cut_off import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
+from spadework.graph.judging import recall
 from spadework.graph.opened import Replay
-from spadework.graph.research import Graph, build_graph
+from spadework.graph.research import build_graph
 from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
+from spadework.sessions import admission
 from spadework.sessions.brief import Brief
+from spadework.sessions.faults import disk_faults
 from spadework.sessions.files import (
-    exchanges_before,
+    make_folder,
     read_metadata,
-    read_result,
     session_folder,
+    whole_result,
 )
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
+from spadework.sessions.reserve import reserve, took
 from spadework.sessions.store import checkpoints
-from spadework.sessions.stream import parts_until_deadline
+from spadework.sessions.stream import watched
 from spadework.settings import Settings
-from spadework.values import Evidence, Result
+from spadework.tools.disk import on_disk
+from spadework.values import Result
 from spadework.visible import visible
 
-#: Seconds that a finished run may take to close its files and connections.
-CLOSING_SECONDS = 10.0
+#: Seconds that a run may take to close its files and connections: of a finished one not beyond its
+#: deadline, but this much at least.
+CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
+#: Whether this is done within a session: one that it starts must not wait for its end.
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
 #: Steps of the graph at most; rounds are bounded by the budget long before.
 MOST_STEPS = 200
 
@@ -96,18 +105,8 @@ class Session:
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
-        before = (
-            exchanges_before(settings.home, follows)
-            if follows
-            else [(text, "") for text in earlier]
-        )
-        brief = Brief(
-            question,
-            tuple(str(Path(path).absolute()) for path in attachments),
-            follows,
-            tuple(text for text, _ in before),
-            tuple(answer for _, answer in before),
-        )
+        files = tuple(str(Path(path).absolute()) for path in attachments)
+        brief = Brief.after(settings.home, question, files, follows, earlier)
         return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
 
     @classmethod
@@ -124,12 +123,7 @@ class Session:
             for name, value in (vars(metadata.limits) if metadata.limits else {}).items()
             if name not in asked
         }
-        brief = Brief(
-            metadata.query,
-            metadata.attachments,
-            metadata.follows,
-            *_earlier(home, metadata.follows),
-        )
+        brief = Brief.again(home, metadata)
         return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
 
     def attach(self, paths: Sequence[Path]) -> None:
@@ -138,6 +132,17 @@ class Session:
             self.brief,
             attachments=(*self.brief.attachments, *(str(path.absolute()) for path in paths)),
         )
+
+    def wishing(self, wishes: str, most_words: int = 0) -> Self:
+        """Wish for the form of the report, before the run begins: in words what length, form,
+        language and readers it shall have, and how many words at most (0: as the settings say).
+
+        Nothing else in the words is followed: they change neither what is searched nor with what.
+        """
+        self.brief = replace(
+            self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
+        )
+        return self
 
     def search_with(self, *sources: Any) -> Self:
         """Search with these, before the run begins: objects with `async def search(query, *, limit,
@@ -178,8 +183,9 @@ class Session:
     ) -> AsyncGenerator[Event, None]:
         """Run the session; its events as they happen, the last being Finished.
 
-        `progress` is told what takes long before the run begins, such as building an index. Closing
-        the iterator cancels the run, which can be resumed. Raises SettingsError, SessionBusy.
+        `progress` is told what takes long before the run begins: its place in the queue where the
+        process is full, building an index. Closing the iterator cancels the run, which can be
+        resumed. Raises SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
         """
         # The session runs in a task of its own, and this only hands its events on: a reader that
         # goes away half-way cancels that task.
@@ -194,52 +200,94 @@ class Session:
         finally:
             try:
                 # Who leaves with the result in hand need not strike what is only closing its files
-                # and connections.
-                await asyncio.wait({running}, timeout=CLOSING_SECONDS if over else 0)
+                # and connections, until the deadline.
+                rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, self.budget.left()))
+                await asyncio.wait({running}, timeout=rest if over else 0)
             finally:
                 running.cancel()
-                await asyncio.gather(running, return_exceptions=True)
+                # What does not end even so is dropped with the process; what it says of its end is
+                # nobody's any more.
+                ending = asyncio.gather(running, return_exceptions=True)
+                await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
 
     async def _drive(
         self, queue: asyncio.Queue[Event | None], progress: Callable[[str], None] | None
     ) -> None:
         try:
-            async with aclosing(self._events(progress)) as events:
-                async for event in events:
-                    queue.put_nowait(event)
+            with disk_faults(self.folder):
+                async with aclosing(self._events(progress)) as events:
+                    async for event in events:
+                        queue.put_nowait(event)
         finally:
             queue.put_nowait(None)
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
-        if (done := await asyncio.to_thread(_result, self.folder)) is not None:
+        if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:
             yield self._started(done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
-        await asyncio.to_thread(_make, self.folder)
+        await asyncio.to_thread(make_folder, self.folder)
         with held(self.folder):
             records = await Records.begin(
                 self.folder, self.brief, self.settings, self.budget.limits
             )
-            set_today(records.created_at)
-            try:
-                desk = await Desk.open(
-                    self.folder,
-                    self.settings,
-                    self.budget,
-                    stop=self._stop,
-                    progress=progress,
-                    providers=self._replay or self._providers,
-                )
-            except SettingsError:
-                await records.discard()
-                raise
-            try:
-                async with aclosing(self._run(desk, records)) as events:
+        # What is asked stands written down while it waits, so that it can be taken up.
+        async with self._admitted(progress):
+            with held(self.folder):
+                set_today(records.created_at)
+                async with aclosing(self._opened(records, progress)) as events:
                     async for event in events:
-                        await records.saw(event)
                         yield event
-            finally:
-                await desk.close()
+
+    @asynccontextmanager
+    async def _admitted(self, progress: Callable[[str], None] | None) -> AsyncIterator[None]:
+        """A place in the process, the clock of the run standing still while it is waited for."""
+
+        def told(place: int, of: int) -> None:
+            if progress:
+                progress(
+                    f"Other questions are being researched: place {place} of {of} in the queue."
+                )
+
+        if _inside.get():
+            yield
+            return
+        self.budget.reserve = await on_disk(reserve, self.settings.home)
+        self.budget.pause()
+        async with admission.place(self.settings.parallel_sessions, self._stop, told):
+            self.budget.go_on()
+            _inside.set(True)
+            yield
+
+    async def _opened(
+        self, records: Records, progress: Callable[[str], None] | None
+    ) -> AsyncGenerator[Event, None]:
+        try:
+            desk = await Desk.open(
+                self.folder,
+                self.settings,
+                self.budget,
+                stop=self._stop,
+                progress=progress,
+                providers=self._replay or self._providers,
+            )
+        except SettingsError:
+            await records.discard()
+            raise
+        writing: float | None = None
+        try:
+            async with aclosing(self._run(desk, records)) as events:
+                async for event in events:
+                    await records.saw(event)
+                    if isinstance(event, Finished):
+                        writing = self.budget.closing()
+                    yield event
+        finally:
+            began = time.monotonic()
+            await desk.close()
+            if writing is not None and self._replay is None:
+                closing = time.monotonic() - began
+                await on_disk(took, self.settings.home, writing=writing, closing=closing)
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         await desk.journal.note("brief", "", self.brief.told())
@@ -248,7 +296,8 @@ class Session:
             "configurable": {"thread_id": self.session_id},
             "recursion_limit": MOST_STEPS,
         }
-        before = (await graph.aget_state(config)).values
+        if before := (await graph.aget_state(config)).values:
+            await recall(desk)
         yield self._started(desk.mode, desk.searching, resumed=bool(before))
         for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
             yield Notice(text=notice)
@@ -260,7 +309,7 @@ class Session:
         given: Any = None if before else self.brief.state() | {"session_id": self.session_id}
         while True:
             asked: Asked | None = None
-            async with aclosing(self._watched(graph, config, desk, records, given)) as events:
+            async with aclosing(watched(graph, config, desk, records, given)) as events:
                 async for event in events:
                     yield event
                     if isinstance(event, Finished):
@@ -292,95 +341,6 @@ class Session:
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""
         seconds = self.settings.answer_minutes * 60
-        with suppress(TimeoutError, Stopped):
+        with admission.stepped_out(), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""
-
-    async def _watched(
-        self, graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any
-    ) -> AsyncGenerator[Event, None]:
-        """Run the graph with what it is given, or from its checkpoint, and write down what it adds,
-        until it ends or asks something.
-        """
-        before = (await graph.aget_state(config)).values
-        ledger: list[Evidence] = list(before.get("evidence", []))
-        stream = graph.astream(
-            given,
-            config,
-            context=self.settings,
-            stream_mode=["updates", "custom"],
-            subgraphs=True,
-            version="v2",
-            durability="sync",
-        )
-        async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
-            async for part in parts:
-                if part["type"] == "updates":
-                    await _keep(part["data"], ledger, records)
-                events = (
-                    _of_update(part) if part["type"] == "updates" else [parse_event(part["data"])]
-                )
-                for event in events:
-                    if isinstance(event, Finished):
-                        await records.finish(event.result)
-                    yield event
-
-
-async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
-    """Write the ledger when a node has added to it."""
-    added = [
-        e
-        for change in update.values()
-        if isinstance(change, dict)
-        for e in change.get("evidence", [])
-    ]
-    if added:
-        ledger.extend(added)
-        await records.ledger(ledger)
-
-
-def _of_update(part: Any) -> list[Event]:
-    """What the update of a node tells: what it asks the user, or the problems it met; those of a
-    worker come with the worker's end.
-    """
-    if part["ns"]:
-        return []
-    if waiting := part["data"].get("__interrupt__"):
-        return [parse_event(waiting[0].value)]
-    return [
-        Troubled(problem=p)
-        for change in part["data"].values()
-        if isinstance(change, dict)
-        for p in change.get("problems", [])
-    ]
-
-
-def _earlier(home: Path, follows: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The questions before, and what was answered; none where that session is gone by now or
-    broken: its pages and its plan, not its words, are what this one was built on.
-    """
-    try:
-        before = exchanges_before(home, follows)
-    except SessionError:
-        before = []
-    return tuple(text for text, _ in before), tuple(answer for _, answer in before)
-
-
-def _result(folder: Path) -> Result | None:
-    """The result that is written down. A file that is broken is written anew, from the last
-    checkpoint.
-    """
-    try:
-        return read_result(folder)
-    except SessionUnreadable:
-        return None
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(
-            f"The session folder {folder} cannot be made: {error.strerror}. Choose another with"
-            " --home."
-        ) from None

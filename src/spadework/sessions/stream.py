@@ -1,28 +1,39 @@
-"""The stream of a running graph, cut off at the deadline."""
+"""The stream of a running graph: cut off at the deadline, what it adds written down, as events."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
-from spadework.budget import Budget
+from langchain_core.runnables import RunnableConfig
+
+from spadework.budget import WRITE_NOW, Budget
+from spadework.events import Event, Finished, Notice, Troubled, parse_event
+from spadework.graph.desk import Desk
+from spadework.graph.research import Graph
+from spadework.sessions.records import Records
+from spadework.values import Evidence
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
 GRACE_SECONDS = 0.3
+#: Stands among the parts where the time to write has come.
+EMERGENCY = object()
 
 
 async def parts_until_deadline(
     stream: AsyncIterator[Any], budget: Budget
 ) -> AsyncGenerator[Any, None]:
-    """The parts of `stream` as they come; it ends with the stream, or a little after the deadline.
-    The run never outlives this generator.
+    """The parts of `stream` as they come, EMERGENCY when it is time to write; it ends with the
+    stream, or a little after the deadline. The run never outlives this generator.
 
     The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
     the middle of the other's work.
     """
     queue: asyncio.Queue[Any] = asyncio.Queue()
     end = object()
+    told = budget.replayed is not None or budget.under(WRITE_NOW)
 
     async def run() -> None:
         try:
@@ -46,10 +57,13 @@ async def parts_until_deadline(
                 # Not asyncio.wait_for: on Python 3.11 it can lose a cancellation that comes
                 # together with a part.
                 until = budget.left() + GRACE_SECONDS if budget.replayed is None else None
-                async with asyncio.timeout(until):
+                async with asyncio.timeout(until if told else budget.until(WRITE_NOW)):
                     part = await queue.get()
             except TimeoutError:
-                return
+                if told:
+                    return
+                told = True
+                part = EMERGENCY
             if part is end:
                 break
             yield part
@@ -57,3 +71,70 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+async def watched(
+    graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any
+) -> AsyncGenerator[Event, None]:
+    """Run the graph with what it is given, or from its checkpoint, and write down what it adds,
+    until it ends or asks something.
+    """
+    before = (await graph.aget_state(config)).values
+    ledger: list[Evidence] = list(before.get("evidence", []))
+    stream = graph.astream(
+        given,
+        config,
+        context=desk.settings,
+        stream_mode=["updates", "custom"],
+        subgraphs=True,
+        version="v2",
+        durability="sync",
+    )
+    async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
+        async for part in parts:
+            if part is EMERGENCY:
+                yield Notice(text=_emergency(desk.budget))
+                continue
+            if part["type"] == "updates":
+                await _keep(part["data"], ledger, records)
+            events = _of_update(part) if part["type"] == "updates" else [parse_event(part["data"])]
+            for event in events:
+                if isinstance(event, Finished):
+                    await records.finish(event.result)
+                yield event
+
+
+def _emergency(budget: Budget) -> str:
+    return (
+        f"Less than {100 * WRITE_NOW[0]:.0f} % of the time is left ({budget.left():.0f} s): nothing"
+        " more is searched or read, the report is written now."
+    )
+
+
+async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
+    """Write the ledger when a node has added to it."""
+    added = [
+        e
+        for change in update.values()
+        if isinstance(change, dict)
+        for e in change.get("evidence", [])
+    ]
+    if added:
+        ledger.extend(added)
+        await records.ledger(ledger)
+
+
+def _of_update(part: Any) -> list[Event]:
+    """What the update of a node tells: what it asks the user, or the problems it met; those of a
+    worker come with the worker's end.
+    """
+    if part["ns"]:
+        return []
+    if waiting := part["data"].get("__interrupt__"):
+        return [parse_event(waiting[0].value)]
+    return [
+        Troubled(problem=p)
+        for change in part["data"].values()
+        if isinstance(change, dict)
+        for p in change.get("problems", [])
+    ]

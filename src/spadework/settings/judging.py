@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
+from spadework.form import by_effort
 from spadework.settings.kinds import own
 
 
@@ -96,19 +97,22 @@ class Judging(BaseModel):
         description="Longest passage, in characters, except for code and tables.",
     )
     window_tokens: int = Field(
-        24_000,
+        default_factory=by_effort(quick=12_000, normal=12_000, deep=24_000),
         ge=500,
         le=1_000_000,
         description=(
             "Most tokens of pages that a model is shown for a topic; fewer where its context or"
-            " its speed leave no more."
+            " its speed leave no more. Unset: 12000, deep 24000."
         ),
     )
     shown_tokens: int = Field(
-        100_000,
+        default_factory=by_effort(quick=100_000, normal=100_000, deep=200_000),
         ge=500,
         le=10_000_000,
-        description="Most tokens of pages that a model is shown in a round, for all topics.",
+        description=(
+            "Most tokens of pages that a model is shown in a round, for all topics. Unset: 100000,"
+            " deep 200000, in several calls side by side."
+        ),
     )
 
     quality_floor: float = Field(

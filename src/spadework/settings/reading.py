@@ -11,7 +11,9 @@ class Reading(BaseModel):
     """How pages are fetched, read and cleaned."""
 
     parallel_pages: int = Field(5, ge=1, le=10, description="Pages read at once, per topic.")
-    parallel_per_host: int = Field(2, ge=1, le=10, description="Connections at once to one host.")
+    parallel_per_host: int = Field(
+        2, ge=1, le=10, description="Connections at once to one host, of all sessions of a process."
+    )
     page_seconds: float = Field(
         60, gt=0, le=600, description="Longest wait for one page over all levels, in seconds."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import platformdirs
@@ -19,6 +20,13 @@ class Serving(BaseModel):
         description=(
             "What requests to `serve` must bring. Unset: none on this machine alone; beyond it one"
             " is made and printed."
+        ),
+    )
+    ask_token: bool = Field(
+        False,
+        description=(
+            "Ask for a token on this machine too, where other users could reach the server: the web"
+            " page, MCP over HTTP and `/v1`."
         ),
     )
     serve_hosts: Words = Field(
@@ -46,6 +54,15 @@ class Serving(BaseModel):
     )
 
     # Sessions
+    parallel_sessions: int = Field(
+        default_factory=lambda: 8 * (os.cpu_count() or 1),
+        ge=1,
+        le=10_000,
+        description=(
+            "Most sessions that run at once in a process; more wait in its queue, as they do where"
+            " it may open no more files. Unset: 8 a core."
+        ),
+    )
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("spadework")),
         description="Where sessions and indexes are kept.",

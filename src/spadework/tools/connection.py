@@ -9,6 +9,10 @@ from pathlib import Path
 
 import aiosqlite
 
+from spadework.errors import SessionUnreadable
+from spadework.tools.disk import on_disk
+from spadework.tools.private import private_file
+
 #: How long a statement waits for another connection's write.
 BUSY_SECONDS = 20.0
 #: A file in which the charges stand answer by answer; before, each was the sum so far.
@@ -38,6 +42,8 @@ async def connected(path: Path) -> aiosqlite.Connection:
     event loop that must still be there.
     """
 
+    await on_disk(private_file, path)
+
     async def connect() -> aiosqlite.Connection:
         return await aiosqlite.connect(path, timeout=BUSY_SECONDS)
 
@@ -52,12 +58,20 @@ async def connected(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Make the tables that are not there, and bring a file of an earlier version up to date."""
+    """Make the tables that are not there, and bring a file of an earlier version up to date. Raises
+    SessionUnreadable for one of a later version, which it leaves as it is.
+    """
+    [(version,)] = await db.execute_fetchall("PRAGMA user_version")
+    if version > VERSION:
+        raise SessionUnreadable(
+            f"The journal of this session was written by a newer spadework (version {version} of"
+            f" its file; this one knows {VERSION}).",
+            hint="Update spadework to go on with it.",
+        )
     for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"):
         await db.execute_fetchall(statement)
     for statement in _SCHEMA.split(";"):
         await db.execute_fetchall(statement)
-    [(version,)] = await db.execute_fetchall("PRAGMA user_version")
     for statement in _ONE_BY_ONE if version < VERSION else ():
         await db.execute_fetchall(statement)
     await db.commit()

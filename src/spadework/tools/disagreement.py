@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from spadework.tools.facts import months, negated, numbers, stems
 from spadework.tools.relations import differ
 from spadework.tools.select import bare
+from spadework.tools.sentences import sentences
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 
@@ -32,6 +33,8 @@ TITLED = 0.5
 
 _TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+")
 _YEAR = re.compile(r"(?:1\d|20)\d\d")
+#: The mark of a footnote, which is no figure.
+_NOTE = re.compile(r"\[\d{1,3}\]")
 _DIGIT = re.compile(r"\d")
 _ENDED = (*'.!?。！？"”',)
 #: "Django 1.11", "Section 4": the number is a part of the name.
@@ -55,14 +58,25 @@ def disagreement(
     `asked` are stems of what was asked: different values beside one of them disagree whatever else
     is said. `titles` are those of the pages, where they are known.
     """
+    one, other = _NOTE.sub("", one), _NOTE.sub("", other)
     code = spoken(one, other)
     if not (_states(one, code) and _states(other, code)) or _of_others(one, other, titles, code):
         return ""
-    if kind := _other_numbers(one, other, frozenset(asked), code):
-        return kind
+    sought = frozenset(asked)
+    # Of a longer statement the sentence counts that says what was asked.
+    pairs = [(a, b) for a in _said(one, sought, code) for b in _said(other, sought, code)]
+    for a, b in pairs or [(one, other)]:
+        if kind := _other_numbers(a, b, sought, code):
+            return kind
     if _denied(one, other, code):
         return "negation"
-    return "value" if differ(one, other, frozenset(asked)) else ""
+    return "value" if differ(one, other, sought) else ""
+
+
+def _said(text: str, asked: frozenset[str], code: str) -> list[str]:
+    """The sentences of a text that speak of what was asked."""
+    parts = [text[start:end] for start, end in sentences(text, code)]
+    return [part for part in parts if asked & stems(part, code)]
 
 
 def about_the_same(one: str, other: str) -> bool:
@@ -84,7 +98,8 @@ def _states(text: str, code: str) -> bool:
 
 def _of_others(one: str, other: str, titles: tuple[str, str], code: str) -> bool:
     """Whether two statements are about different things: another version of what both begin with,
-    or their pages are about something else and do not speak of each other's.
+    each begins with what its own page is titled, or their pages are about something else and do
+    not speak of each other's.
     """
     a, b = _numbered(one, code), _numbered(other, code)
     if a and b and a[0] == b[0] and a[1] != b[1]:
@@ -92,6 +107,8 @@ def _of_others(one: str, other: str, titles: tuple[str, str], code: str) -> bool
     first, second = (stems(bare(title), code) for title in titles)
     if not first or not second:
         return False
+    if first != second and _opens(one, titles[0], code) and _opens(other, titles[1], code):
+        return True
     return not any(
         len(own & said) >= TITLED * len(own)
         for own, said in (
@@ -100,6 +117,12 @@ def _of_others(one: str, other: str, titles: tuple[str, str], code: str) -> bool
             (second, stems(one, code)),
         )
     )
+
+
+def _opens(text: str, title: str, code: str) -> bool:
+    """Whether a statement begins with what its page is titled, and so tells of that."""
+    named = bare(title)
+    return stems(" ".join(text.split()[: len(named.split())]), code) == stems(named, code)
 
 
 def _numbered(text: str, code: str) -> tuple[str, str]:

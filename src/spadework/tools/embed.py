@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 import httpx
@@ -14,7 +14,9 @@ from pydantic import BaseModel, ValidationError
 
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
+from spadework.tools import names
 from spadework.tools.retries import attempts
+from spadework.tools.rooms import place
 from spadework.tools.search.answer import read_key
 
 #: Texts in one request: every server known takes so many, and the answer stays below a few
@@ -79,14 +81,14 @@ class EndpointEmbedder:
     """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and
     what that cost so far.
 
-    `spend` is told of every request (1, 0) and of the tokens that an answer cost (0, tokens).
+    `spend` is told of every request that was answered or has failed, with the tokens it cost.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
         self.name = name
         self.requests = 0
         self.tokens = 0
-        self.spend: Callable[[int, int], None] = lambda requests, tokens: None
+        self.spend: Callable[[int, int], Awaitable[None]] = _free
         self._seconds = seconds
         address = url or _OPENAI
         headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -97,7 +99,6 @@ class EndpointEmbedder:
             trust_env=False,
             verify=not address.startswith("http://"),
         )
-        self._gate = asyncio.Semaphore(PARALLEL)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """See `Embedder.embed`. Texts are sent in batches, each within its time limit."""
@@ -114,14 +115,27 @@ class EndpointEmbedder:
         await self._client.aclose()
 
     async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
-        async with self._gate:
+        async with place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
             async for attempt in attempts(_wait, ATTEMPTS):
                 with attempt:
                     answer = await self._ask(texts)
         return _vectors(self.name, answer, len(texts))
 
     async def _ask(self, texts: Sequence[str]) -> Answer:
-        self._spent(1, 0)
+        self.requests += 1
+        try:
+            answer = await self._answered(texts)
+        except ModelError:
+            await self.spend(1, 0)
+            raise
+        tokens = answer.usage.total_tokens if answer.usage else 0
+        self.tokens += tokens
+        # Before the vectors are kept: who takes the run up has them for nothing.
+        await self.spend(1, tokens)
+        return answer
+
+    async def _answered(self, texts: Sequence[str]) -> Answer:
+        names.own()
         body = {
             "model": self.name,
             "input": [text[:MAX_CHARS] or " " for text in texts],
@@ -141,18 +155,11 @@ class EndpointEmbedder:
         if reply.status_code != httpx.codes.OK:
             raise _refusal(self.name, reply)
         try:
-            answer = Answer.model_validate_json(reply.content)
+            return Answer.model_validate_json(reply.content)
         except ValidationError:
             raise ModelError(
                 f"The endpoint of {self.name} did not answer with embeddings."
             ) from None
-        self._spent(0, answer.usage.total_tokens if answer.usage else 0)
-        return answer
-
-    def _spent(self, requests: int, tokens: int) -> None:
-        self.requests += requests
-        self.tokens += tokens
-        self.spend(requests, tokens)
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
@@ -180,6 +187,10 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
         else ""
     )
     return EndpointEmbedder(name, url, key, seconds=settings.embeddings_seconds)
+
+
+async def _free(requests: int, tokens: int) -> None:
+    """Nobody wants to know."""
 
 
 def _wait(error: BaseException) -> bool | float:

@@ -22,6 +22,10 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 _FIND = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 
+_REFUSED = (
+    "SELECT error FROM exchanges WHERE error LIKE '[\"BudgetSpent\"%' ORDER BY number LIMIT 1"
+)
+
 
 class Row(NamedTuple):
     """One exchange that was written down. `tape` is None where its bytes were not kept; `error` is
@@ -33,6 +37,13 @@ class Row(NamedTuple):
     error: str | None
     used: dict[str, float | None]
     elapsed: float
+
+    def whole(self) -> Tape:
+        """What came. Raises how the exchange has failed."""
+        if self.error is not None:
+            raise raised(self.error)
+        assert self.tape is not None
+        return self.tape
 
 
 class Damaged(Exception):
@@ -58,13 +69,20 @@ class Exchanges:
         found = await self._db.execute_fetchall(_FIND, (key,))
         return [await self._row(*row) for row in found]
 
-    async def answer(self, key: str) -> Tape | None:
-        """What came at last when all went well; None where it must be asked (again)."""
+    async def settled(self, key: str) -> Row | None:
+        """The last exchange that gave an answer, or has failed for good; None where it must be
+        asked (again).
+        """
         try:
-            done = [row.tape for row in await self.rows(key) if not row.error]
+            rows = [row for row in await self.rows(key) if _settled(row)]
         except Damaged:
             return None
-        return done[-1] if done else None
+        return rows[-1] if rows else None
+
+    async def refused(self) -> str:
+        """The purse that first could not pay for an exchange, "" where all could."""
+        rows = await self._db.execute_fetchall(_REFUSED)
+        return str(next((json.loads(error)[2]["what"] for (error,) in rows), ""))
 
     async def put(
         self,
@@ -152,6 +170,12 @@ def raised(text: str) -> SpadeworkError | BudgetSpent:
     SpadeworkError.__init__(error, said)
     vars(error).update(known)
     return error
+
+
+def _settled(row: Row) -> bool:
+    if row.error is None:
+        return row.tape is not None
+    return bool(getattr(raised(row.error), "final", False))
 
 
 def _kinds(kind: type[SpadeworkError]) -> Iterator[type[SpadeworkError]]:

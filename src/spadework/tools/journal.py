@@ -33,6 +33,7 @@ Ask = Callable[[Tape], Awaitable[T]]
 
 #: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
 MOST_BYTES = 50_000_000
+_OF_KIND = "SELECT 1 FROM journal WHERE kind = ?"
 _USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 
 
@@ -144,19 +145,24 @@ class Journal:
         answer = None if row is None else _answer(row, shape)
         return answer[0] if answer else None
 
+    async def count(self, kind: str) -> int:
+        """How many answers of a kind are kept."""
+        return len([*await self._db.execute_fetchall(_OF_KIND, (kind,))])
+
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
         """What `ask(tape)` gives, which puts on the tape what came, byte for byte; done once for
         the request in the life of the session. Then, and in a replay, it is what `read(tape)`
         makes of that.
 
-        A failure is written down, and raised again in a replay alone, where `read` fails as well.
+        A failure is written down. One that is final is raised again, any other in a replay alone,
+        where `read` fails as well.
         """
         if self.recording is not None:
             return await self._again(self.recording, request, read)
-        async with self._alone(request, self._exchanges.answer) as tape:
-            if tape is not None:
+        async with self._alone(request, self._exchanges.settled) as row:
+            if row is not None:
                 self._budget.add(cache_hits=1)
-                return await read(tape)
+                return await read(row.whole())
             with self._budget.metered() as bill:
                 tape = Tape()
                 try:
@@ -174,11 +180,18 @@ class Journal:
             tape.add({}, json.dumps(value).encode())
             await self._put(Request(kind, key), tape, None, Bill())
 
-    async def noted(self, kind: str, key: Any) -> Any:
-        """In a replay what the session has noted, None where it has not, and in a run of its
-        own.
-        """
-        return await self.recording.noted(Request(kind, key)) if self.recording else None
+    async def paid(self, **amounts: float) -> None:
+        """Charge by the field names of Usage, and write down at once, what no answer here holds."""
+        with self._budget.metered() as bill:
+            self._budget.add(**amounts)
+            await self._put(Request("paid", ""), Tape(), None, bill)
+
+    async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
+        """What the session has noted, else None: in a replay; of a run taken up, only `before`."""
+        if self.recording is not None:
+            return await self.recording.noted(Request(kind, key))
+        row = await self._exchanges.settled(Request(kind, key).key) if before else None
+        return json.loads(row.whole().last.body) if row else None
 
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
@@ -237,12 +250,9 @@ class Journal:
         raise error
 
     async def _row(self, key: str) -> tuple[str | None, str | None] | None:
-        rows = list(
-            await self._db.execute_fetchall(
-                "SELECT answer, error FROM journal WHERE key = ?", (key,)
-            )
-        )
-        return (rows[0][0], rows[0][1]) if rows else None
+        asked = "SELECT answer, error FROM journal WHERE key = ?"
+        rows = await self._db.execute_fetchall(asked, (key,))
+        return next(((answer, error) for answer, error in rows), None)
 
     async def _keep(
         self, request: Request, answer: str | None, error: str | None, bill: Bill
@@ -270,12 +280,12 @@ class Journal:
 
     async def _restore(self) -> None:
         await self._exchanges.measure()
+        self._budget.refused = self._budget.refused or await self._exchanges.refused()
         rows = list(await self._db.execute_fetchall(_USED))
         if rows:
             elapsed = max(float(elapsed) for _, elapsed in rows)
-            self._budget.start(
-                self._budget.started - elapsed, total(json.loads(used) for used, _ in rows)
-            )
+            used = total(json.loads(used) for used, _ in rows)
+            self._budget.start(self._budget.started - elapsed, used)
 
 
 def _answer(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | None:

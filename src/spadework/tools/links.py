@@ -4,12 +4,12 @@ to has authority.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from spadework.tools.disk import on_disk
 from spadework.tools.extract.extracted import Link
 from spadework.tools.orders import is_order
 from spadework.tools.pages import write_atomically
@@ -39,12 +39,12 @@ class LinkStore:
         rows = json.dumps(
             [[link.url, link.text[:200]] for link in links[:MOST_KEPT]], ensure_ascii=False
         )
-        await asyncio.to_thread(write_atomically, self._path(url), rows.encode(errors="replace"))
+        await on_disk(write_atomically, self._path(url), rows.encode(errors="replace"))
 
     async def of(self, url: str) -> tuple[Link, ...]:
         """The links of a page; () of one that was never read or is no web page."""
         try:
-            data = await asyncio.to_thread(self._path(url).read_bytes)
+            data = await on_disk(self._path(url).read_bytes)
         except FileNotFoundError:
             return ()
         return tuple(Link(url=target, text=text) for target, text in json.loads(data))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from spadework.tools.blocks import Block, blocks
 from spadework.tools.orders import told
 from spadework.tools.sentences import sentences
 
@@ -16,18 +18,29 @@ _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
 def neighbours(text: str, start: int, end: int) -> tuple[str, str]:
     """The sentence before `text[start:end]` and the one after it, each on one line; "" where there
-    is none under the same heading, or where what stands there is told to machines.
+    is none under the same heading and on this side of code and tables, or where what stands there
+    is told to machines.
     """
-    first = max(0, start - REACH)
-    around = text[first : end + REACH]
-    spans = [(first + a, first + b) for a, b in told(around)]
+    apart = _set_apart(text)
+    inside = next((one for one in apart if one.start <= start and end <= one.end), None)
+    first, last = (inside.start, inside.end) if inside else (start, end)
+    since = max([0, start - REACH, *(one.end for one in apart if one.end <= first)])
+    until = min([end + REACH, *(one.start for one in apart if one.start >= last)])
+    around = text[since:until]
+    spans = [(since + a, since + b) for a, b in told(around)]
     heard = next((span for span in spans if span[0] <= start and end <= span[1]), (start, end))
-    before, after = _since(text[heard[0] : start]), text[end : heard[1]]
+    before, after = _since(text[heard[0] : first]), text[last : heard[1]]
     ends = [before[slice(*span)] for span in sentences(before)[-1:]]
     follows = [
         after[slice(*span)] for span in sentences(after)[:1] if not _APART.search(after[: span[0]])
     ]
     return _short(ends), _short(follows)
+
+
+@lru_cache(maxsize=64)
+def _set_apart(text: str) -> list[Block]:
+    """The code and the tables of a text, found once however many of its quotes have neighbours."""
+    return [block for block in blocks(text) if block.kind in ("code", "table")]
 
 
 def _since(before: str) -> str:

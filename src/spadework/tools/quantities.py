@@ -111,7 +111,6 @@ class Figure(NamedTuple):
     readings: tuple[Quantity, ...]
 
 
-@lru_cache(maxsize=64)
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
     """The figures of a text, in order, in digits and in words; no part of a word is one ("3rd",
     "IPv6").

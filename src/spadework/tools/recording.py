@@ -59,7 +59,7 @@ class Recording:
         times. Raises NotRecorded for a model's, SearchError or FetchError.
         """
         try:
-            rows = await self._exchanges.rows(request.key)
+            rows = await self._newest(await self._exchanges.rows(request.key))
         except Damaged as damaged:
             raise self._lacks(request, f"{damaged}.") from None
         if not rows:
@@ -86,6 +86,16 @@ class Recording:
     def asked_anew(self) -> None:
         """The request that was missing last has been answered by a model."""
         self.new += 1
+
+    async def _newest(self, rows: list[Row]) -> list[Row]:
+        """Those of the last process that asked: who takes a run up asks again only what has failed
+        before.
+        """
+        if len(rows) < 2:
+            return rows
+        asked = "SELECT ifnull(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
+        [(opened,)] = await self._db.execute_fetchall(asked, (rows[-1].number,))
+        return [row for row in rows if row.number > opened]
 
     def _lacks(self, request: Request, why: str) -> SpadeworkError:
         lacking = Missing(request.kind, request.about or request.kind, why)

@@ -11,12 +11,16 @@ from spadework.tools.text.language import Language, language
 
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
+#: What stands for words that are left out.
+_LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
+#: The mark of a footnote, such as [12].
+_NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
 #: Stops before white space, with the marks that close after them, in French after a space; and the
 #: stops of scripts that need no white space.
 _END = re.compile(
     rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
-    rf"[{_CLOSING}]*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
+    rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
     r"|[\u3002\uff01\uff1f\u0964\u0965]++[\u201d\u2019\u300d\u300f\uff09\u2060]*+"
 )
 #: An empty line, or a line that is broken on purpose.
@@ -108,6 +112,9 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
     following = masked[after.end() : after.end() + 20] if after else ""
     if following[:1].islower():
         return False
+    if stop in _LEFT_OUT:
+        # What is left out ("INSERT ... ON CONFLICT") stands by itself, an unfinished thought not.
+        return not masked[match.start() - 1 : match.start()].isspace()
     if stop != ".":
         return True
     last = _LAST_WORD.search(masked, max(start, match.start() - 40), match.start())

@@ -19,11 +19,11 @@ LEAST_COLUMNS = 3
 _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
-def header_of(text: str, table: Block) -> Span | None:
+def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
     """Where the row with the names of the columns stands; None where the table has none.
 
-    Markdown cannot do without a first row: one with figures is a row like the others, and of two
-    columns the first names the second.
+    Markdown cannot do without a first row: one with figures is a row like the others, and of fewer
+    than `least` columns the first names the second.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     if len(lines) < 2 or not _is_delimiter(text[slice(*lines[1])]):
@@ -31,7 +31,7 @@ def header_of(text: str, table: Block) -> Span | None:
     names = cells(text[slice(*lines[0])])
     return (
         lines[0]
-        if len(names) >= LEAST_COLUMNS and any(names) and not any(map(_FIGURE.match, names))
+        if len(names) >= least and any(names) and not any(map(_FIGURE.match, names))
         else None
     )
 

@@ -33,6 +33,7 @@ from spadework.values.judging import (
     Shortfall,
     Side,
 )
+from spadework.values.reviewing import Review, Weakness
 from spadework.values.telling import (
     Citation,
     CoveredTopic,
@@ -84,6 +85,7 @@ __all__ = [
     "Recommendation",
     "Report",
     "Result",
+    "Review",
     "Round",
     "Section",
     "SectionKind",
@@ -99,4 +101,5 @@ __all__ = [
     "Value",
     "Verdict",
     "Visible",
+    "Weakness",
 ]

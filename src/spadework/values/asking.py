@@ -36,7 +36,9 @@ Expected = Literal[
 class Question(Value):
     """What was asked, with the files given along and the wishes for the answer. `earlier` are the
     questions it follows up, oldest first, `answers` what was answered to them ("" where that is not
-    known). `asked_on` is the day on which the run began (ISO).
+    known). `asked_on` is the day on which the run began (ISO). `wishes` are for the form of the
+    answer, as somebody beside the question has put them. `keeps` are the headings of a report that
+    stays, where only what it lacks is asked for.
     """
 
     text: str
@@ -46,6 +48,8 @@ class Question(Value):
     attachments: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     language: str = ""
+    wishes: str = ""
+    keeps: tuple[str, ...] = ()
 
 
 class Query(Value):
@@ -77,7 +81,8 @@ class Topic(Value):
 
 class Plan(Value):
     """The topics of a question and what kind of question it is. `subjects` are the things it is
-    about, `title` is the heading of the report where the question is long, else "".
+    about, `title` is the heading of the report where the question is long, else "". `language` is
+    that of the report; `wishes` are what is asked of its form, length and readers.
     """
 
     question: str
@@ -87,6 +92,7 @@ class Plan(Value):
     freshness: Freshness = "any"
     language: str = "en"
     subjects: tuple[str, ...] = ()
+    wishes: tuple[str, ...] = ()
     topics: tuple[Topic, ...] = Field(min_length=1)
 
 

@@ -83,7 +83,8 @@ class Coverage(Value):
     """How far one topic is proven by the ledger. `score` is 0..1; `gaps` say in words what is
     missing.
 
-    `quality` is the newest judgement, None where none was asked for.
+    `quality` is the newest judgement, None where none was asked for; `near`: its evidence probably
+    answers nothing, and is only the nearest that was read.
     """
 
     topic: str
@@ -93,11 +94,14 @@ class Coverage(Value):
     gaps: tuple[str, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
     quality: Quality | None = None
+    near: bool = False
 
     @property
     def state(self) -> CoverageState:
-        """Answered, partly (something is quoted for it), or open."""
-        return "answered" if self.covered else "partly" if self.evidence_ids else "open"
+        """Answered, partly (something is quoted that may answer it), or open."""
+        if self.covered:
+            return "answered"
+        return "partly" if self.evidence_ids and not self.near else "open"
 
 
 class Round(Value):

@@ -58,22 +58,29 @@ class Section(Value):
     sentences: tuple[Sentence, ...] = ()
     parts: tuple[Part, ...] = ()
 
-    def changed(self, changes: Mapping[Sentence, Sequence[Sentence]]) -> Section:
-        """The section with other sentences in the place of some, or none. A part of which nothing
-        is left goes, too; cells of a table stay, empty.
+    def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
+        """The section with other sentences, or none, in the place of those at some positions. A
+        part of which nothing is left goes, too; cells of a table stay, empty, but for whole rows.
         """
-        after = [tuple(changes.get(sentence, (sentence,))) for sentence in self.sentences]
+        after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
         for part in self.parts:
             takes = []
             for count in part.takes:
                 takes.append(sum(map(len, after[at : at + count])))
                 at += count
-            kept = takes if part.form == "table" else [count for count in takes if count]
+            kept = _rows(takes, part.columns) if part.form == "table" else list(filter(None, takes))
             if any(kept) or part.form == "heading":
                 parts.append(part.model_copy(update={"takes": tuple(kept)}))
         told = tuple(one for some in after for one in some)
         return self.model_copy(update={"sentences": told, "parts": _without_bare(parts)})
+
+
+def _rows(takes: Sequence[int], columns: Sequence[str]) -> list[int]:
+    """What the cells of a table take, without the rows that are empty."""
+    width = max(1, len(columns))
+    rows = [takes[n : n + width] for n in range(0, len(takes), width)]
+    return [count for row in rows if any(row) for count in row]
 
 
 def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -110,7 +117,7 @@ class Citation(Value):
 
 class Source(Value):
     """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from
-    the knowledge store.
+    the knowledge store. `unused` says why no sentence rests on it, "" where one does.
     """
 
     n: int
@@ -124,6 +131,7 @@ class Source(Value):
     published_at: datetime | None = None
     content_hash: str
     known: bool = False
+    unused: str = ""
 
 
 class Problem(Value):
@@ -154,7 +162,7 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result with its evidence."""
+    """A topic of a result with its evidence; `queries` are what was searched for it."""
 
     name: str
     covered: bool
@@ -162,6 +170,7 @@ class CoveredTopic(Value):
     evidence: tuple[Evidence, ...] = ()
     gaps: tuple[str, ...] = ()
     quality: Quality | None = None
+    queries: tuple[str, ...] = ()
 
     @property
     def state(self) -> CoverageState:
@@ -172,11 +181,13 @@ class CoveredTopic(Value):
 class Result(Value):
     """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks
     of it in deep effort. `confidence` is the calibrated probability that the report holds the
-    answer, None where a model judged.
+    answer, None where a model judged. `left_out` are the ids of evidence that the report does
+    without. `revises` is the session whose report this one revises, "" for a report of its own.
     """
 
     session_id: str
     question: str
+    revises: str = ""
     status: Status
     stopped_by: str = ""
     mode: Mode
@@ -190,9 +201,17 @@ class Result(Value):
     conflicts: tuple[Conflict, ...] = ()
     problems: tuple[Problem, ...] = ()
     shortfalls: tuple[Shortfall, ...] = ()
+    left_out: tuple[str, ...] = ()
     rounds: tuple[Round, ...] = ()
     searched: tuple[str, ...] = ()
     usage: Usage = Usage()
     timings: dict[str, float] = Field(default_factory=dict)
     iterations: int = 0
     session_dir: str = ""
+
+    def found_by(self, source: Source) -> str:
+        """How a source was found: "found by 3 of 5 queries", "" where no query found it."""
+        asked = {query for topic in self.topics for query in topic.queries}
+        asked |= {found.query for other in self.sources for found in other.found_by}
+        by = {found.query for found in source.found_by}
+        return f"found by {len(by)} of {len(asked)} queries" if by else ""

@@ -21,6 +21,7 @@ from mcp_types import CallToolResult
 from starlette.types import ASGIApp
 
 from spadework.apps.mcp.http import build_app
+from spadework.apps.web.security import Access
 from spadework.settings import Settings
 from spadework.tools.tokens import count
 from tests.world.background import listen
@@ -59,7 +60,7 @@ async def served(
     sock = listen("127.0.0.1")
     server = uvicorn.Server(
         uvicorn.Config(
-            app or build_app(settings, host),
+            app or build_app(settings, Access.of(settings, host)),
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=3,

@@ -43,6 +43,21 @@ async def test_beyond_this_machine_a_token_is_asked() -> None:
             assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
 
 
+async def test_a_setting_asks_for_a_token_on_this_machine_too() -> None:
+    settings = Settings.load(search="library", ask_token=True)
+    async with served(settings) as url:
+        assert await answered(url) == 401
+        token = (settings.home / ".serve-token").read_text()
+        assert await answered(url, Authorization=f"Bearer {token}") == 200
+        async with with_token(url, token) as client:
+            assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
+    # An empty file, of a disk that was full, is no token that opens.
+    (settings.home / ".serve-token").write_text("")
+    async with served(settings) as url:
+        assert await answered(url) == 401
+        assert await answered(url, Authorization="Bearer") == 401
+
+
 async def test_the_web_server_has_it_beside_the_page() -> None:
     settings = Settings.load(search="library")
     mounted = mcp_routes(settings)

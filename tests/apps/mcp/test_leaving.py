@@ -18,6 +18,7 @@ from mcp import Client
 from spadework.errors import SessionBusy
 from spadework.sessions.files import list_sessions
 from spadework.sessions.lock import held
+from spadework.sessions.replaying import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.mcp.serving import QUESTION, given, over_stdio, served, until
@@ -87,7 +88,8 @@ async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(
     world.hanging = {"encyclopedia", "docs", "news", "mirror", "blog", "forum", "archive"}
     async with served(settings) as url, Client(url, mode=mode) as client:
         async with leaving_nothing(), anyio.create_task_group() as group:
-            group.start_soon(client.call_tool, "agentic_search", {"query": QUESTION})
+            wished = {"query": QUESTION, "instructions": "As a table."}
+            group.start_soon(client.call_tool, "agentic_search", wished)
             await once_reading(world)
             group.cancel_scope.cancel()
         world.hanging = set()
@@ -106,6 +108,8 @@ async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(
     assert sum(request.schema_name == "PlanAnswer" for request in model.requests) == planned == 1, (
         "what was paid for is not paid again"
     )
+    done = await replay(settings.home, session_id)
+    assert [str(missing) for missing in done.missing] == [], "what was wished stays wished"
 
 
 @pytest.mark.full

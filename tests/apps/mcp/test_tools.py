@@ -8,8 +8,11 @@ import json
 import pytest
 from mcp_types import CallToolResult
 
+from spadework.sessions.files import read_metadata, session_folder
+from spadework.sessions.session import Session
 from spadework.settings import Settings
-from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens
+from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens, until
+from tests.world.held import Held
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -31,6 +34,25 @@ async def test_the_six_tools_have_descriptions_and_schemas_of_what_they_take_and
         assert tool.output_schema
         assert tool.output_schema["type"] == "object"
         assert tool.output_schema["properties"]
+
+
+async def test_agentic_search_revises_the_report_of_a_session_that_it_follows(
+    settings: Settings, model: Model, searx: Searx
+) -> None:
+    model.script("RevisionAnswer", {"title": "Told anew", "sections": []})
+    async with over_http(settings) as client:
+        first = given(await client.call_tool("agentic_search", {"query": QUESTION}))
+        searched = len(searx.queries)
+        wish = {"query": "in German", "follows": first["session_id"], "instructions": "For mayors."}
+        second = given(await client.call_tool("agentic_search", wish))
+        unknown = {"query": "shorter", "follows": "20260101-000000-abcdef"}
+        refused = await client.call_tool("agentic_search", unknown)
+    assert len(searx.queries) == searched
+    assert "It revises the report of the session before" in second["report"]
+    folder = session_folder(settings.home, second["session_id"])
+    assert read_metadata(folder).wishes == "For mayors."
+    assert refused.is_error
+    assert "There is no session" in text(refused)
 
 
 async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_proven(
@@ -269,3 +291,23 @@ async def test_calls_run_side_by_side(settings: Settings, world: World, model: M
         )
     assert len({given(answer)["session_id"] for answer in answers}) == 4
     assert all(given(answer)["status"] == "completed" for answer in answers)
+
+
+async def test_where_the_process_is_full_the_place_in_the_queue_is_told(settings: Settings) -> None:
+    settings, held, told = settings.with_(parallel_sessions=1), Held(), list[str]()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+        if "place 1 of 1 in the queue" in told[-1]:
+            held.go.set()
+
+    first = Session.start(QUESTION, settings=settings).search_with(held)
+    inside = asyncio.create_task(first.result())
+    await until(lambda: held.asked)
+    async with over_http(settings) as client:
+        answer = await client.call_tool(
+            "agentic_search", {"query": QUESTION}, progress_callback=on_progress
+        )
+    assert not answer.is_error
+    assert [message for message in told if "place 1 of 1 in the queue" in message]
+    await inside

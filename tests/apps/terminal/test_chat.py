@@ -98,7 +98,7 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
         tty.enter("/quote 1")
         tty.see(
             r"^E\d+  (?:.|\n)*^\[1\] .+\nhttp://127\.0\.1\.\d:\d+/\S+\n/\S+/pages/\S+\n(?:\S+\n)?at"
-            r" the characters \d+–\d+"
+            r" the characters \d+–\d+, found by \d+ of \d+ queries"
         )
         assert re.search(rb"\x1b\]8;[^;]*;http://127\.0\.1\.", tty.raw), "links can be clicked"
         tty.enter("/quote 999")

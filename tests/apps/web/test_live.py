@@ -13,8 +13,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.apps.web.conftest import CLEAR, TOPICS
 from tests.apps.web.server import Server
+from tests.world.brain import play
+from tests.world.model import Model
+from tests.world.searx import Searx
 from tests.world.sites import World
+from tests.world.timing import eventually
 
 QUESTION = "What is known about Port Aldermere?"
 
@@ -165,3 +170,26 @@ async def test_many_pages_on_as_many_runs_get_every_event_once_and_in_order(
         assert watcher.done
         assert watcher.numbers == list(range(1, len(logged(server.home, session)) + 1))
         assert f"/s/{session}/" in watcher.data[-1]
+
+
+async def test_where_the_process_is_full_the_page_tells_the_place_in_the_queue(
+    world: World, searx: Searx, model: Model, tmp_path: Path
+) -> None:
+    play(model, TOPICS)
+    model.script("DoubtAnswer", CLEAR)
+    env = {**world.env, **searx.env, **model.env, "SPADEWORK_PARALLEL_SESSIONS": "1"}
+    world.hang_everything = True
+    server = Server(env, tmp_path / "home")
+    try:
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
+            await ask(client)
+            await eventually(lambda: world.requests, 60)
+            waiting = await ask(client)
+            async with client.stream("GET", f"/s/{waiting}/events") as answer:
+                async for block in _blocks(answer):
+                    if "place 1 of 1 in the queue" in block:
+                        break
+                else:
+                    raise AssertionError("the place was not told")
+    finally:
+        server.stop()

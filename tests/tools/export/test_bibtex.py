@@ -33,11 +33,18 @@ def read(text: str) -> list[tuple[str, str, dict[str, str]]]:
             end = closed(text, field.end())
             assert field[1] not in fields
             fields[field[1]] = text[field.end() + 1 : end - 1]
-            at = re.compile(r",").match(text, end).end()  # type: ignore[union-attr]
-        at = re.compile(r"\s*\}").match(text, at).end()  # type: ignore[union-attr]
+            at = behind(r",", text, end)
+        at = behind(r"\s*\}", text, at)
         found.append((begin[1], begin[2], fields))
     assert not text[at:].strip()
     return found
+
+
+def behind(pattern: str, text: str, at: int) -> int:
+    """Where what must stand here ends."""
+    found = re.compile(pattern).match(text, at)
+    assert found
+    return found.end()
 
 
 def closed(text: str, at: int) -> int:

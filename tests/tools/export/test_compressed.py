@@ -107,7 +107,8 @@ def part(text: str, heading: str) -> str:
 
 
 def fences(text: str) -> list[str]:
-    return [block.partition("\n</page_text>")[0] for block in text.split("<page_text>\n")[1:]]
+    blocks = [block.partition("\n</page_text>")[0] for block in text.split("<page_text>\n")[1:]]
+    return [block.partition("\n\n")[2] for block in blocks]  # below title and address
 
 
 def test_the_report_comes_first_then_three_levels_of_sources_and_the_way_to_everything() -> None:
@@ -180,7 +181,7 @@ def test_with_less_room_the_references_go_first_then_the_full_texts_then_the_key
         seen.append(
             (
                 whole,
-                text.count("<page_text>"),
+                text.count("<page_text>\n") - ("# Further sources" in text),
                 len(fences(part(text, "Sources in full"))),
                 references,
             )

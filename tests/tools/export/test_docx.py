@@ -12,7 +12,7 @@ import pytest
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spadework.tools.export.docx import to_docx
@@ -120,6 +120,7 @@ def test_no_hostile_url_is_more_than_text(url: str) -> None:
     assert_harmless(hostile("words", url))
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=4).map("".join),
     st.sampled_from(HOSTILE_URLS) | st.text(max_size=40),

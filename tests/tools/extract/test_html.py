@@ -48,6 +48,62 @@ def code_blocks(text: str) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("title", "heads", "expected"),
+    [
+        (
+            "Release 3.2 &mdash; Ferro manual",
+            ["<a href=/>Ferro manual</a>", "Release 3.2<a href=#r>¶</a>"],
+            "Release 3.2",
+        ),
+        ("mod_melt - Ferrolite Server Version 2.4", ["Ferrolite Module mod_melt"], "mod_melt"),
+        ("A longer name of a page - Site", [], "A longer name of a page"),
+    ],
+)
+def test_the_title_is_what_the_page_tells_of_and_not_its_site(
+    title: str, heads: list[str], expected: str
+) -> None:
+    body = "".join(f"<h1>{head}</h1>" for head in heads)
+    assert extract(page(body, f"<title>{title}</title>"), URL).title == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        (
+            '<title>The Planet: Storm hits coast</title><meta property="og:title"'
+            ' content="Storm hits coast"><meta property="og:site_name" content="The Planet">',
+            "<h1>The Planet</h1><h1>Storm hits coast</h1>",
+            "Storm hits coast",
+        ),
+        (
+            "<title>Go in production at Google</title>",
+            "<h1>How we use Go in production</h1><footer><h1>Go</h1></footer>",
+            "Go in production at Google",
+        ),
+    ],
+)
+def test_the_name_of_the_site_is_no_title(head: str, body: str, expected: str) -> None:
+    assert extract(page(f"{body}<p>{WORDS}</p>", head), URL).title == expected
+
+
+def test_lines_that_are_set_as_paragraphs_are_one() -> None:
+    lines = [
+        "The council met on",
+        "the old pier, where",
+        "Jory spoke first. Then",
+        "all went home.",
+    ]
+    found = markdown("".join(f"<p>{line}</p>" for line in lines) + "<p>Nobody stayed.</p>")
+    assert "\n".join(lines) + "\n\nNobody stayed." in found
+
+
+def test_short_paragraphs_stay_apart() -> None:
+    names = ["Jory Penhallow", "Ada Scribe", "the keeper", "Otto Vane"]
+    found = markdown("".join(f"<p>{name}</p>" for name in names))
+    assert "\n\n".join(names) in found
+
+
 def plain(text: str) -> str:
     """The text of all inline tokens, as a reader of the rendered page sees it."""
     inline = [token for token in COMMONMARK.parse(text) if token.type == "inline"]
@@ -516,3 +572,15 @@ def test_scripts_that_are_no_state_of_a_page_are_not_read(script: str) -> None:
         ).markdown
         == ""
     )
+
+
+def test_code_and_tables_are_what_they_are_in_a_quotation() -> None:
+    table = "<table><tr><th>Word<th>Count</tr><tr><td>jovial<td>1</tr></table>"
+    text = markdown(
+        f"<p>{WORDS}</p><blockquote><pre>CREATE TABLE words;\nSELECT 1;</pre></blockquote>"
+        f"<p>So it is.</p><blockquote>{table}</blockquote><blockquote><p>Said.</p></blockquote>"
+    )
+    assert code_blocks(text) == [("", "CREATE TABLE words;\nSELECT 1;\n")]
+    assert "\n```\nCREATE TABLE words;" in text
+    assert "\n| jovial | 1 |" in text
+    assert "\n> Said." in text

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from itertools import pairwise
 
 import pytest
@@ -26,6 +27,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from tests.tools.fetch.conftest import until
 from tests.world.sites import World
+from tests.world.timing import peak
 
 
 async def test_an_ordinary_page_comes_with_what_the_server_said(world: World, web: Web):
@@ -288,6 +290,38 @@ async def test_a_host_is_asked_for_few_pages_at_once(world: World, settings: Set
         sum(other.started <= one.started < (other.ended or 0) for other in asked) for one in asked
     )
     assert at_once == most
+
+
+async def test_a_host_is_asked_for_few_pages_at_once_by_all_sessions_together(
+    world: World, settings: Settings
+):
+    world.delay = 0.05
+    async with AsyncExitStack() as open_:
+        webs = [
+            await open_.enter_async_context(Web(settings.with_(parallel_per_host=2)))
+            for _ in range(6)
+        ]
+        await asyncio.gather(
+            *(
+                web.fetch(world.url("odd", f"/plain?{n}-{page}"), seconds=20)
+                for n, web in enumerate(webs)
+                for page in range(3)
+            )
+        )
+    asked = world.asked("odd", "/plain")
+    assert len(asked) == 18
+    assert peak(asked) == 2
+
+
+async def test_a_crawl_delay_is_kept_by_all_sessions_together(world: World, settings: Settings):
+    world.put("blog", "/robots.txt", "User-agent: *\nCrawl-delay: 0.4", "text/plain")
+    world.put("blog", "/page", "<p>Anyone may read this, slowly.</p>")
+    async with Web(settings) as one, Web(settings) as other:
+        pages = [(web, world.url("blog", f"/page?{n}")) for n, web in enumerate((one, other) * 2)]
+        await asyncio.gather(*(web.fetch(url, seconds=10) for web, url in pages))
+    starts = sorted(asked.started for asked in world.asked("blog", "/page"))
+    assert len(starts) == 4
+    assert all(later - earlier > 0.3 for earlier, later in pairwise(starts))
 
 
 @pytest.mark.timed

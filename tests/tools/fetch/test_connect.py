@@ -5,14 +5,17 @@ name kept in TLS and in the request.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from spadework.errors import NotAllowed, TooSlow, Unreachable
 from spadework.settings import Settings
+from spadework.tools import names
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.connect import Resolve, resolve
 from tests.tools.fetch.tls import PAGE, serve
@@ -58,6 +61,27 @@ async def test_a_name_that_turns_to_a_private_address_is_refused(world: World):
             await web.fetch(named(world, "private", "rebinding.example", "/secret"), seconds=5)
     assert len(asked) == 2
     assert not world.asked("private")
+
+
+@pytest.mark.timed
+async def test_a_name_server_that_is_silent_is_named_and_not_asked_twice(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    let_go, asked = threading.Event(), []
+
+    def silent(host: str, *_: object) -> list[Any]:
+        asked.append(host)
+        let_go.wait(60)
+        return []
+
+    monkeypatch.setattr(names, "RESOLVER", names.Resolver(silent, seconds=0.3))
+    started = time.monotonic()
+    async with Web(Settings(robots=False)) as web:
+        with pytest.raises(Unreachable, match=r"no name server answered for silent\.example\.$"):
+            await web.fetch("http://silent.example/", seconds=20)
+    let_go.set()
+    assert asked == ["silent.example"]
+    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -12,16 +13,24 @@ from spadework.errors import Blocked
 from spadework.tools.fetch import robots
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.robots import Robots
+from spadework.tools.fetch.store import Store
 
 
-async def test_a_server_that_fails_is_asked_again_after_a_while(monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path, 1_000_000)
+
+
+async def test_a_server_that_fails_is_asked_again_after_a_while(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     async def get(url: str) -> Answer:
         asked.append(url)
         return Answer(url, statuses[min(len(asked), len(statuses)) - 1], httpx.Headers())
 
     asked: list[str] = []
     statuses = [503, 500, 404]
-    rules, later = Robots("spadework/1", get), asyncio.get_running_loop().time() + 60
+    rules, later = Robots("spadework/1", get, store), asyncio.get_running_loop().time() + 60
     for _ in range(2):
         with pytest.raises(
             Blocked,
@@ -37,3 +46,29 @@ async def test_a_server_that_fails_is_asked_again_after_a_while(monkeypatch: pyt
     await rules.ask_leave("https://tides.example/a", later)
     await rules.ask_leave("https://tides.example/b", later)
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize(("status", "allowed"), [(200, False), (404, True)])
+async def test_what_a_site_has_answered_is_kept_for_a_while(
+    store: Store, monkeypatch: pytest.MonkeyPatch, status: int, allowed: bool
+):
+    async def get(url: str) -> Answer:
+        asked.append(url)
+        return Answer(url, status, httpx.Headers(), b"User-agent: *\nDisallow: /tides")
+
+    async def may(path: str) -> bool:
+        try:
+            await Robots("spadework/1", get, store).ask_leave(f"https://a.example{path}", later)
+        except Blocked:
+            return False
+        return True
+
+    asked: list[str] = []
+    later = asyncio.get_running_loop().time() + 60
+    assert await may("/ferries")
+    assert await may("/tides") is allowed
+    assert len(asked) == 1
+    now = time.time()
+    monkeypatch.setattr(robots.time, "time", lambda: now + robots.KEPT_SECONDS + 1)
+    assert await may("/tides") is allowed
+    assert len(asked) == 2

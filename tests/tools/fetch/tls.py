@@ -38,10 +38,8 @@ async def serve(host: str, name: str, folder: Path) -> AsyncIterator[Secure]:
     """Serve PAGE at `host` with a certificate for `name`, which is in `folder`/cert.pem for those
     who trust it.
     """
-    _certificate(name, folder)
+    context = certified(name, folder)
     seen = Secure()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     context.set_alpn_protocols(["h2", "http/1.1"])
     context.sni_callback = lambda _socket, asked, _context: seen.greeted.append(asked)
 
@@ -55,6 +53,14 @@ async def serve(host: str, name: str, folder: Path) -> AsyncIterator[Secure]:
     async with await asyncio.start_server(conversation, host, 0, ssl=context) as server:
         seen.port = server.sockets[0].getsockname()[1]
         yield seen
+
+
+def certified(name: str, folder: Path) -> ssl.SSLContext:
+    """What a server needs to speak TLS as `name`; its certificate is in `folder`/cert.pem."""
+    _certificate(name, folder)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
 
 
 async def _converse(

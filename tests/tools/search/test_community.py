@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime
 from typing import Any
 
@@ -135,3 +136,31 @@ def test_langchain_is_not_imported():
         ).stdout
         == "[]\n"
     )
+
+
+async def test_tools_that_hang_take_no_thread_of_the_event_loop():
+    let_go = threading.Event()
+
+    def search(query: str) -> str:
+        """Searches."""
+        let_go.wait(60)
+        return "[]"
+
+    class Hanging(BaseRetriever):
+        def _get_relevant_documents(
+            self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+        ) -> list[Document]:
+            let_go.wait(60)
+            return []
+
+    sources = [StructuredTool.from_function(search), Hanging()] * 20
+    try:
+        outcomes = await asyncio.gather(
+            *(LangChainSearch(one, "own").search(ASKED, limit=3, seconds=0.3) for one in sources),
+            return_exceptions=True,
+        )
+        assert {str(outcome) for outcome in outcomes} == {"own did not answer within 0.3 s."}
+        async with asyncio.timeout(5):
+            assert await asyncio.to_thread(str, 1) == "1"
+    finally:
+        let_go.set()

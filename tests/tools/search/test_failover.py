@@ -126,3 +126,11 @@ async def test_a_provider_that_does_not_end_is_cut_off(searx: Searx):
 
 async def test_without_providers_there_is_no_answer():
     assert await outcome(Search([])) == []
+
+
+async def test_without_time_nobody_is_asked_and_no_pace_is_blamed(searx: Searx):
+    search = Search([SearXNG(searx.url)])
+    [(_, answer)] = await search.search(ASKED, limit=3, seconds=0)
+    assert str(answer) == "searxng was not asked: no time was left for it."
+    assert not searx.queries
+    assert not search.waits.sentences()

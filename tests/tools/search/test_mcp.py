@@ -5,7 +5,9 @@ server outlives its session.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -19,6 +21,8 @@ from spadework.tools.search.choose import choose
 from spadework.tools.search.mcp_tool import McpSearch, mcp_searches
 from spadework.tools.search.shapes import linked
 from spadework.values import Hit, Query
+from tests.hostile.attack import Assault
+from tests.hostile.front import Front
 from tests.tools.search.mcp_servers import LABELLED, MARKDOWN, command, over_http
 from tests.world.processes import children
 
@@ -193,3 +197,36 @@ def test_links_of_a_text_come_with_their_words():
         == "https://a.example/x"
     )
     assert linked("no address") == []
+
+
+async def test_what_a_server_says_beside_its_answers_is_not_for_standard_error():
+    code = (
+        "import asyncio, sys\n"
+        "from spadework.errors import SearchError\n"
+        "from spadework.tools.search.mcp_tool import mcp_searches\n"
+        "from spadework.values import Query\n"
+        "async def main():\n"
+        "    [found] = mcp_searches('structured @ ' + sys.argv[1])\n"
+        "    try:\n"
+        "        await found.search(Query(text='harbour'), limit=3, seconds=20)\n"
+        "    except SearchError as error:\n"
+        "        print(error)\n"
+        "    await found.close()\n"
+        "asyncio.run(main())"
+    )
+    async with attacked("another shape") as url:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", code, url), stdout=PIPE, stderr=PIPE
+        )
+        said, errors = await process.communicate()
+    assert said.startswith(b"mcp could not be connected to") and errors == b""
+
+
+@asynccontextmanager
+async def attacked(fault: str) -> AsyncIterator[str]:
+    """The address of a server that does this to all who ask it."""
+    front = Front(
+        "", {"/": Assault(share=1.0, faults=(fault,))}, ("127.0.0.1", 9), "application/json"
+    )
+    async with await asyncio.start_server(front, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"

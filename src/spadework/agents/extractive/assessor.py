@@ -9,19 +9,21 @@ from spadework.agents.extractive.asked import subject_of
 from spadework.agents.extractive.bridges import Bridge, Trail, led_on, trail
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, Scored, judged
+from spadework.agents.shortfalls import search
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.tools.facts import stems
 from spadework.tools.inline import plain
 from spadework.tools.select import bare
-from spadework.values import Evidence, Plan, Recommendation, Topic
+from spadework.values import Evidence, Plan, Priority, Recommendation, Topic
 
-#: From this probability on what is quoted answers a topic.
-ANSWERED = 0.85
+#: From this probability on what is quoted answers a topic; below that it is only the nearest that
+#: was read (benchmarks/README.md).
+ANSWERED, NEAREST = 0.82, 0.25
 #: From this share of the words of a page's title on, that stand in the question, the page is of the
 #: subject.
 TITLED = 0.3
-#: New pages that a recommended search may bring, and words that make one worth it.
-MOST_RESULTS, LEAST_WORDS = 5, 2
+#: Words without a quote from which on a search for them is of more than low priority.
+LEAST_WORDS = 2
 
 
 def assess(
@@ -38,12 +40,14 @@ def assess(
     chosen = [*_led_to(question, led, shown, before), *opinion.chosen]
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
     covered = opinion.probability >= ANSWERED and not led.ahead
+    near = opinion.probability < NEAREST and not led.ahead
     return Judgement(
         covered,
         round(opinion.probability, 3),
         tuple(_each_once([*leading, *_quoted(chosen)])),
-        () if covered else tuple(_gaps(topic, opinion, led.ahead)),
+        () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
+        near=near,
     )
 
 
@@ -55,11 +59,13 @@ def _led_to(
     return judged(question, there, before, short=True).chosen if there else ()
 
 
-def _gaps(topic: Topic, opinion: Opinion, ahead: Sequence[Bridge]) -> Iterator[str]:
+def _gaps(opinion: Opinion, ahead: Sequence[Bridge], *, near: bool) -> Iterator[str]:
     if not opinion.chosen:
         yield "Nothing that was read answers this."
     elif ahead:
         yield f"It leads on to {' and '.join(bridge.name for bridge in ahead)}."
+    elif near:
+        yield "Probably nothing that was read answers this; the quotes are the nearest."
     else:
         yield "The quotes are the nearest that was read; whether they answer it is not certain."
 
@@ -104,9 +110,6 @@ def _next_queries(
     missing = [word for word in said if (own := stems(word)) and not own & held]
     about = stems(subject_of(topic.question))
     if not ahead and missing and len(missing) < len(said):
-        yield Recommendation(
-            query=" ".join(word for word in said if word in missing or stems(word) & about),
-            purpose="No quote holds these words of the question.",
-            priority="medium" if len(missing) >= LEAST_WORDS else "low",
-            max_results=MOST_RESULTS,
-        )
+        query = " ".join(word for word in said if word in missing or stems(word) & about)
+        priority: Priority = "medium" if len(missing) >= LEAST_WORDS else "low"
+        yield search(query, "No quote holds these words of the question.", priority)

@@ -120,7 +120,8 @@ class _Passage:
         around = self._read((block.start, block.end))[:AROUND_CHARS]
         before = self._read(self.lead) if self.lead else ""
         for n, (_span, text) in enumerate(zip(spans, texts, strict=True)):
-            if len(text) >= LEAST_CHARS:
+            # What leads to a list or code is quoted with that, or says nothing.
+            if len(text) >= LEAST_CHARS and not text.endswith((":", "：")):
                 whole = self._whole(spans, n) if n else self._defining(spans[0])
                 made = self._made("text", (whole,), self._read(whole), block)
                 yield replace(
@@ -159,11 +160,14 @@ class _Passage:
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
+        # A page of the web that names no columns has an empty first row.
+        of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
+        heads = header_of(self.text, block, 2) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
         around = " ".join(plain(names).split())
         for span in rows_of(self.text, block):
             row = self.text[slice(*span)]
-            if span != header and len(cells(row)) > 1 and len(row) <= ROW_CHARS:
+            if span != heads and len(cells(row)) > 1 and len(row) <= ROW_CHARS:
                 said = " ".join(plain(told(names, row)).split())
                 yield replace(self._made("row", (span,), said, block), around=around)
 

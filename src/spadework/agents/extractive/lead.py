@@ -13,12 +13,12 @@ from spadework.agents.extractive.asked import (
     with_subject,
 )
 from spadework.agents.extractive.material import brings_material, topics_of
-from spadework.agents.extractive.title import is_long, shortened
 from spadework.tools.facts import stems
 from spadework.tools.rank import query_terms
 from spadework.tools.select import bare
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
+from spadework.tools.titles import is_long, shortened
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4

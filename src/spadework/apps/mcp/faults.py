@@ -20,6 +20,7 @@ from spadework.errors import (
     TooLarge,
     Unreadable,
 )
+from spadework.prompts import plain
 
 #: Characters of a sentence about a fault.
 MOST_CHARS = 600
@@ -80,7 +81,8 @@ def worded(fault: BaseException) -> str:
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
-    return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}".strip()
+    # What a server said of itself may stand in it.
+    return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
 
 
 def _argument(fault: ValidationError) -> str:

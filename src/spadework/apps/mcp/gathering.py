@@ -18,7 +18,7 @@ from spadework.apps.mcp.paging import tokens_of
 from spadework.apps.mcp.scraping import headline, read, read_web
 from spadework.apps.mcp.shapes import GatheredAnswer, GatheredPage, Query, UnreadPage
 from spadework.apps.mcp.telling import Teller
-from spadework.prompts import fenced
+from spadework.prompts import fenced, plain
 from spadework.settings import Settings
 from spadework.tools.export.compressed import PIECE_CHARS, around, largest
 from spadework.tools.fetch.client import Web
@@ -220,9 +220,9 @@ def _text(answer: GatheredAnswer) -> str:
             if page.whole
             else f"\nPieces of it are shown; advanced_scrape_url gives all {page.chars} characters."
         )
-        parts.append(f"[{page.n}] {headline(page)}{more}\n{fenced(page.content)}")
+        parts.append(f"[{page.n}]{more}\n" + fenced(f"{headline(page)}\n\n{page.content}"))
     if not answer.pages:
         parts.append("No page could be read. Try other words, or another provider.")
-    parts += [f"Not read: {page.url}: {page.reason}" for page in answer.unread]
-    parts += [f"Not answered: {failure}" for failure in answer.failed]
+    parts += [plain(f"Not read: {page.url}: {page.reason}") for page in answer.unread]
+    parts += [plain(f"Not answered: {failure}") for failure in answer.failed]
     return "\n\n".join(parts)

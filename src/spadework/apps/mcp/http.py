@@ -19,7 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spadework.apps.mcp.server import LEFT, build_server
 from spadework.apps.saying import log_to_stderr
-from spadework.apps.web.security import TOKEN_FILE, Access, Gate, is_loopback
+from spadework.apps.web.patience import PatientProtocol
+from spadework.apps.web.security import TOKEN_FILE, Access, Gate
 from spadework.errors import SettingsError
 from spadework.settings import Settings
 
@@ -71,11 +72,11 @@ class _Watched:
             left.set()
 
 
-def build_app(settings: Settings, host: str = "127.0.0.1") -> ASGIApp:
+def build_app(settings: Settings, access: Access) -> ASGIApp:
     """The server alone, behind the same gate as the web page."""
     mounted = mcp_routes(settings)
     app = Starlette(routes=mounted.routes, lifespan=lambda _: mounted.lifespan())
-    return Gate(app, Access.of(settings, host))
+    return Gate(app, access)
 
 
 def serve_http(settings: Settings, host: str, port: int) -> None:
@@ -83,11 +84,12 @@ def serve_http(settings: Settings, host: str, port: int) -> None:
     cannot be listened on.
     """
     log_to_stderr()
-    app = build_app(settings, host)
+    access = Access.of(settings, host)
+    app = build_app(settings, access)
     with _listening(host, port) as listening:
         shown, bound = f"[{host}]" if ":" in host else host, listening.getsockname()[1]
         sys.stderr.write(f"MCP at http://{shown}:{bound}{PATH}\n")
-        if not is_loopback(host):
+        if access.token:
             kept = "SPADEWORK_TOKEN" if settings.token else str(settings.home / TOKEN_FILE)
             sys.stderr.write(
                 f"Clients send the token of {kept} as `Authorization: Bearer TOKEN`.\n"
@@ -95,6 +97,7 @@ def serve_http(settings: Settings, host: str, port: int) -> None:
         sys.stderr.flush()
         config = uvicorn.Config(
             app,
+            http=PatientProtocol,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=CLOSING_SECONDS,

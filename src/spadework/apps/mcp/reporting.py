@@ -71,8 +71,7 @@ def _written(
     if composition == "quotes":
         result = _of_quotes(result)
     file = folder / FOLDER / f"{composition}.{format_}"
-    file.parent.mkdir(exist_ok=True)
-    write_output(result, file)
+    write_output(result, file, 0o600)
     shown = stretch(result.report, 0, MOST_CHARS, door.form_tokens)
     shaped = ReportAnswer(
         session_id=result.session_id,

@@ -62,6 +62,26 @@ async def agentic_search(
             description="Take up this session, which was cut off, instead of beginning one.",
         ),
     ] = "",
+    follows: Annotated[
+        str,
+        Field(
+            max_length=100,
+            description=(
+                "Follow up this finished session: its report is revised (shorter, in German, add"
+                " the costs), or its pages are used first."
+            ),
+        ),
+    ] = "",
+    instructions: Annotated[
+        str,
+        Field(
+            max_length=4_000,
+            description=(
+                "Wishes for length, form, language and readers of the report; a session that is"
+                " taken up keeps its own."
+            ),
+        ),
+    ] = "",
 ) -> Annotated[CallToolResult, ResearchAnswer]:
     """Research a question thoroughly and get a report in which every sentence of fact cites words
     that stand in a source.
@@ -84,15 +104,19 @@ async def agentic_search(
         clarify=False,
         approve=False,
     )
-    session = _session(query, session_id, settings)
+    session = _session(query, session_id, settings, follows, instructions)
     result = await run(session, Teller(call.report_progress, session.budget.seconds))
     return await answer_of(result, door)
 
 
-def _session(query: str, session_id: str, settings: Settings) -> Session:
-    """A new session, or one that was cut off. Raises SessionNotFound, SettingsError."""
+def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
+    """A new session, or one that was cut off, which keeps what it was asked and wished. Raises
+    SessionNotFound, SettingsError.
+    """
     if not session_id:
-        return Session.start(query, settings=settings, budget=Budget.of(settings))
+        budget = Budget.of(settings)
+        made = Session.start(query, settings=settings, budget=budget, follows=follows)
+        return made.wishing(wishes)
     session_folder(settings.home, session_id)
     return Session.resume(
         session_id, home=settings.home, minutes=settings.minutes, clarify=False, approve=False

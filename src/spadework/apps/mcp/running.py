@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 from spadework.apps.mcp.telling import BEAT_SECONDS, Teller
 from spadework.errors import SessionNotFound
-from spadework.events import Event, Finished
+from spadework.events import Event, Finished, Notice
 from spadework.sessions.session import Session
 from spadework.values import Result
 
@@ -38,8 +38,13 @@ async def run(session: Session, teller: Teller) -> Result:
 
 
 async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None:
+    loop = asyncio.get_running_loop()
+
+    def told(text: str) -> None:
+        loop.call_soon_threadsafe(events.put_nowait, Notice(text=text))
+
     try:
-        async with aclosing(session.events()) as happening:
+        async with aclosing(session.events(progress=told)) as happening:
             async for event in happening:
                 events.put_nowait(event)
     finally:

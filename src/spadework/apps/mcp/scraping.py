@@ -130,9 +130,8 @@ def headline(page: PageFacts) -> str:
 def _text(page: ScrapedPage) -> str:
     end = page.offset + len(page.markdown)
     more = "" if page.next_offset is None else f" Read on with offset={page.next_offset}."
-    return (
-        f"{headline(page)}\nCharacters {page.offset} to {end} of"
-        f" {page.chars}.{more}\n\n{fenced(page.markdown)}"
+    return f"Characters {page.offset} to {end} of {page.chars}.{more}\n\n" + fenced(
+        f"{headline(page)}\n\n{page.markdown}"
     )
 
 

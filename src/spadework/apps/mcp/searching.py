@@ -14,7 +14,7 @@ from spadework.apps.mcp.looking import Looked, look, shelf
 from spadework.apps.mcp.paging import leading
 from spadework.apps.mcp.shapes import HitShape, Query, RankParts, SearchAnswer
 from spadework.apps.mcp.telling import Teller
-from spadework.prompts import fenced
+from spadework.prompts import fenced, plain
 from spadework.tools.inline import one_line
 from spadework.tools.rank import position_score, query_terms, relevance
 from spadework.values import Hit
@@ -104,7 +104,7 @@ def _share(text: str, terms: Sequence[str]) -> float:
 
 def _text(answer: SearchAnswer) -> str:
     found = f"{len(answer.hits)} hits for “{answer.query}” from {'; '.join(answer.searched)}."
-    notes = [*answer.notices, *(f"Not answered: {failure}" for failure in answer.failed)]
+    notes = [*answer.notices, *(plain(f"Not answered: {failure}") for failure in answer.failed)]
     body = (
         fenced("\n".join(map(_lines, answer.hits)))
         if answer.hits

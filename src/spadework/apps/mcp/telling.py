@@ -16,6 +16,7 @@ from spadework.events import (
     Started,
     Wrote,
 )
+from spadework.prompts import plain
 from spadework.tools.inline import one_line
 
 #: progress, total, message
@@ -43,12 +44,12 @@ class Teller:
     async def tell(self, event: Event) -> None:
         """Tell the client of an event, if it is worth a message."""
         if message := self._worded(event):
-            self._message = one_line(message, MOST_CHARS)
+            self._message = plain(one_line(message, MOST_CHARS))
             await self.beat()
 
     async def say(self, message: str) -> None:
         """Tell the client a sentence."""
-        self._message = one_line(message, MOST_CHARS)
+        self._message = plain(one_line(message, MOST_CHARS))
         await self.beat()
 
     async def beat(self) -> None:

@@ -1,20 +1,51 @@
-"""A result as a chat completion: the report as content, its marks as annotations, its sources as
-citations.
+"""A result as a chat completion: the report as content, as far as it may be long, its marks as
+annotations, its sources as citations.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from markdown_it import MarkdownIt
 
+from spadework.tools import tokens
+from spadework.tools.export.compressed import largest, shortened
 from spadework.values import Result
 
+#: Words of an answer in a token of its report, marks, sources and closing sections included
+#: (docs/examples: 0.36 and 0.45).
+WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+
+
+def most_words(most_tokens: int) -> int:
+    """Words that the answer of a report of so many tokens has, 0 for no bound."""
+    return max(1, int(WORDS_A_TOKEN * most_tokens)) if most_tokens else 0
+
+
+async def fitting(result: Result, most_tokens: int) -> Result:
+    """The result, with the beginning of a report that has more tokens, in whole blocks."""
+    if not most_tokens:
+        return result
+    await tokens.ready()
+    whole = result.report
+
+    def fits(chars: int) -> bool:
+        return tokens.count(shortened(whole, chars)) <= most_tokens
+
+    chars = await asyncio.to_thread(largest, len(whole), fits)
+    return result.model_copy(update={"report": shortened(whole, chars)})
+
+
+def ended(result: Result, most_tokens: int) -> str:
+    """Why a completion ends: its report is whole, or as long as it may be."""
+    whole = not most_tokens or result.report.endswith("\n")
+    return "stop" if whole else "length"
 
 
 def message_of(result: Result) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""A chat request as it comes, and what of it is asked: the last user message, and those before
-it.
+"""A chat request as it comes, and what of it is asked: the last user message, those before it, and
+what is wished of the answer's form.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """A message. What a system or developer message says is accepted and not used: nothing in it
-    can change what is done.
+    """A message. What a system or developer message says is a wish for the form of the answer:
+    nothing in it can change what is searched or read.
     """
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -82,6 +82,12 @@ class ChatRequest(BaseModel):
     ]
     messages: Annotated[list[Message], Field(min_length=1, max_length=2_000)]
     stream: bool | None = False
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Most tokens of the answer; the report is written for that length."
+    )
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="The same as `max_tokens`."
+    )
     stream_options: StreamOptions | None = None
     n: int | None = Field(1, description="Only 1.")
     tools: list[Any] | None = Field(None, description="Only none: the answer is a report.")
@@ -108,6 +114,16 @@ class ChatRequest(BaseModel):
                 "response_format must be text: the answer is a report in Markdown.",
                 param="response_format",
             )
+
+    @property
+    def most_tokens(self) -> int:
+        """Tokens of the answer at most, 0 for no bound."""
+        return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
+
+    def wishes(self) -> str:
+        """What the system and developer messages say."""
+        said = [m.words().strip() for m in self.messages if m.role in ("system", "developer")]
+        return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
         """The question, the user's messages before it, and the answer that stands right before it

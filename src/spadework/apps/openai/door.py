@@ -14,7 +14,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from spadework.apps.openai.answered import around, message_of, usage_of
+from spadework.apps.openai.answered import (
+    around,
+    ended,
+    fitting,
+    message_of,
+    most_words,
+    usage_of,
+)
 from spadework.apps.openai.asked import MODELS, ChatRequest, read_request
 from spadework.apps.openai.document import openapi
 from spadework.apps.openai.errors import Refused
@@ -30,8 +37,8 @@ RunsOf = Callable[[Request], Runs]
 Handler = Callable[[Request], Awaitable[Response]]
 
 _AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-#: Questions of this door that may be researched at once.
-MOST_AT_ONCE = 8
+#: Questions of this door that may be researched or wait in the queue of the process at once.
+MOST_AT_ONCE = 100
 
 
 def openai_routes(
@@ -88,7 +95,7 @@ class Door:
         runs = self._runs_of(request)
         if len(self._going) >= MOST_AT_ONCE:
             raise Refused(
-                f"{MOST_AT_ONCE} questions are being researched: ask again later.",
+                f"{MOST_AT_ONCE} questions are being researched or wait: ask again later.",
                 status=429,
                 code="rate_limit_exceeded",
             )
@@ -98,10 +105,10 @@ class Door:
             "created": int(time.time()),
             "model": asked.model,
         }
-        events = self._until_left(runs, session)
+        events = self._until_left(runs, session, asked.most_tokens)
         if asked.stream:
             with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
-            lines = streamed(events, head, with_usage=with_usage)
+            lines = streamed(events, head, asked.most_tokens, with_usage=with_usage)
             return StreamingResponse(
                 lines,
                 media_type="text/event-stream",
@@ -111,24 +118,31 @@ class Door:
         choice = {
             "index": 0,
             "message": message_of(result),
-            "finish_reason": "stop",
+            "finish_reason": ended(result, asked.most_tokens),
             "logprobs": None,
         }
         body = head | {"object": "chat.completion", "choices": [choice], "usage": usage_of(result)}
         return JSONResponse(body | around(result))
 
-    async def _until_left(self, runs: Runs, session: Session) -> AsyncGenerator[Event, None]:
-        """Run the session; its events. Who leaves before the end cancels the run."""
+    async def _until_left(
+        self, runs: Runs, session: Session, most_tokens: int
+    ) -> AsyncGenerator[Event, None]:
+        """Run the session; its events, the report of the last one in so many tokens. Who leaves
+        before the end cancels the run.
+        """
         run, session_id = runs.start(session), session.session_id
         self._going.add(session_id)
         try:
             async with aclosing(run.watch(0)) as events:
                 async for _, event in events:
+                    told = event
                     if isinstance(event, Finished):
+                        result = await fitting(event.result, most_tokens)
+                        told = Finished(result=result)
                         await asyncio.to_thread(
-                            remember, runs.settings.home, event.result.report, session_id
+                            remember, runs.settings.home, result.report, session_id
                         )
-                    yield event
+                    yield told
         finally:
             self._going.discard(session_id)
             if not run.over and not run.finished:
@@ -148,7 +162,8 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
     def start() -> Session:
         follows = named or (recalled(settings.home, answer) if answer else "")
-        return Session.start(question, settings=settings, follows=follows, earlier=earlier)
+        session = Session.start(question, settings=settings, follows=follows, earlier=earlier)
+        return session.wishing(asked.wishes(), most_words(asked.most_tokens))
 
     try:
         return await asyncio.to_thread(start)

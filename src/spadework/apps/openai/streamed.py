@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from spadework.apps.openai.answered import around, marked, usage_of
+from spadework.apps.openai.answered import around, ended, marked, usage_of
 from spadework.apps.openai.errors import Refused
 from spadework.apps.terminal.progress import worded
 from spadework.events import Ended, Event, Finished
@@ -27,7 +27,11 @@ _DONE = "data: [DONE]\n\n"
 
 
 async def streamed(
-    events: AsyncGenerator[Event, None], head: dict[str, Any], *, with_usage: bool
+    events: AsyncGenerator[Event, None],
+    head: dict[str, Any],
+    most_tokens: int = 0,
+    *,
+    with_usage: bool,
 ) -> AsyncGenerator[str, None]:
     """The lines of the stream; leaving it closes `events`."""
     head = head | {"object": "chat.completion.chunk"}
@@ -37,7 +41,8 @@ async def streamed(
             if event is None:
                 yield ": still researching\n\n"
             elif isinstance(event, Finished):
-                for line in _report(event.result, head, with_usage=with_usage):
+                end = ended(event.result, most_tokens)
+                for line in _report(event.result, head, end, with_usage=with_usage):
                     yield line
                 return
             elif isinstance(event, Ended):
@@ -75,10 +80,10 @@ def _thought(text: str) -> str:
     return "".join(f"{escaped(line)}\n" for line in text.split("\n"))
 
 
-def _report(result: Result, head: dict[str, Any], *, with_usage: bool) -> list[str]:
+def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:
     """The report in paragraphs, what stands beside it, and the end."""
     lines = [_line(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
-    lines.append(_line(head | around(result), {"annotations": marked(result)}, end="stop"))
+    lines.append(_line(head | around(result), {"annotations": marked(result)}, end=end))
     if with_usage:
         lines.append(_data(head | {"choices": [], "usage": usage_of(result)}))
     return [*lines, _DONE]

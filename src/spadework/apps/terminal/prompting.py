@@ -13,6 +13,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from spadework.errors import SettingsError
+from spadework.tools.private import private_file
 
 MARK = "› "
 
@@ -79,9 +80,7 @@ def _history(file: Path | None) -> History:
     if file is None:
         return InMemoryHistory()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        # What somebody asks is nobody else's business.
-        file.touch(mode=0o600)
+        private_file(file)
     except OSError as error:
         raise SettingsError(
             f"{file} cannot be written: {error.strerror}. Choose another folder with --home."

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import typer
 
+from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import can_ask
@@ -22,6 +23,7 @@ from spadework.apps.terminal.interrupts import Interrupts
 from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.events import Answered, Asked, Event, Finished
 from spadework.sessions.session import Session
+from spadework.tools.fetch.aside import aside
 from spadework.values import Result, Status
 
 EXIT: dict[Status, int] = {
@@ -40,13 +42,14 @@ Answer = Callable[[Asked], Awaitable[str | None]]
 @dataclass
 class Run:
     """One run as its front door shows it. Without `answer` nobody is asked anything; `saw` is told
-    every event.
+    every event; `deliver` is given the result before anything is closed.
     """
 
     session: Session
     progress: Progress
     answer: Answer | None = None
     saw: Callable[[Event], None] | None = None
+    deliver: Callable[[Result], None] | None = None
 
     def __post_init__(self) -> None:
         self.interrupts = Interrupts(self.session, self.progress.note)
@@ -78,11 +81,17 @@ class Run:
                         # Answered, or the time to answer is over.
                         await _cancelled(asking)
                     elif isinstance(event, Finished):
+                        await self._delivered(event.result)
                         return event.result
         finally:
             if asking:
                 await _cancelled(asking)
         return None
+
+    async def _delivered(self, result: Result) -> None:
+        if self.deliver:
+            await self.progress.close()
+            await aside(self.deliver, result)
 
     async def _ask(self, asked: Asked) -> None:
         if self.answer is None:
@@ -110,22 +119,30 @@ def run(session: Session, output: Output) -> int:
     """Run a session to its end and print its result; the exit code."""
     # The clock of a run starts with its process, not after its imports.
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
-    result = asyncio.run(_run(session, output))
+
+    def deliver(result: Result) -> None:
+        _print(result, output)
+        LEAVING.begin(session.budget.left(), EXIT[result.status])
+
+    result = asyncio.run(_run(session, output, deliver))
     if result is None:
         say(f"Interrupted. Take it up with: spadework resume {session.session_id}", err=True)
         return INTERRUPTED
-    _print(result, output)
+    LEAVING.closed(session.settings.home)
     return EXIT[result.status]
 
 
-async def _run(session: Session, output: Output) -> Result | None:
+async def _run(
+    session: Session, output: Output, deliver: Callable[[Result], None]
+) -> Result | None:
     answer = None
     if can_ask() and (session.settings.clarify or session.settings.approve):
         from spadework.apps.terminal.questions import Questions
 
         answer = Questions().answer
     progress = progress_for(session.budget, quiet=output.events)
-    return await Run(session, progress, answer, _print_event if output.events else None).result()
+    saw = _print_event if output.events else None
+    return await Run(session, progress, answer, saw, deliver).result()
 
 
 def _print_event(event: Event) -> None:

@@ -68,9 +68,7 @@ def sources_view(result: Result) -> RenderableType:
         return Text("The report has no sources.")
     table = Table.grid(padding=(0, 1))
     for source in result.sources:
-        table.add_row(
-            Text(f" [{source.n}]", no_wrap=True), _source(source, len(evidence_of(result, source)))
-        )
+        table.add_row(Text(f" [{source.n}]", no_wrap=True), _source(result, source))
     return table
 
 
@@ -92,7 +90,8 @@ def quotes_view(result: Result, n: int) -> RenderableType:
     parts.append(_whole(one_line(source.url, 2_000), source.url))
     parts.append(_whole(one_line(str(file), 2_000), file.as_uri()))
     if found:
-        parts.append(Text(f"at the characters {places}", "dim"))
+        by = result.found_by(source)
+        parts.append(Text(f"at the characters {places}{f', {by}' if by else ''}", "dim"))
     return Group(*parts)
 
 
@@ -141,12 +140,14 @@ def _state(topic: CoveredTopic) -> tuple[str, str]:
     return f"{mark} {state_words(line)}", style
 
 
-def _source(source: Source, quotes: int) -> Text:
-    date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
-    count = f", {quotes} {'quote' if quotes == 1 else 'quotes'}" if quotes else ""
+def _source(result: Result, source: Source) -> Text:
+    date = source.published_at.date().isoformat() if source.published_at else ""
+    quotes = len(evidence_of(result, source))
+    count = f"{quotes} {'quote' if quotes == 1 else 'quotes'}" if quotes else ""
+    told = (source.domain, date, count)
     return Text.assemble(
         _linked(one_line(source.title or source.url), source),
-        (f" ({source.domain}{date}{count})", "dim"),
+        (f" ({', '.join(filter(None, told))})", "dim"),
     )
 
 

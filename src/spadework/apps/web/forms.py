@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import re
 import secrets
@@ -17,6 +16,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from spadework.settings import Settings
+from spadework.tools.disk import on_disk
+from spadework.tools.pages import write_atomically
 
 CSRF = "spadework_csrf"
 #: Fields of a form besides files, and the bytes of them all: questions and plans are short.
@@ -86,11 +87,9 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
     if len(files) > settings.upload_files:
         raise HTTPException(413, _too_many(settings))
     saved = []
-    if files:
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     for n, file in enumerate(files, 1):
         path = folder / f"{n}-{safe_name(file.filename or '')}"
-        await asyncio.to_thread(path.write_bytes, await file.read())
+        await on_disk(write_atomically, path, await file.read())
         saved.append(path)
     return saved
 

@@ -5,8 +5,10 @@ where one is asked.
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,6 +20,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spadework.settings import Settings
+from spadework.tools.pages import write_atomically
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -31,6 +34,7 @@ HEADERS = {
 }
 TOKEN_FILE = ".serve-token"
 COOKIE = "spadework_token"
+_TOKEN = re.compile(r"[\w-]{32,}")
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """The access that fits where the server listens: beyond loopback a token is asked, made
-        once and kept in the home folder.
+        """The access that fits where the server listens: beyond loopback, and where the setting
+        `ask_token` says so, a token is asked, made once and kept in the home folder.
         """
         own = frozenset(
             {
@@ -57,7 +61,8 @@ class Access:
         )
         if settings.token:
             return cls(settings.token.get_secret_value(), own)
-        return cls("" if is_loopback(host) else _kept_token(settings.home), own)
+        asked = settings.ask_token or not is_loopback(host)
+        return cls(_kept_token(settings.home) if asked else "", own)
 
     def knows_host(self, header: str) -> bool:
         """Whether a `Host` header names this server. A name that somebody points at us (DNS
@@ -177,11 +182,13 @@ def _kept_token(home: Path) -> str:
     server, as its pages do.
     """
     path = home / TOKEN_FILE
-    home.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(32), encoding="ascii")
-    return path.read_text(encoding="ascii").strip()
+    with suppress(FileNotFoundError, UnicodeDecodeError):
+        if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
+            return kept
+    # None yet, or what is left of a file that was cut off: an empty token would open the door.
+    token = secrets.token_urlsafe(32)
+    write_atomically(path, token.encode())
+    return token
 
 
 def _with_headers(send: Send) -> Send:

@@ -16,6 +16,7 @@ from spadework.apps.mcp.http import mcp_routes
 from spadework.apps.openai.door import openai_routes
 from spadework.apps.saying import log_to_stderr, say
 from spadework.apps.web.app import build_app
+from spadework.apps.web.patience import PatientProtocol
 from spadework.apps.web.security import Access
 from spadework.errors import SettingsError
 from spadework.settings import Settings
@@ -39,6 +40,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     # Streams are open as long as their runs, so they are told to end before the grace begins.
     config = uvicorn.Config(
         app,
+        http=PatientProtocol,
         log_config=None,
         access_log=False,
         ws="none",

@@ -10,6 +10,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from spadework.errors import ModelError
+from spadework.tools.private import private_file
 
 #: How long a statement waits for another process's write.
 BUSY_SECONDS = 10.0
@@ -41,7 +42,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
     ModelError where it cannot be used.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_file(path)
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             _make(db, path)
             db.execute("PRAGMA synchronous = NORMAL")
@@ -60,7 +61,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
 def _make(db: sqlite3.Connection, path: Path) -> None:
     if db.execute("PRAGMA user_version").fetchone() != (0,):
         return
-    with FileLock(path.with_name(f".{path.stem}.making")):
+    with FileLock(path.with_name(f".{path.stem}.making"), mode=0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
             db.execute("PRAGMA page_size = 16384")  # both must be said before there is a table
             db.execute("PRAGMA auto_vacuum = FULL")

@@ -220,14 +220,15 @@ def _composed(material: Material, levels: Levels) -> str:
             parts += [
                 f"# {heading}",
                 *(
-                    f"{_head(source)}\n{material.fenced(body)}"
+                    f"[{source.n}]\n" + material.fenced(f"{_head(source)}\n\n{body}")
                     for source, body, _ in bodies
                     if body
                 ),
             ]
             missing += [f"[{source.n}]: {note}" for source, _, note in bodies if note]
     if references:
-        parts += ["# Further sources", "\n".join(_reference(source) for source in references)]
+        listed = "\n".join(_reference(source) for source in references)
+        parts += ["# Further sources", material.fenced(listed)]
     if dropped:
         more = f" and {len(dropped) - MOST_NAMED} more" if len(dropped) > MOST_NAMED else ""
         missing.append(
@@ -295,7 +296,7 @@ def _head(source: Source) -> str:
         escaped(one_line(source.title or source.domain, 120)),
         escaped(one_line(source.domain, 80)),
     )
-    return f"[{source.n}] {title} ({domain}{date})\n{_url(source)}"
+    return f"{title} ({domain}{date})\n{_url(source)}"
 
 
 def _url(source: Source) -> str:

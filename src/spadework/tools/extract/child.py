@@ -8,13 +8,13 @@ import asyncio
 import atexit
 import threading
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from spadework.errors import TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer
 from spadework.tools.extract.process import Ended, Process
 from spadework.tools.fetch.aside import aside, begin
+from spadework.tools.rooms import place
 
 #: Most processes that read at the same time.
 WORKERS = 2
@@ -23,7 +23,6 @@ WORKERS = 2
 #: and end with this process.
 _idle: list[Process] = []
 _live: set[Process] = set()
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 async def read_apart(
@@ -38,7 +37,7 @@ async def read_apart(
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     try:
-        async with asyncio.timeout_at(until), _turns.setdefault(loop, asyncio.Semaphore(WORKERS)):
+        async with asyncio.timeout_at(until), place("the readers", id(loop), WORKERS):
             request = {
                 "media_type": media_type,
                 "url": url,

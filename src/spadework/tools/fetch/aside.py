@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from queue import SimpleQueue
 from typing import ParamSpec, TypeVar
 
@@ -52,17 +53,18 @@ async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # from now on only the thread settles it
-
-    def settle() -> None:
-        try:
-            result = work(*args, **kwargs)
-        except BaseException as error:  # noqa: BLE001 - not handled here, but handed to the caller, whatever it is
-            outcome.set_exception(error)
-        else:
-            outcome.set_result(result)
-
-    _helper().work.put(settle)
+    begin(partial(settle, outcome, partial(work, *args, **kwargs)))
     return await asyncio.wrap_future(outcome)
+
+
+def settle(outcome: Future[T], work: Callable[[], T]) -> None:
+    """Do some work, and hand what it returns or raises to who waits for its outcome."""
+    try:
+        result = work()
+    except BaseException as error:  # noqa: BLE001 - not handled here, but handed to the caller, whatever it is
+        outcome.set_exception(error)
+    else:
+        outcome.set_result(result)
 
 
 def begin(work: Callable[[], None]) -> None:

@@ -5,7 +5,6 @@ ends with the deadline.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from contextlib import AsyncExitStack
 from functools import partial
 from types import TracebackType
@@ -24,11 +23,13 @@ from spadework.tools.fetch.faults import lasting
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, shown
 from spadework.tools.fetch.headers import for_level, retry_after
+from spadework.tools.fetch.hosts import Hosts
 from spadework.tools.fetch.redirect import next_url
 from spadework.tools.fetch.robots import Robots, TooSoon
 from spadework.tools.fetch.store import Store
 from spadework.tools.fetch.streams import Pool
 from spadework.tools.retries import attempts
+from spadework.tools.rooms import place
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
@@ -65,12 +66,8 @@ class Web:
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings = settings
         self._backend = connect.GuardedBackend(resolve, settings.allow_hosts)
-        self._robots = Robots(settings.user_agent, self._robots_txt)
-        self._slots: defaultdict[str, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(settings.parallel_per_host)
-        )
-        self._levels: dict[str, int] = {}
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
+        self._robots = Robots(settings.user_agent, self._robots_txt, store)
         self._cache = HttpCache(store, settings.allow_hosts)
         #: The level that was asked for to begin with.
         self.min_level = settings.min_level
@@ -79,6 +76,7 @@ class Web:
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
+        self.hosts = await Hosts.open(self._settings.home)
         self._pool = await self._open.enter_async_context(
             Pool(
                 ssl_context=await asyncio.to_thread(httpx.create_ssl_context),
@@ -117,6 +115,7 @@ class Web:
 
         Raises Blocked when it may not be, TooSlow when that is only after `seconds`.
         """
+        self.hosts.check(urlsplit(url).netloc)
         if self._settings.robots:
             await self._robots.ask_leave(url, asyncio.get_running_loop().time() + seconds)
 
@@ -129,7 +128,7 @@ class Web:
             copy = await self._stand_in(url)
             if copy is None:
                 raise
-            return copy.fetched(self._levels.get(urlsplit(url).netloc, 0))
+            return copy.fetched(min(1, self.hosts.level(urlsplit(url).netloc)))
 
     async def _stand_in(self, url: str) -> Answer | None:
         """The copy of a page that cannot be had now, also of one that is known to have moved."""
@@ -146,7 +145,7 @@ class Web:
         like a browser.
         """
         host = urlsplit(url).netloc
-        level = self._levels.get(host, min(1, self.min_level))
+        level = min(1, self.hosts.level(host) or self.min_level, self._settings.max_level)
         answer = await self._visit(url, level, deadline)
         later = retry_after(answer.headers) if answer.status in LATER else None
         if later is not None and later <= min(
@@ -154,11 +153,13 @@ class Web:
         ):
             await asyncio.sleep(later)
             answer = await self._visit(url, level, deadline)
+        elif later is not None and not answer.from_cache:
+            await self.hosts.leave_alone(urlsplit(answer.url).netloc, later)
         elif answer.turned_away and level < min(1, self._settings.max_level):
             level = 1
             answer = await self._visit(url, level, deadline)
         answer.check()
-        self._levels[host] = level
+        await self.hosts.gave(host, level)
         return answer.fetched(level)
 
     async def _visit(self, url: str, level: int, deadline: float | None) -> Answer:
@@ -183,7 +184,10 @@ class Web:
         raise Unreachable(f"{shown(url)} is behind more than {self._settings.redirects} redirects.")
 
     async def _send(self, url: str, deadline: float | None, headers: dict[str, str]) -> Answer:
-        """Ask the server, once its robots.txt has given leave."""
+        """Ask the server, once its robots.txt has given leave. Raises Blocked while it wants to be
+        left alone.
+        """
+        self.hosts.check(urlsplit(url).netloc)
         if deadline and self._settings.robots:
             await self._robots.ask_leave(url, deadline)
         return await self._get(url, headers)
@@ -199,9 +203,11 @@ class Web:
         return answer
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
-        """One request, made when the host has a slot for it."""
+        """One request, made when the host has a place for it, also beside those of other
+        sessions.
+        """
         limits = self._settings
-        async with self._slots[urlsplit(url).netloc]:
+        async with place(urlsplit(url).netloc, id(self), limits.parallel_per_host):
             answer = await exchange(
                 self._pool,
                 url,

@@ -12,7 +12,7 @@ from typing import Any
 import httpcore
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.aside import aside
+from spadework.tools import names
 from spadework.tools.fetch.guard import may_connect
 from spadework.tools.fetch.streams import Line
 
@@ -25,7 +25,7 @@ CONNECT_SECONDS = 10.0
 
 
 class NoSuchHost(httpcore.ConnectError):
-    """The name does not resolve."""
+    """The name does not resolve, or no name server says whether it does."""
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -69,8 +69,11 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         """
         try:
             addresses = [host] if _is_address(host) else await self._resolve(host)
-        except (OSError, UnicodeError):
-            raise NoSuchHost(f"no address is known for {host}") from None
+        except (OSError, UnicodeError) as error:
+            silent = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+            raise NoSuchHost(
+                f"{'no name server answered' if silent else 'no address is known'} for {host}"
+            ) from None
         for address in addresses:
             if not may_connect(host, address, self._allow_hosts):
                 way = "" if address == host else f"{host} is refused: "
@@ -85,7 +88,7 @@ async def resolve(host: str) -> list[str]:
     """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or
     UnicodeError.
     """
-    found = await aside(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
+    found = await names.addresses(host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
     return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
 

@@ -5,12 +5,12 @@ its format.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from spadework.errors import FetchError, SettingsError, SpadeworkError, TooSlow, Unreadable
+from spadework.errors import Blocked, FetchError, SettingsError, SpadeworkError, TooSlow, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.child import read_apart, warm
 from spadework.tools.extract.extracted import Extracted
@@ -32,15 +32,20 @@ HARMLESS_BYTES = 50_000
 VISIT_SECONDS = {2: 45.0, 3: 60.0}
 
 Read = tuple[Fetched, Extracted]
+Fetch = Callable[[], Awaitable[Fetched]]
+
+
+async def _at_once(level: int, fetch: Fetch) -> Fetched:
+    return await fetch()
 
 
 class _Trip(NamedTuple):
-    """One page on its way: until when, on the clock of the event loop, and who is told what
-    comes.
+    """One page on its way: until when, on the clock of the event loop, and how what is to be
+    fetched at a level is had.
     """
 
     until: float
-    came: Callable[[Fetched], None]
+    had: Callable[[int, Fetch], Awaitable[Fetched]]
 
 
 class Reader:
@@ -50,13 +55,24 @@ class Reader:
 
     def __init__(self, web: Web, browser: Browser | None = None) -> None:
         self._web, self._browser = web, browser
-        self._levels: dict[str, int] = {}
+
+    def level_at(self, url: str) -> int:
+        """The level at which a page is asked for first."""
+        return max(self._web.hosts.level(urlsplit(url).netloc), self._web.min_level)
 
     async def read(
-        self, url: str, *, seconds: float, came: Callable[[Fetched], None] = lambda _: None
+        self,
+        url: str,
+        *,
+        seconds: float,
+        level: int | None = None,
+        had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """The page at `url` and what stands in it, within `seconds` over all levels. `came` is told
-        of whatever was fetched, before it is read.
+        """The page at `url` and what stands in it, within `seconds` over all levels from `level`
+        on (None: see `level_at`).
+
+        `had(level, fetch)` gives what is fetched at a level before anything is made of it: it may
+        keep what `fetch` gives, or know it already.
 
         Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable
         for a page without text.
@@ -65,25 +81,19 @@ class Reader:
         try:
             async with asyncio.timeout(seconds) as limit:
                 warm()
-                return await self._levels_up(url, _Trip(limit.when() or 0.0, came))
+                first = self.level_at(url) if level is None else level
+                return await self._levels_up(url, first, _Trip(limit.when() or 0.0, had))
         except TimeoutError:
             raise TooSlow(f"{shown(url)} was not read within {seconds:.3g} s.") from None
         except FetchError as error:
+            if isinstance(error, Blocked) and error.turned_away:
+                await self._web.hosts.refused(urlsplit(url).netloc, url)
             raise named(error, url) from error
 
-    async def read_again(self, fetched: Fetched, *, seconds: float) -> Read:
-        """What stands in a page that was fetched before. Raises Blocked and Unreadable as
-        `read`.
-        """
-        warm()
-        until = asyncio.get_running_loop().time() + seconds
-        return await self._read(fetched, _Trip(until, lambda _: None))
-
-    async def _levels_up(self, url: str, trip: _Trip) -> Read:
+    async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
         """Plainly first, unless only a browser was let in at this host; then in the browser, if
         that may give more.
         """
-        level = max(self._levels.get(urlsplit(url).netloc, 0), self._web.min_level)
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, level, trip)
@@ -109,7 +119,10 @@ class Reader:
         return shown_there if len(shown_there[1].markdown) > len(plain[1].markdown) else plain
 
     async def _plainly(self, url: str, trip: _Trip) -> Read:
-        return await self._read(await self._web.fetch(url, seconds=_left(trip)), trip)
+        async def fetch() -> Fetched:
+            return await self._web.fetch(url, seconds=_left(trip))
+
+        return await self._read(await trip.had(0, fetch), trip)
 
     async def _in_browser(
         self, url: str, level: int, trip: _Trip, before: FetchError | None = None
@@ -133,19 +146,23 @@ class Reader:
         raise error
 
     async def _visited(self, url: str, level: int, trip: _Trip) -> Read:
-        assert self._browser
-        await self._web.ask_leave(url, seconds=_left(trip))
-        fetched = await self._browser.visit(
-            url, level=level, seconds=min(VISIT_SECONDS[level], _left(trip))
-        )
-        if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
-            await self._web.ask_leave(fetched.url, seconds=_left(trip))
-        read = await self._read(fetched, trip)
-        self._levels[urlsplit(url).netloc] = level
+        browser = self._browser
+        assert browser
+
+        async def fetch() -> Fetched:
+            await self._web.ask_leave(url, seconds=_left(trip))
+            fetched = await browser.visit(
+                url, level=level, seconds=min(VISIT_SECONDS[level], _left(trip))
+            )
+            if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
+                await self._web.ask_leave(fetched.url, seconds=_left(trip))
+            return fetched
+
+        read = await self._read(await trip.had(level, fetch), trip)
+        await self._web.hosts.gave(urlsplit(url).netloc, level)
         return read
 
     async def _read(self, fetched: Fetched, trip: _Trip) -> Read:
-        trip.came(fetched)
         found = await self._web.cleaned.once(fetched, partial(_document, fetched, _left(trip)))
         await aside(refuse_doors, fetched, found)
         return fetched, found

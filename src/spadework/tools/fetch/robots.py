@@ -12,12 +12,14 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from urllib.parse import urljoin, urlsplit
+from weakref import WeakKeyDictionary
 
 from protego import Protego
 
 from spadework.errors import Blocked, FetchError, TooSlow
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import shown
+from spadework.tools.fetch.store import Store
 
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
@@ -26,9 +28,14 @@ ROBOTS_SECONDS = 5.0
 #: the event loop busy.
 MAX_BYTES = 512_000
 
+#: Seconds for which what a site has answered is kept for other runs, at most a day by RFC 9309,
+#: section 2.4.
+KEPT_SECONDS = 3_600.0
+
 #: Seconds after which a server that has failed is asked for its robots.txt again.
 AGAIN_SECONDS = 60.0
 
+_KIND = "robots"
 _ALL_ALLOWED = Protego.parse("")
 _FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
@@ -37,18 +44,22 @@ class TooSoon(TooSlow):
     """The site wants to be asked later than there is time for."""
 
 
+#: When each host that wants pauses may be asked again, by whichever session.
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, float]] = WeakKeyDictionary()
+
+
 class Robots:
     """The rules of every origin asked about so far. `get` fetches a robots.txt, redirects
-    followed.
+    followed; `store` keeps it for other runs, and for one that is taken up again.
     """
 
-    def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]]) -> None:
+    def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]], store: Store) -> None:
         self._clock = time.monotonic
+        self._store = store
         self._agent = agent.split("/")[0].strip()
         self._get = get
         self._rules: dict[str, Protego] = {}
         self._again: dict[str, float] = {}
-        self._turns: defaultdict[str, float] = defaultdict(float)
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_leave(self, url: str, deadline: float) -> None:
@@ -70,14 +81,21 @@ class Robots:
                 hint="Set robots to false for sites you own.",
             )
         now, delay = asyncio.get_running_loop().time(), float(rules.crawl_delay(self._agent) or 0)
-        turn = max(now, self._turns[host])
+        turns = _turns.setdefault(asyncio.get_running_loop(), {})
+        turn = max(now, turns.get(host, 0.0))
         if turn >= deadline:
             raise TooSoon(
                 f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is"
                 " time for."
             )
-        self._turns[host] = turn + delay
-        await asyncio.sleep(turn - now)
+        if delay:
+            turns[host] = turn + delay
+        try:
+            await asyncio.sleep(turn - now)
+        except asyncio.CancelledError:
+            if turns.get(host) == turn + delay:  # nobody has come after it
+                turns[host] = turn
+            raise
 
     async def _rules_for(self, url: str) -> Protego:
         origin = urlsplit(url)._replace(path="", query="").geturl()
@@ -90,6 +108,10 @@ class Robots:
         return self._rules[origin]
 
     async def _load(self, url: str) -> Protego:
+        if (kept := await asyncio.to_thread(self._store.get, _KIND, url)) is not None:
+            at, _, body = kept.partition(b"\n")
+            if 0 <= time.time() - float(at) < KEPT_SECONDS:
+                return _parsed(body)
         try:
             async with asyncio.timeout(ROBOTS_SECONDS):
                 answer = await self._get(url)
@@ -97,9 +119,15 @@ class Robots:
             return _ALL_ALLOWED
         except FetchError as error:
             return _without(error.status)
-        if answer.status >= 300:
-            return _without(answer.status)
-        return Protego.parse(answer.body[:MAX_BYTES].decode("utf-8-sig", "replace"))
+        if answer.status in range(500, 600):
+            return _FAILED
+        body = answer.body[:MAX_BYTES] if answer.status < 300 else b""
+        await asyncio.to_thread(self._store.put, _KIND, url, b"%d\n%b" % (time.time(), body))
+        return _parsed(body)
+
+
+def _parsed(body: bytes) -> Protego:
+    return Protego.parse(body.decode("utf-8-sig", "replace"))
 
 
 def _without(status: int) -> Protego:

@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from spadework.errors import KnowledgeError
 from spadework.tools.knowledge.entry import Entry, Which
+from spadework.tools.private import private_file
 from spadework.tools.transaction import transaction
 from spadework.tools.urls import host_of
 from spadework.values import Page
@@ -63,6 +64,7 @@ class Catalogue:
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
         """A connection that commits every statement by itself."""
+        private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             (made,) = db.execute("PRAGMA user_version").fetchone()
             if made > FORMAT:
@@ -71,7 +73,7 @@ class Catalogue:
                     hint="Update spadework.",
                 )
             if not made:
-                with FileLock(self._path.with_name(".making")):
+                with FileLock(self._path.with_name(".making"), mode=0o600):
                     _make(db)
             db.execute("PRAGMA synchronous = NORMAL")
             # What is removed is overwritten, and its room given back.

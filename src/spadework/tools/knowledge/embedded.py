@@ -29,6 +29,7 @@ from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.index import PassageIndex, proposed, rarity
 from spadework.tools.library.near import Dense, Nearest, nothing, passages
 from spadework.tools.library.query import Asked, asked
+from spadework.tools.private import private_folder
 from spadework.tools.transaction import transaction
 from spadework.tools.urls import canonical_url
 from spadework.values import Page
@@ -190,10 +191,10 @@ class EmbeddedKnowledge:
     def _written(self, work: Callable[[sqlite3.Connection], int], *, anew: bool = False) -> int:
         """Change the catalogue, then let the index catch up."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder)
             with self._catalogue.opened() as db:
                 done = work(db)
-                with FileLock(self.folder / ".lock").acquire(timeout=LOCK_SECONDS):
+                with FileLock(self.folder / ".lock", mode=0o600).acquire(timeout=LOCK_SECONDS):
                     self._catch_up(db, anew=anew and done > 0)
                 return done
         except Timeout:

@@ -18,6 +18,7 @@ from spadework.tools.library.query import Asked, Term, about, all_of, any_of
 from spadework.tools.library.ranking import Match
 from spadework.tools.library.schema import open_index, open_writer, schema, spread, subject
 from spadework.tools.library.writer import indexed
+from spadework.tools.private import close_files, private_folder
 
 #: How many passages each query proposes: with any term, with all of them, about a subject that the
 #: question names.
@@ -57,7 +58,7 @@ class PassageIndex:
         """Index pages by their numbers, and drop those of `gone`. All of it is there when this
         returns, or nothing.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
         writer.delete_documents_by_query(
             tantivy.Query.term_set_query(schema(), "document", list(gone))
@@ -67,6 +68,7 @@ class PassageIndex:
                 writer.add_document(passage)
         writer.commit()
         writer.wait_merging_threads()
+        close_files(self.folder)
 
     def remove(self) -> None:
         """Delete its files. Who is just reading them may go on."""

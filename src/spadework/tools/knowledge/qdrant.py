@@ -11,11 +11,14 @@ from __future__ import annotations
 import asyncio
 import re
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from spadework.tools import names
 from spadework.tools.embed import EndpointEmbedder
+from spadework.tools.fetch.aside import aside
 from spadework.tools.knowledge.answer import answer
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.points import (
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 PROPOSED, OPTIONAL = 60, 0.3
 #: Points in one request.
 BATCH = 64
+#: Seconds for all of an answer: one that trickles is never silent.
+WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
@@ -176,9 +181,11 @@ class QdrantKnowledge:
             self._client = None
 
     async def _opened(self) -> AsyncQdrantClient:
+        names.own()
         async with self._connecting:
             if self._client is None:
-                self._client = await asyncio.to_thread(_without_warnings, self._connect)
+                # Its client takes seconds to import, which the end of a run must not wait for.
+                self._client = await aside(_without_warnings, self._connect)
         return self._client
 
     async def _make(self, client: AsyncQdrantClient, dimensions: int) -> None:
@@ -239,15 +246,21 @@ class QdrantKnowledge:
         return {}
 
 
-def client_of(url: str, key: str, seconds: float) -> Callable[[], AsyncQdrantClient]:
-    """How to connect to a server."""
+def client_of(
+    url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
+) -> Callable[[], AsyncQdrantClient]:
+    """How to connect to a server, which may be silent for `seconds`, and take `whole` for all of an
+    answer.
+    """
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient
 
-        return AsyncQdrantClient(
+        client = AsyncQdrantClient(
             url=url, api_key=key or None, timeout=max(1, round(seconds)), check_compatibility=False
         )
+        client.http.client.add_middleware(partial(_within, whole))
+        return client
 
     return connect
 
@@ -255,6 +268,12 @@ def client_of(url: str, key: str, seconds: float) -> Callable[[], AsyncQdrantCli
 def where_of(url: str) -> str:
     """How a server is called in messages: its host, nothing that could be a key."""
     return host_of(url)
+
+
+async def _within(seconds: float, request: Any, send: Callable[[Any], Awaitable[Any]]) -> Any:
+    """The answer to a request of the client. Raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        return await send(request)
 
 
 def _is_newer(entry: Entry, known: Entry | None) -> bool:

@@ -45,6 +45,10 @@ def in_one_sentence(where: str) -> Iterator[None]:
             else "gave no answer of Qdrant's"
         )
         raise KnowledgeError(f"Qdrant at {where} {said}.", hint="Check QDRANT_URL.") from None
+    except TimeoutError:
+        raise KnowledgeError(
+            f"Qdrant at {where} did not answer in time.", hint="Check QDRANT_URL."
+        ) from None
     except ValueError:  # no JSON, or not the fields that there must be
         raise KnowledgeError(
             f"Qdrant at {where} gave no answer of Qdrant's.", hint="Check QDRANT_URL."

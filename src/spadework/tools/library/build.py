@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from spadework.tools.library.plan import Plan
 from spadework.tools.library.pool import read_files, read_packages
 from spadework.tools.library.reading import FileText, changed_at
 from spadework.tools.library.writer import StoreWriter
+from spadework.tools.private import private_folder
 
 #: How long another process that builds the same library is waited for.
 WAIT_SECONDS = 1_200
@@ -42,7 +44,7 @@ def build(plan: Plan) -> None:
     """Build the folder of a plan, unless another process has put it there by then: one builds a
     library, the others wait for it.
     """
-    plan.shelf.mkdir(parents=True, exist_ok=True)
+    private_folder(plan.shelf)
     with _alone(plan):
         if plan.folder.exists():
             return
@@ -183,6 +185,7 @@ def _tell(**said: Any) -> None:
 def main() -> int:
     """Build what standard input asks for. Returns the exit code."""
     gc.disable()
+    os.umask(0o077)  # what is indexed may be private, and the index writes its files by itself
     asked = json.load(sys.stdin)
     plan = Plan(
         tuple(map(Path, asked["paths"])),

@@ -16,8 +16,8 @@ from spadework.tools.library.docstring_markup import docstring_markdown
 from spadework.tools.library.docstring_words import words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: A shorter docstring says no more than the name it describes.
-MIN_CHARS = 40
+#: A shorter docstring says no more than the name it describes (benchmarks/installed.py).
+MIN_CHARS = 24
 #: A longer signature is cut: a heading is read at a glance.
 MAX_SIGNATURE = 120
 

@@ -11,9 +11,9 @@ from spadework.tools.library.document import Document, packages_of, plain_name
 from spadework.tools.library.query import Asked
 from spadework.tools.library.schema import StemFinder, signed, spread, subject
 
-#: What a passage without any needed term keeps of its score; the rest goes with the square of the
-#: share that it has.
-_FLOOR = 0.1
+#: What a passage without any needed term keeps of its score; the rest goes with this power of the
+#: share that it has (benchmarks/installed.py).
+_FLOOR, _POWER = 0.1, 3
 #: With so many needed terms, a passage that has them all comes before any that has not.
 _FEW = 2
 _WHOLE = 1 - 1e-9
@@ -25,16 +25,17 @@ _PACKAGE = 1.3
 _SIDE = 0.75
 #: What further passages of a document add to its best one.
 _FURTHER = 0.05
-#: A document with code where a way to do something is asked, one of outdated modules, and one that
-#: says little.
+#: A document with code where a way to do something is asked, one of outdated modules, and one of
+#: the standard library, which everyone has (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
-_SLIGHT = 0.85
-_FEW_CHARS = 500
+_STANDARD = 1.2
 #: What a document gains each time twice as many others use what it documents, and at most.
 _USED = 0.1
 _MOST_USED = 0.5
 
+#: The pages of the standard library.
+_STANDARD_LIBRARY = re.compile(r"library://python-\d")
 _OLD = re.compile(r"/(?:v1|legacy|deprecated|distutils|_?compat)[/.]")
 _OPENS = re.compile(r"/(?:readme|index)[^/]*$", re.I)
 _MODULE = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)(?:/__init__\.pyi?|\.pyi?|$)")
@@ -177,7 +178,7 @@ class _Judge:
 
     def _prior(self, document: Document) -> float:
         prior = _OUTDATED if _OLD.search(document.url) else 1.0
-        prior *= _SLIGHT if len(document.markdown) < _FEW_CHARS else 1.0
+        prior *= _STANDARD if _STANDARD_LIBRARY.match(document.url) else 1.0
         prior *= _CODE if self.question.practical and "```" in document.markdown else 1.0
         prior *= _SUBJECT if self._named(document) else 1.0
         prior *= 1 + min(_MOST_USED, _USED * math.log2(1 + document.uses))
@@ -200,4 +201,4 @@ class _Judge:
 
 
 def _weighed(match: Match, share: float) -> float:
-    return match.score * (_FLOOR + (1 - _FLOOR) * share * share)
+    return match.score * (_FLOOR + (1 - _FLOOR) * share**_POWER)

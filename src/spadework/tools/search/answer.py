@@ -90,7 +90,7 @@ class Service:
 
     def late(self, seconds: float) -> SearchError:
         """The error of an answer that did not come in time."""
-        return SearchError(f"{self._label} did not answer within {seconds:g} s.")
+        return SearchError(f"{self._label} did not answer within {seconds:.3g} s.")
 
     async def _heard(
         self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any

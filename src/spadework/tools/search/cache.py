@@ -21,6 +21,7 @@ from typing import Self, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from spadework.settings import Settings
+from spadework.tools.private import private_file, private_folder
 from spadework.tools.search.recency import freshness_of
 from spadework.values import Freshness, Hit, Query
 
@@ -139,7 +140,8 @@ class SearchCache:
                 return None
 
     def _opened(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self._path.parent)
+        private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             if db.execute("PRAGMA user_version").fetchone() == (0,):
                 # Pages that are freed go back to the disk; that must be said before there is a

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spadework.errors import SettingsError
@@ -20,7 +21,11 @@ from spadework.tools.search.provider import Provider
 if TYPE_CHECKING:
     from spadework.tools.library import Library
 
-AUTO, LIBRARY, MCP = "auto", "library", "mcp"
+#: Opens a provider that was not chosen; None where it cannot be reached.
+Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
+
+AUTO, MCP = "auto", "mcp"
+DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
 KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
 
 
@@ -30,12 +35,13 @@ class Choice:
     choice.
 
     `kept` are those whose results may be kept for other sessions: what they answer depends on the
-    settings alone.
+    settings alone. `spares` are tried, one after the other, where all of the providers fail.
     """
 
     providers: tuple[Provider, ...]
     notices: tuple[str, ...] = ()
     kept: frozenset[str] = frozenset()
+    spares: tuple[Spare, ...] = ()
 
     def search(self, settings: Settings) -> Search:
         """The providers with their limits and the results kept from before."""
@@ -53,8 +59,9 @@ async def choose(
 
     `open_library` is called only when the library is one of them. auto: those of the caller; else
     those that are configured (by their key or address, the library by its paths); else DuckDuckGo
-    where it can be reached; else the library, with a notice. Raises SettingsError for an unknown
-    name, and for a provider without the key or address it needs.
+    where it can be reached; else the library, with a notice. DuckDuckGo is also the spare of those
+    that are configured; who names providers has nobody else asked. Raises SettingsError for an
+    unknown name, and for a provider without the key or address it needs.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -68,8 +75,24 @@ async def choose(
     )
     providers = [provider for made in named.values() for provider in made]
     names_taken = [provider.name for provider in providers]
-    kept = frozenset(names_taken) - {LIBRARY}
-    return Choice((*providers, *own_providers(own, names_taken)), notices, kept)
+    spare = AUTO in names and not own and DUCKDUCKGO not in chosen
+    kept = frozenset([*names_taken, *[DUCKDUCKGO] * spare]) - {LIBRARY}
+    return Choice(
+        (*providers, *own_providers(own, names_taken)),
+        notices,
+        kept,
+        (partial(_duckduckgo, settings),) * spare,
+    )
+
+
+async def _duckduckgo(settings: Settings) -> Provider | None:
+    if not await _web_is_there(settings):
+        return None
+    return await asyncio.to_thread(PROVIDERS[DUCKDUCKGO].make, settings)
+
+
+async def _web_is_there(settings: Settings) -> bool:
+    return await reachable(HOST, 443, seconds=settings.probe_seconds)
 
 
 def _names(settings: Settings) -> list[str]:
@@ -96,9 +119,7 @@ async def _automatic(settings: Settings) -> list[str]:
     configured += [MCP] * bool(settings.mcp_search) + [LIBRARY] * bool(settings.library)
     if configured:
         return configured
-    return (
-        ["duckduckgo"] if await reachable(HOST, 443, seconds=settings.probe_seconds) else [LIBRARY]
-    )
+    return [DUCKDUCKGO] if await _web_is_there(settings) else [LIBRARY]
 
 
 async def _providers(

@@ -5,9 +5,11 @@ object brings what is needed.
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
 from typing import Any
 
 from spadework.errors import SearchError
+from spadework.tools.fetch.aside import aside
 from spadework.tools.search.domains import with_sites
 from spadework.tools.search.rows import numbered
 from spadework.tools.search.shapes import listed, row
@@ -17,8 +19,9 @@ from spadework.values import Hit, Query
 class LangChainSearch:
     """Searches with a LangChain tool or retriever. `name` is one lower-case word.
 
-    A tool that only blocks runs in a thread, which goes on after the deadline until the tool ends
-    by itself.
+    A tool that only blocks runs in a thread of its own, which goes on after the deadline until the
+    tool ends by itself, and which nothing waits for. LangChain would take one of the event loop's
+    threads, of which there are few.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -30,7 +33,7 @@ class LangChainSearch:
         """What the tool found, results without an address left out. See `Provider.search`."""
         try:
             async with asyncio.timeout(seconds):
-                answer = await self._source.ainvoke(with_sites(query))
+                answer = await self._asked(with_sites(query))
         except TimeoutError:
             raise SearchError(f"{self.name} did not answer within {seconds:g} s.") from None
         except (
@@ -43,3 +46,16 @@ class LangChainSearch:
         if results is None:
             raise SearchError(f"{self.name} answered without a list of results.")
         return numbered((row(result) for result in results), self.name, query, limit)
+
+    async def _asked(self, text: str) -> Any:
+        if _only_blocks(self._source):
+            return await aside(copy_context().run, self._source.invoke, text)
+        return await self._source.ainvoke(text)
+
+
+def _only_blocks(source: Any) -> bool:
+    """Whether a tool or retriever has no asynchronous way but LangChain's own around the other."""
+    if getattr(source, "coroutine", None) is not None:
+        return False
+    ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))
+    return any(way is not None and way.__module__.startswith("langchain_core.") for way in ways)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 
 from spadework.errors import QuotaSpent, SearchError, Throttled
+from spadework.tools import names
 from spadework.tools.search.cache import SearchCache
 from spadework.tools.search.domains import wanted
 from spadework.tools.search.pace import LANES, Lanes, limit_of
@@ -63,7 +65,7 @@ class Search:
         self.waits = Waits()
         self._manners = manners or Manners()
         self._clock = clock
-        self._breakers = {provider.name: _Breaker() for provider in self.providers}
+        self._breakers: defaultdict[str, _Breaker] = defaultdict(_Breaker)
 
     async def search(
         self, query: Query, *, limit: int, seconds: float
@@ -101,12 +103,14 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """The hits of one provider within the query's domains, asked now and kept for later.
-        `charge` is called before every request.
+        """The hits of one provider within the query's domains, asked now. `charge` is called before
+        every request. Who has written them down may `keep` them for later.
 
         Raises SearchError when it fails and while it is left out, Throttled when its turn does not
         come within `seconds`.
         """
+        if seconds <= 0:
+            raise SearchError(f"{provider.name} was not asked: no time was left for it.")
         if self._left_out(self._breakers[provider.name]):
             raise SearchError(
                 f"{provider.name} is left out for {PAUSE_SECONDS:g} s after {FAILURES} failures in"
@@ -114,10 +118,14 @@ class Search:
             )
         asked = partial(self._asked, provider, query, limit, charge)
         found = await self._in_turn(provider.name, asked, seconds)
-        hits = [hit for hit in found if wanted(query, hit.url)]
+        return [hit for hit in found if wanted(query, hit.url)]
+
+    async def keep(
+        self, provider: Provider, query: Query, hits: Sequence[Hit], *, limit: int
+    ) -> None:
+        """Keep hits for whoever asks the same later."""
         if self._manners.cache and provider.name in self._manners.kept:
-            await self._manners.cache.put(provider.name, query, limit, hits)
-        return hits
+            await self._manners.cache.put(provider.name, query, limit, [*hits])
 
     async def again(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
@@ -171,6 +179,7 @@ class Search:
     ) -> list[Hit]:
         breaker = self._breakers[provider.name]
         charge()
+        names.own()
         try:
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 hits = await provider.search(query, limit=limit, seconds=seconds)
@@ -190,14 +199,13 @@ class Search:
         self, provider: Provider, query: Query, limit: int, seconds: float
     ) -> list[Hit] | SearchError:
         try:
-            kept = await self.known(provider, query, limit=limit)
-            return (
-                await self.ask(provider, query, limit=limit, seconds=seconds)
-                if kept is None
-                else kept
-            )
+            if (kept := await self.known(provider, query, limit=limit)) is not None:
+                return kept
+            hits = await self.ask(provider, query, limit=limit, seconds=seconds)
         except SearchError as error:
             return error
+        await self.keep(provider, query, hits, limit=limit)
+        return hits
 
     def _mentioned(self, provider: Provider) -> bool:
         """Whether a provider is asked now, or its being left out has yet to be said."""

@@ -53,11 +53,15 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
     wait where the service does.
     """
     status, words = answer.status_code, access.shown(_words(parsed(answer)))
+    wait = answer.headers.get("retry-after", "")
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        wait = answer.headers.get("retry-after", "")
         return QuotaSpent(
             f"{label} answered that there were too many requests{_wait(wait)}.",
             retry_after=seconds_to_wait(wait),
+        )
+    if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait):
+        return QuotaSpent(
+            f"{label} answered that it is busy{_wait(wait)}.", retry_after=seconds_to_wait(wait)
         )
     if status in _SPENT or _tells_of(_QUOTA, words):
         return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shlex
 from collections.abc import Awaitable, Callable, Iterable
@@ -23,6 +24,10 @@ T = TypeVar("T")
 #: does not end, with all its children, which takes it seven seconds at most, and must not be
 #: disturbed while it does.
 CLOSE_SECONDS = 10.0
+
+#: Where what the client says of a server's answers goes, unless who uses us listens to it: not to
+#: standard error. What matters of it comes as an error.
+_UNHEARD = logging.NullHandler()
 
 
 class Connection:
@@ -121,6 +126,8 @@ async def _client(where: str) -> AsyncIterator[Client]:
     from mcp import Client  # a tenth of a second, which only those pay who search with it
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
+    for name in ("mcp", "client"):  # the names of its loggers
+        logging.getLogger(name).addHandler(_UNHEARD)
     if is_address(where):
         async with Client(where) as client:
             yield client

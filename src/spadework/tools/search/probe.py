@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
-import threading
+
+from spadework.tools import names
+
+#: An address that does not answer is left alone after so many seconds, and the next one tried
+#: beside it (RFC 8305).
+BESIDE_SECONDS = 0.25
 
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
     """Whether a TCP connection to a host can be made within `seconds`, looking up its name
     included.
-
-    The look-up cannot be broken off where name servers are silent. So it runs in a daemon thread,
-    which holds up neither the event loop nor the end of the process, as the loop's own threads
-    would.
     """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[bool] = loop.create_future()
-
-    def tell(connected: bool) -> None:
-        if not answer.done():
-            answer.set_result(connected)
-
-    def connect() -> None:
-        connected = _connects(host, port, seconds / 2)
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            loop.call_soon_threadsafe(tell, connected)
-
-    threading.Thread(target=connect, name=f"probe {host}", daemon=True).start()
+    names.own()
     try:
         async with asyncio.timeout(seconds):
-            return await answer
-    except TimeoutError:
-        return False
-
-
-def _connects(host: str, port: int, seconds: float) -> bool:
-    """Tries the addresses of a host in turn, each for `seconds`."""
-    try:
-        socket.create_connection((host, port), timeout=seconds).close()
+            _, writer = await asyncio.open_connection(
+                host, port, happy_eyeballs_delay=BESIDE_SECONDS
+            )
     except (OSError, UnicodeError):
         return False
+    writer.close()
     return True

@@ -62,6 +62,10 @@ class Language:
     request: re.Pattern[str] = _NEVER  # how a request begins that brings a text
     label: re.Pattern[str] = _NEVER  # what stands before a part of a text
     other_side: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems: who is whose
+    #: What is asked of a text that is there: shorter, longer, set (a form), add;
+    #: the verbs that ask to do it, and polite words.
+    revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → its code
 
     def asked(self, question: str) -> frozenset[str]:
         """The cues that stand in a question."""
@@ -122,6 +126,8 @@ def _made(code: str, table: dict[str, Any]) -> Language:
         scales={w: int(n) for n, names in table.pop("scales", {}).items() for w in names.split()},
         latest=_pattern(table.pop("latest", ["(?!)"]), spaced),
         cues={name: _pattern(cues, spaced) for name, cues in table.pop("cues").items()},
+        revises={name: _pattern(of, spaced) for name, of in table.pop("revises", {}).items()},
+        tongues={w: c for c, names in table.pop("tongues", {}).items() for w in names.split()},
         joins=re.compile(table.pop("joins", "(?!)"), re.IGNORECASE),
         sides=tuple(re.compile(each, re.IGNORECASE) for each in table.pop("sides", ())),
         **made,

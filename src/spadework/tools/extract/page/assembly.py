@@ -4,27 +4,64 @@ quotations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from spadework.tools.extract.page.blocks import Block, Item
 
+#: What ends a sentence or leads to a list, and what may stand behind it.
+#: Blocks that are set apart as they are.
+_SET_APART = frozenset(("pre", "table"))
+_STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
-def assemble(blocks: Iterable[Block]) -> str:
+
+def assemble(blocks: Sequence[Block]) -> str:
     """The Markdown of `blocks`. An item whose first block was not chosen gets its marker at the
-    first that was.
+    first that was. Lines that a page sets as paragraphs of their own are one paragraph.
     """
+    going_on = _going_on(blocks)
     parts: list[str] = []
     begun: set[Item] = set()
     before: tuple[Item, ...] = ()
-    for block in blocks:
-        inside = tuple(item for item in block.inside if not (item.loose and item.marker != "> "))
+    for n, block in enumerate(blocks):
+        inside = _inside(block)
         fresh = [item for item in inside if item not in begun]
         if parts:
-            parts.append(_gap(before, inside, fresh))
+            parts.append("\n" if n in going_on else _gap(before, inside, fresh))
         parts.append(_prefixed(_shaped(block), inside, begun))
         begun.update(fresh)
         before = inside
     return "".join(parts) + "\n" if parts else ""
+
+
+def _inside(block: Block) -> tuple[Item, ...]:
+    """The items and quotations that a block is shown in. Code and tables are in no quotation: old
+    pages use it to indent them, and with its marks they are neither.
+    """
+    shown = (item for item in block.inside if item.marker == "> " or not item.loose)
+    return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
+
+
+def _going_on(blocks: Sequence[Block]) -> set[int]:
+    """The places of paragraphs that are further lines of the one before them: of neighbours where
+    most of those that follow an unfinished sentence begin with a small letter.
+    """
+    found: set[int] = set()
+    run: list[int] = []
+    for n in range(1, len(blocks) + 1):
+        if n < len(blocks) and _beside(blocks[n - 1], blocks[n]):
+            if blocks[n - 1].text.rstrip(_CLOSING)[-1:] not in _STOPS:
+                run.append(n)
+            continue
+        if 2 * sum(blocks[m].text[:1].islower() for m in run) > len(run):
+            found.update(run)
+        run = []
+    return found
+
+
+def _beside(before: Block, block: Block) -> bool:
+    """Whether two blocks are paragraphs, one after the other, in the same element."""
+    plain = before.kind == block.kind == "p" and not before.inside and not block.inside
+    return plain and before.frame.parent is block.frame.parent
 
 
 def _gap(before: tuple[Item, ...], inside: tuple[Item, ...], fresh: list[Item]) -> str:

@@ -15,7 +15,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from spadework.tools.dates import moment
 
 _MOST_NODES = 5_000
+#: Headings of the first level that may be a page's title: a site's name is often one, too.
+_MOST_HEADINGS = 5
+#: Those of what stands beside the text of a page.
+_BESIDE = "footer h1, nav h1, aside h1"
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
+_WORD = re.compile(r"[^\W_]+")
 _COMMENT = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|/\*.*?\*/)|(?:-->|//\]\]>)\s*$")
 _DATES = (
     "article:published_time",
@@ -53,7 +58,7 @@ class Metadata:
     objects: list[Json] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
     title: str = ""
-    h1: str = ""
+    headings: list[str] = field(default_factory=list)
     language: str = ""
     base: str = ""
 
@@ -74,7 +79,9 @@ def read_metadata(tree: LexborHTMLParser) -> Metadata:
     for script in tree.css('script[type="application/ld+json"]'):
         found.objects += json_objects(script.text())
     found.title = _text(tree.css_first("title"))
-    found.h1 = _text(tree.css_first("h1"))
+    beside = {node.mem_id for node in tree.css(_BESIDE)}
+    heads = [node for node in tree.css("h1") if node.mem_id not in beside][:_MOST_HEADINGS]
+    found.headings = [text for node in heads if (text := _text(node).rstrip("¶#§ "))]
     html, base = tree.css_first("html"), tree.css_first("base[href]")
     found.language = (html.attributes.get("lang") or "") if html is not None else ""
     found.base = (base.attributes.get("href") or "") if base is not None else ""
@@ -112,20 +119,32 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """The headline, without the name of the site."""
+    """The headline, without the name of the site: of the headings that the page's title holds the
+    one that comes first in it, else the part of the title that its headings tell most of.
+    """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
-    if found.h1 and (found.h1.lower() in f"{found.title} {named}".lower() or not named):
-        return found.h1
-    parts = _SITE_NAME.split(named)
     site = found.meta.get("og:site_name", "").lower()
+    headings = [text for text in found.headings if text.lower() != site]
+    for said in (named.lower(), found.title.lower()):
+        if held := [(said.find(text.lower()), text) for text in headings if text.lower() in said]:
+            return min(held)[1]
+    if headings and not named:
+        return headings[0]
+    parts = [part for part in _SITE_NAME.split(named) if part]
     kept = [part for part in parts if part.lower() != site] or parts
-    return (
-        named
-        if len(kept) == len(parts) and len(parts) != 2
-        else max(kept, key=len)
-        if parts
-        else named
-    )
+    if not parts or (len(kept) == len(parts) and len(parts) != 2):
+        return named
+    heads = [_words(text) for text in headings]
+    return max(kept, key=lambda part: (_told(_words(part), heads), len(part)))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _told(part: set[str], heads: list[set[str]]) -> float:
+    """The greatest share of a part's words that stand in one heading."""
+    return max((len(part & head) / len(part) for head in heads), default=0.0) if part else 0.0
 
 
 def author_of(found: Metadata, tree: LexborHTMLParser) -> str:

@@ -11,7 +11,7 @@ import asyncio
 import importlib.util
 import threading
 import weakref
-from collections import defaultdict
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -24,6 +24,7 @@ from spadework.tools.fetch import connect
 from spadework.tools.fetch.aside import aside
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, shown
+from spadework.tools.rooms import place
 
 if TYPE_CHECKING:  # Playwright is an extra
     from spadework.tools.fetch.browser.engine import Engine
@@ -51,9 +52,6 @@ class Browser:
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
-        self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(settings.parallel_per_host)
-        )
         self._holder = _Holder()
         # Also when nobody closes this: at the end of the process, or when an event loop was dropped
         # with all that ran in it.
@@ -96,7 +94,7 @@ class Browser:
             raise SettingsError("There is no browser.", hint=self.missing)
         url = check_url(url)
         try:
-            async with asyncio.timeout(seconds) as limit, self._turns[urlsplit(url).netloc]:
+            async with asyncio.timeout(seconds) as limit, self._turn(url):
                 engine = await aside(_held, self._holder, self._settings, level)
                 left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
                 owner = (self._holder, self._settings, self._resolve)
@@ -107,6 +105,11 @@ class Browser:
             raise TooSlow(
                 f"{shown(url)} did not come within {seconds:.3g} s in the browser."
             ) from None
+
+    def _turn(self, url: str) -> AbstractAsyncContextManager[None]:
+        """A place at the host, among all sessions that visit it with the browser."""
+        most = self._settings.parallel_per_host
+        return place(f"{urlsplit(url).netloc} in the browser", id(self), most)
 
 
 async def _visited(

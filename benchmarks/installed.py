@@ -1,0 +1,94 @@
+"""Whether the documentation that is installed with Python answers what is asked of it:
+`python benchmarks/installed.py DATA [--half dev|test] [--show]`.
+
+DATA holds `web/sites/python`, the pages of Python's manual, which the library does not hold: it
+reads docstrings. The manual's first sentences of functions that tell what to do ("Read a TOML
+file.") are asked as questions ("How do I read a TOML file in Python?"), at most two a module, drawn
+with a seed; modules are split in two halves by a hash of their names. Right is a document of that
+module. Printed are the shares of questions with the module's document first and among the first
+five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import lxml.html
+
+from spadework.tools.library import Library
+
+#: Questions of a module, hits that are looked at, and the words that a question has.
+MOST, FIRST = 2, 5
+LEAST_WORDS, MOST_WORDS = 4, 14
+_SENTENCE = re.compile(r"^[A-Z][a-z]+ [^.;:(]+(?=\.(?:\s|$))")
+#: Sentences that tell no task.
+_NO_TASK = re.compile(r"^(?:Returns?|True|This|The|A|An|Same|Like|Deprecated|Raised?|If|These)\b")
+
+
+def questions(folder: Path, half: str) -> Iterator[tuple[str, str]]:
+    """Every question with its module, in the order of modules."""
+    for path in sorted((folder / "library").glob("*.html")):
+        module = path.stem
+        odd = hashlib.sha256(module.encode()).digest()[0] % 2
+        if (half == "test") != bool(odd):
+            continue
+        tasks = sorted(set(_tasks(path, module)))
+        drawn = random.Random(f"installed {module}").sample(tasks, min(MOST, len(tasks)))
+        yield from ((f"How do I {task[0].lower()}{task[1:]} in Python?", module) for task in drawn)
+
+
+def _tasks(path: Path, module: str) -> Iterator[str]:
+    tree = lxml.html.fromstring(path.read_bytes())
+    for name, text in zip(
+        tree.xpath("//dl[contains(@class, 'function')]/dt[1]/@id"),
+        tree.xpath("//dl[contains(@class, 'function')][dt/@id]/dd[1]"),
+        strict=False,
+    ):
+        first = " ".join(text.text_content().split())
+        found = _SENTENCE.match(first)
+        if (
+            name.startswith(f"{module}.")
+            and found
+            and not _NO_TASK.match(first)
+            and LEAST_WORDS <= len(found[0].split()) <= MOST_WORDS
+        ):
+            yield found[0]
+
+
+def of_module(url: str, title: str, module: str) -> bool:
+    """Whether a document is one of the standard library's about a module."""
+    name = title.partition(":")[0].split(",")[0]
+    return url.startswith("library://python-") and (f"{name}.").startswith(f"{module}.")
+
+
+async def main(options: argparse.Namespace) -> None:
+    """Ask every question and print what was found."""
+    library = await Library.open([], home=options.home)
+    ranks = []
+    for question, module in questions(options.data / "web" / "sites" / "python", options.half):
+        hits = await library.search(question, limit=FIRST)
+        found = [of_module(hit.url, hit.title, module) for hit in hits]
+        ranks.append(found.index(True) if any(found) else FIRST)
+        if options.show and ranks[-1]:
+            print(f"{module}: {question}\n    {[hit.title[:50] for hit in hits[:3]]}")
+    asked = len(ranks)
+    first, among = (sum(rank < most for rank in ranks) / asked for most in (1, FIRST))
+    print(f"{options.half}: {asked} questions, first {first:.3f}, among {FIRST} {among:.3f}")
+    library.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--half", choices=("dev", "test"), default="dev")
+    parser.add_argument("--home", type=Path, required=True, help="where the index is made")
+    parser.add_argument("--show", action="store_true", help="print what was not found first")
+    asyncio.run(main(parser.parse_args()))

@@ -1,0 +1,54 @@
+"""What the sentences of a report are checked against: entries of the ledger, their pages, and the
+question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spadework.agents.checking import about as told_of
+from spadework.agents.checking import founded, refused
+from spadework.agents.known import Known
+from spadework.tools.orders import without_orders
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import codes
+from spadework.values import Evidence, Sentence
+
+
+@dataclass(frozen=True)
+class Material:
+    """Entries of the ledger by id, the texts of their pages by content hash, the question, and the
+    language of the report where it is known. What code has to know of a page is found once.
+    """
+
+    ledger: Mapping[str, Evidence]
+    pages: Mapping[str, str]
+    question: str
+    language: str = ""
+    _known: dict[str, Known] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def home(self) -> str:
+        """The code of the language of the report, else of the question; "" where neither shows."""
+        return self.language if self.language in codes() else language_of(self.question)
+
+    def cited(self, ids: Iterable[str]) -> list[Evidence]:
+        """The entries of these ids, as far as there are such."""
+        return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
+
+    def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
+        """Why code refuses a sentence that cites these."""
+        return refused(sentence, cited, self._pages(cited), Known(self.question), self.home)
+
+    def founded(self, heading: str, cited: Sequence[Evidence]) -> str:
+        """A heading over what cites these; "" for one that none of it bears out."""
+        there = [*self._pages(cited), told_of(cited), Known(self.question)]
+        return founded(heading, there, self.home)
+
+    def _pages(self, cited: Sequence[Evidence]) -> list[Known]:
+        """The pages of entries. What speaks to machines bears nothing out."""
+        hashes = dict.fromkeys(e.content_hash for e in cited)
+        for each in hashes.keys() - self._known.keys():
+            self._known[each] = Known(without_orders(self.pages.get(each, "")))
+        return [self._known[each] for each in hashes]

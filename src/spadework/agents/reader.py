@@ -1,0 +1,153 @@
+"""Many pages: a share of their passages is read in each of several calls side by side (map), and a
+topic is judged by what these have named (reduce).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from spadework.agents.assessor import (
+    MOST_RECOMMENDATIONS,
+    GapQuery,
+    QualityAnswer,
+    QuoteAnswer,
+    followed,
+    invented,
+    quality_of,
+    recommendations_of,
+    spot_of,
+    told_passages,
+)
+from spadework.agents.extractive import assessor as extractive
+from spadework.agents.extractive.bridges import asks_for_a_relation
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model, at_most
+from spadework.agents.outline import line_of
+from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.prompts import render
+from spadework.tools.orders import is_order
+from spadework.values import Evidence, Plan, Problem, Topic, Visible
+
+#: Likelier than not.
+LIKELY = 0.5
+#: Quotes that one call is told to name at most.
+MOST_NAMED = 40
+
+
+class NamedAnswer(QuoteAnswer):
+    """A quote copied from a passage, and the numbers of the topics that it serves."""
+
+    topics: list[int]
+
+
+class ReadingAnswer(Visible):
+    """What a share of the passages proves."""
+
+    evidence: list[NamedAnswer] = at_most(MOST_NAMED)
+
+
+class LedgerAnswer(Visible):
+    """How far a topic is answered by the ledger."""
+
+    covered: bool
+    score: float
+    gaps: list[str] = at_most(MOST_RECOMMENDATIONS)
+    gap_queries: list[GapQuery] = at_most(MOST_RECOMMENDATIONS)
+    quality: QualityAnswer
+
+
+class Served(NamedTuple):
+    """A passage that is shown, and the places of the topics that it was found for."""
+
+    shown: Shown
+    topics: tuple[int, ...]
+
+
+#: What is found of each topic, by its name.
+Spots = Mapping[str, Sequence[Spot]]
+
+
+async def read_share(
+    model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
+) -> tuple[Spots, list[Problem]]:
+    """What a share of the passages proves of each topic; where the model fails, what code finds."""
+    lost: list[Problem] = []
+
+    def extract() -> Spots:
+        found: dict[str, Sequence[Spot]] = {}
+        for n, topic in enumerate(topics):
+            own = [one.shown for one in share if n in one.topics]
+            judged = extractive.assess(plan, topic, own, ()) if own else None
+            found[topic.name] = judged.spots if judged and judged.score > LIKELY else ()
+        return found
+
+    async def ask(model: Model) -> Spots:
+        passages = [
+            told | {"topics": [n + 1 for n in one.topics]}
+            for told, one in zip(told_passages([one.shown for one in share]), share, strict=True)
+        ]
+        prompt = render(
+            "reader", question=plan.question, topics=topics, passages=passages, most=MOST_NAMED
+        )
+        answer = await model.ask("assessor", prompt, ReadingAnswer, seconds=seconds)
+        return await asyncio.to_thread(located, answer)
+
+    def located(answer: ReadingAnswer) -> Spots:
+        found: dict[str, list[Spot]] = defaultdict(list)
+        for item in answer.evidence:
+            at = next((one for one in share if spot_of(item, [one.shown])), None)
+            spot = spot_of(item, [at.shown]) if at else None
+            if at is None or spot is None:
+                lost.extend([invented(plan.question, item.quote)] if item.quote.strip() else [])
+                continue
+            named = [n - 1 for n in item.topics if 1 <= n <= len(topics)] or at.topics
+            for n in dict.fromkeys(named):
+                found[topics[n].name].append(spot)
+        return found
+
+    spots, fell = await first_of(model, "assessor", "a share of the pages", ask, extract)
+    return spots, [*lost, *fell]
+
+
+async def judge_ledger(
+    model: Model,
+    plan: Plan,
+    topic: Topic,
+    own: Sequence[Evidence],
+    shown: Sequence[Shown],
+    *,
+    seconds: float,
+) -> tuple[Judgement, list[Problem]]:
+    """How far a topic is answered by its entries of the ledger; by the passages that were shown
+    where there are none, or where the model fails.
+    """
+
+    def extract() -> Judgement:
+        return extractive.assess(plan, topic, shown, own)
+
+    async def ask(model: Model) -> Judgement:
+        prompt = render(
+            "ledger",
+            question=plan.question,
+            topic=topic,
+            lines=[line_of(e) for e in own if e.kind != "columns"],
+            marks=(model.settings.quality_floor, model.settings.quality_target),
+        )
+        answer = await model.ask("assessor", prompt, LedgerAnswer, seconds=seconds)
+        judgement = Judgement(
+            covered=answer.covered,
+            score=min(1.0, max(0.0, answer.score)),
+            gaps=tuple(gap for gap in answer.gaps if not is_order(gap)),
+            recommendations=recommendations_of(answer.gap_queries, shown),
+            quality=quality_of(answer.quality),
+        )
+        if not asks_for_a_relation(plan.question):
+            return judgement
+        found = await asyncio.to_thread(extract)
+        leads = tuple(r for r in found.recommendations if r.led_to)
+        return judgement if found.score > LIKELY else followed(judgement, leads)
+
+    return await first_of(model if own else None, "assessor", topic.name, ask, extract)

@@ -1,0 +1,102 @@
+"""Whether a topic that is not answered is asked again: what a further round is expected to bring,
+against its price, the share of the time and the tokens left that it takes.
+
+What a round without a model brings was measured on questions with known answers, and the least
+gain chosen there (benchmarks/rounds_sweep.py, benchmarks/README.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from spadework.budget import Budget
+from spadework.graph.desk import Desk
+from spadework.graph.state import ResearchState
+from spadework.tools.conflicts import conflicts
+from spadework.values import Coverage, QuestionType, Topic
+
+#: The least expected gain for which code asks again.
+LEAST = 0.17
+#: From so much on one judgement of code is better than another; less is the error of its
+#: probability. Rounds after which it was less better had lost facts.
+CLEARLY = 0.1
+#: What is left of the score for each thing that the evidence lacks.
+LACKING = 0.5
+#: What the whole of the time or the tokens left is worth.
+WORTH = 0.5
+#: What the evidence can lack and a search may find; domains only where a question lives of several
+#: voices.
+RAISING = frozenset({"definition", "steps", "dates", "quality", "freshness", "domains", "conflict"})
+VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
+
+
+async def price(desk: Desk, state: ResearchState) -> float:
+    """What a further round is likely to take of what is left; in a replay what it was then."""
+    rounds = len(state["rounds"])
+
+    async def now() -> float:
+        return share(desk.budget, rounds)
+
+    return await desk.journal.moment("price", f"round {rounds}", float, now, 0.0)
+
+
+def share(budget: Budget, rounds: int) -> float:
+    """The share of the time and of the tokens left for searching, reading and judging that a round
+    takes which is like those before it, 0..1.
+    """
+    time = budget.reckoned("search", "read", "assess")
+    tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
+    taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))
+    shares = (spent / rounds / left if left > 0 else 1.0 for spent, left in taken if spent)
+    return round(min(1.0, max(shares, default=0.0)), 2)
+
+
+def open_topics(state: ResearchState) -> list[Topic]:
+    """The topics of the plan that are not answered."""
+    found = state["coverage"]
+    return [t for t in state["plan"].topics if t.name not in found or not found[t.name].covered]
+
+
+def worth_asking(state: ResearchState, price: float) -> list[Topic]:
+    """The topics that are not answered and whose expected gain is worth the price."""
+    return [topic for topic in open_topics(state) if _is_worth(topic, state, price)]
+
+
+def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
+    found, survey = state["coverage"].get(topic.name), state["plan"].question_type == "list"
+    if found is None:
+        return True
+    expected = gain(found, lacks(topic, state), survey=survey)
+    # What a model calls missing is named, and searched for by that name.
+    least = LEAST if found.quality is None else 0.0
+    return expected >= max(least, WORTH * price)
+
+
+def no_better(new: Coverage, old: Coverage) -> bool:
+    """Whether code does not judge a topic clearly better than the round before, which is then
+    believed; unless only now it is answered, or the evidence only led on before.
+    """
+    led = any(wanted.led_to for wanted in old.recommendations)
+    answered = new.covered and not old.covered
+    return new.score < old.score + CLEARLY and not answered and not led
+
+
+def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
+    """What a further round is expected to bring for a topic, 0..1: all where nothing is quoted,
+    where the evidence leads on to another page, and for a part of a survey, which lives of many
+    pages; else what is missing.
+    """
+    led = any(wanted.led_to for wanted in found.recommendations)
+    if survey or led or found.state == "open":
+        return 1.0
+    return 1 - found.score * LACKING ** len(lacking)
+
+
+def lacks(topic: Topic, state: ResearchState) -> set[str]:
+    """What the evidence of a topic lacks, or that of the whole, and a further round may bring."""
+    plan = state["plan"]
+    kinds = {s.kind for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
+    ids = set(state["coverage"][topic.name].evidence_ids)
+    own = [e for e in state.get("evidence", []) if e.id in ids]
+    kinds -= set() if plan.question_type in VOICES else {"domains"}
+    return {*(kinds & RAISING), *({"conflict"} if conflicts(own) else ())}

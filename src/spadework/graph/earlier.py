@@ -1,0 +1,96 @@
+"""The report that a follow-up may revise: kept by every run in its journal, read by the next."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from spadework.graph.desk import Desk, checked_session_id
+from spadework.graph.state import Earlier, ResearchState
+from spadework.tools.pages import PageStore
+from spadework.values import Result
+
+#: What a report is kept as.
+KIND = "report"
+
+
+async def keep(desk: Desk, state: ResearchState, result: Result) -> None:
+    """Keep the report of a run for those who follow it up."""
+    writer, judge = makers(desk, state)
+    kept = Earlier(
+        plan=state["plan"],
+        title=state.get("title", ""),
+        sections=tuple(state.get("sections", [])),
+        citations=result.citations,
+        evidence=tuple(state.get("evidence", [])),
+        coverage=tuple(state.get("coverage", {}).values()),
+        conflicts=result.conflicts,
+        shortfalls=result.shortfalls,
+        pages=tuple(state.get("pages", {}).values()),
+        numbered=tuple(source.url for source in result.sources),
+        writer=writer,
+        judge=judge,
+    )
+
+    async def work() -> Earlier:
+        return kept
+
+    await desk.journal.once(KIND, "", Earlier, work)
+
+
+def makers(desk: Desk, state: ResearchState) -> tuple[str, str]:
+    """Who wrote the sentences of a report and who judged them, "" for code."""
+    before, judging = state.get("before"), desk.judging
+    made = (before.writer, before.judge) if before else ("", "")
+    anew = before is None or any(s not in before.sections for s in state.get("sections", []))
+    # A model that never gave an answer has written nothing, whatever was meant.
+    if anew and judging and desk.budget.used.tokens_out:
+        return judging.name("writer"), judging.name("verifier")
+    return made
+
+
+async def earlier(desk: Desk, follows: str) -> Earlier | None:
+    """The report of the session `follows`; None where it has left none that can be read, or
+    one that says nothing.
+    """
+    if not follows:
+        return None
+    file = desk.folder.parent / checked_session_id(follows) / "session.sqlite"
+
+    async def work() -> Earlier | None:
+        return await asyncio.to_thread(_read, file)
+
+    found = await desk.journal.moment("earlier report", follows, Earlier | None, work, None)
+    return found if found and found.sections else None
+
+
+async def take_over(desk: Desk, follows: str, before: Earlier) -> None:
+    """The texts of all pages that a report names, whatever way they came, now in this session, too.
+    One that is gone, or not what it was, proves nothing any more.
+    """
+    named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
+    folder = desk.folder.parent / checked_session_id(follows) / "pages"
+
+    async def work() -> dict[str, str]:
+        return await PageStore(folder).texts(named)
+
+    none = dict[str, str]()
+    for text in (
+        await desk.journal.moment("earlier texts", follows, dict[str, str], work, none)
+    ).values():
+        await desk.pages.put(text)
+
+
+def _read(file: Path) -> Earlier | None:
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
+            rows = db.execute(
+                "SELECT answer FROM journal WHERE kind = ? AND answer IS NOT NULL", (KIND,)
+            ).fetchall()
+        return Earlier.model_validate_json(rows[-1][0]) if rows else None
+    except (sqlite3.Error, ValidationError):
+        return None

@@ -1,0 +1,123 @@
+"""Entering what is proven into the ledger: a quote as entries of one block each, with all that
+shows what it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from spadework.agents.shown import Spot
+from spadework.graph.cutting import blocks_of, heading_above, names_at
+from spadework.graph.desk import Desk
+from spadework.tools.blocks import Block
+from spadework.tools.definitions import is_term
+from spadework.tools.neighbours import neighbours
+from spadework.tools.tables import rows_at
+from spadework.values import Evidence, EvidenceKind, Page, Topic
+
+
+class _Place(NamedTuple):
+    """Where an entry of the ledger stands in its page, in what block, and as what."""
+
+    start: int
+    end: int
+    block: Block
+    kind: EvidenceKind
+    columns: int | None
+    claim: str
+
+
+async def entries(
+    desk: Desk, topic: Topic, spots: Sequence[Spot], ledger: Sequence[Evidence]
+) -> list[Evidence]:
+    """Ledger entries of the spots that are new for this topic, numbered on from the ledger's
+    end.
+    """
+    taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
+    made: list[Evidence] = []
+    for spot in spots:
+        text = await desk.pages.get(spot.page.content_hash)
+        if text[spot.start : spot.end] != spot.quote:
+            continue
+        for start, end, block in pieces(text, spot.start, spot.end):
+            parts = parts_of(text, block, (start, end))
+            columns = next((first for first, _, kind in parts if kind == "columns"), None)
+            for first, last, kind in parts:
+                if not any(
+                    h == spot.page.content_hash and first < e and s < last for h, s, e in taken
+                ):
+                    taken.append((spot.page.content_hash, first, last))
+                    id_ = f"E{len(ledger) + len(made) + 1}"
+                    of_row = columns if kind == "row" else None
+                    place = _Place(first, last, block, kind, of_row, spot.claim)
+                    made.append(_entry(id_, topic, spot.page, text, place))
+    return made
+
+
+def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
+    """A stretch of a page, cut where blocks meet, so that code stays code; headings and the marks
+    of fences are left out. A term stays with its definition.
+    """
+    made: list[tuple[int, int, Block]] = []
+    for block in blocks_of(text):
+        first, last = max(start, block.start), min(end, block.end)
+        if block.kind == "code" and text[block.start : block.start + 3] in ("```", "~~~"):
+            first = max(first, text.find("\n", block.start) + 1)
+            last = min(last, max(first, text.rfind("\n", first, block.end)))
+        if first < last and block.kind != "heading" and text[first:last].strip():
+            if made and block.kind == "paragraph" and is_term(text, made[-1][2]):
+                first = made.pop()[0]
+            made.append((first, last, block))
+    return made
+
+
+def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
+    """A quote as entries of the ledger: of a table every row that it touches, whole, after the
+    names of its columns; else one.
+
+    A part of a row would stand under the names of other columns, a row without them tells little,
+    and they alone tell nothing.
+    """
+    if block.kind != "table":
+        return [
+            (*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")
+        ]
+    header, rows = names_at(text, block), rows_at(text, block, span)
+    if header is None:
+        return [(*row, "cells") for row in rows]
+    named: list[tuple[int, int, EvidenceKind]] = [(*row, "row") for row in rows if row != header]
+    return [(*header, "columns"), *named] if named else []
+
+
+def _entry(
+    id_: str,
+    topic: Topic,
+    page: Page,
+    text: str,
+    place: _Place,
+) -> Evidence:
+    start, end, block, kind, columns, claim = place
+    before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
+    heading = heading_above(text, start)
+    return Evidence(
+        id=id_,
+        topic=topic.name,
+        quote=text[start:end],
+        url=page.url,
+        start=start,
+        end=end,
+        content_hash=page.content_hash,
+        fetched_at=page.fetched_at,
+        published_at=page.published_at,
+        origin=page.origin or page.url,
+        title=page.title,
+        author=page.author,
+        heading=heading,
+        before=before,
+        after=after,
+        claim=claim,
+        kind=kind,
+        language=block.language if kind == "code" else "",
+        columns=columns,
+    )

@@ -1,0 +1,184 @@
+"""What is left of checked sections: what does not hold is taken out, with what would then hang in
+the air; what is said twice is said once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from spadework.agents.context import (
+    COLONS,
+    Stated,
+    dangling,
+    leaning,
+    leant_on,
+    led,
+    places,
+    stated,
+)
+from spadework.agents.verifier import Checked, Finding, Findings, judged
+from spadework.agents.writer import Changes
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import language
+from spadework.tools.urls import hosts_for_urls
+from spadework.values import Problem, Section, Sentence
+
+#: A topic with fewer sentences of its own than this says again, up to so many, what stands in other
+#: sections.
+LEAST_SAID = 4
+#: Code within a sentence.
+_IN_CODE = re.compile(r"(`[^`\n]+`)")
+#: Why a sentence was taken out that holds by itself.
+LEANING = "It leaned on a sentence that was taken out."
+LEADING = "It led to nothing that was left."
+AGAIN = "It stood in the place of what did not hold, and could not be checked itself."
+
+
+def settled(section: Section, changes: Changes, findings: Findings) -> Checked:
+    """A section as it was mended; a sentence that held stays as it was where what stands in its
+    place does not, or nothing does.
+    """
+    old = judged(section, findings).findings
+    new = iter(judged(section.changed(changes), findings).findings)
+    kept, told = dict(changes), list[Finding]()
+    for n, before in enumerate(old):
+        group = [next(new) for _ in changes.get(n, section.sentences[n : n + 1])]
+        if n in changes and before.holds and not (group and all(each.holds for each in group)):
+            del kept[n]
+            group = [before]
+        told += group
+    return Checked(section.changed(kept), tuple(told))
+
+
+def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
+    """What stands in the place of sentences that did not hold, and could not be checked: it does
+    not hold either.
+    """
+    after = iter(stated(before.section.changed(changes)))
+    found = {}
+    for n, old in enumerate(before.findings):
+        for each in [next(after) for _ in changes.get(n, (None,))]:
+            if n in changes and not old.holds and findings[each].verdict == "could not check":
+                found[each] = Finding("unsupported", AGAIN)
+    return found
+
+
+def held(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
+    """A section without what does not hold in its place, and without what would then hang in the
+    air. What is shortened to stand alone has the finding of what it was.
+    """
+    section, gone = checked.section, dict[int, str]()
+    while fallen := _fallen(checked, findings, gone):
+        gone |= fallen
+    left = stated(section, gone)
+    changes: Changes = dict.fromkeys(gone, ())
+    for n, each in enumerate(left):
+        alone = _alone(each.sentence)
+        if n not in gone and each not in findings and alone:
+            changes[n] = (alone,)
+    standing = zip(left, checked.findings, strict=True)
+    kept = Checked(section, tuple(findings.get(each, was) for each, was in standing))
+    problems = [_taken_out(section, section.sentences[n], gone[n]) for n in sorted(gone)]
+    return kept.changed(changes), problems
+
+
+def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> dict[int, str]:
+    """What falls once others are gone, by position, and why."""
+    section = checked.section
+    fallen = dict.fromkeys(dangling(section, gone), LEADING)
+    around = zip(stated(section, gone), places(section), strict=True)
+    whole = stated(section)
+    for n, (each, place) in enumerate(around):
+        finding = findings.get(each, checked.findings[n])
+        if n in gone:
+            continue
+        if not finding.holds:
+            fallen[n] = f"{finding.verdict}. {finding.why}"
+        elif each not in findings and (
+            place.in_table or led(whole[n]) or not _alone(each.sentence)
+        ):
+            fallen[n] = LEANING
+    return fallen
+
+
+def _alone(sentence: Sentence) -> Sentence | None:
+    """A sentence as it can stand by itself; None where it cannot."""
+    if not leaning(sentence):
+        return sentence
+    text = language(spoken(sentence.text)).alone(sentence.text)
+    return sentence.model_copy(update={"text": text}) if text else None
+
+
+def _taken_out(section: Section, sentence: Sentence, why: str) -> Problem:
+    return Problem(
+        stage="verifier",
+        subject=section.heading,
+        reason=f"{why.strip()} The sentence: {sentence.text[:300]}",
+        effect="It was taken out.",
+    )
+
+
+def once(sections: Sequence[Checked]) -> list[Checked]:
+    """The sections without the sentences that a section before says; where few are left, the best
+    of those, too: an answer stands with its question. A summary may repeat what the sections say;
+    what others lean on stays, and so do steps.
+    """
+    said: set[str] = set()
+    made = []
+    for checked in sections:
+        section = checked.section
+        bound = (each.row or each.follows or each.label for each in stated(section))
+        stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
+        told = section.sentences
+        again = [n for n, one in enumerate(told) if one.text in said and n not in stays]
+        own = {one.text for n, one in enumerate(told) if n not in again}
+        best = [n for n in again if not (told[n].code or told[n].text.endswith(COLONS))]
+        kept = best[: max(0, LEAST_SAID - len(own))]
+        if again and not (kept or own):
+            # What leads to code stays with it.
+            kept = again[: 2 if told[again[0]].text.endswith(COLONS) else 1]
+        gone = set(again) - set(kept)
+        gone |= dangling(section, gone)
+        made.append(checked.changed(dict.fromkeys(gone, ())))
+        if section.kind != "summary":
+            said |= {one.text for one in told}
+    return made
+
+
+def _steps(section: Section) -> set[int]:
+    """The positions of what stands in steps, each of which is needed where it is told."""
+    found, at = set[int](), 0
+    for part in section.parts:
+        end = at + sum(part.takes)
+        found |= set(range(at, end)) if part.form == "steps" else set()
+        at = end
+    return found
+
+
+def hosts_only(checked: Checked) -> Checked:
+    """A section in whose prose and headings every address is only its host."""
+    section = checked.section
+    told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
+    parts = tuple(
+        part.model_copy(
+            update={
+                "text": hosts_for_urls(part.text),
+                "columns": tuple(map(hosts_for_urls, part.columns)),
+            }
+        )
+        for part in section.parts
+    )
+    named = section.model_copy(update={"heading": hosts_for_urls(section.heading), "parts": parts})
+    return Checked(named.changed(told), checked.findings)
+
+
+def without_addresses(sentence: Sentence) -> Sentence:
+    """Prose names hosts: the only addresses of a report are those of its sources, and what stands
+    in code.
+    """
+    if sentence.code:
+        return sentence
+    parts = _IN_CODE.split(sentence.text)
+    told = [part if n % 2 else hosts_for_urls(part) for n, part in enumerate(parts)]
+    return sentence.model_copy(update={"text": "".join(told)})

@@ -1,0 +1,70 @@
+"""What a follow-up starts from, and what it has together with what was found for it: the one place
+that says so, whether a model goes on from there or a run is cut off.
+"""
+
+from __future__ import annotations
+
+from spadework.agents.extractive import writer as extractive
+from spadework.agents.headings import one_a_heading
+from spadework.graph.state import Earlier, ResearchState, proving
+from spadework.values import Coverage, Evidence, Plan, Section, Shortfall
+
+
+def as_it_was(before: Earlier) -> ResearchState:
+    """All channels of a report that is followed up, as it was left."""
+    return {
+        "plan": before.plan,
+        "title": before.title or before.plan.title or before.plan.question,
+        "sections": list(before.sections),
+        "citations": list(before.citations),
+        "evidence": list(before.evidence),
+        "coverage": {found.topic: found for found in before.coverage},
+        "conflicts": list(before.conflicts),
+        "shortfalls": list(before.shortfalls),
+        "pages": {page.url: page for page in before.pages},
+    }
+
+
+def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
+    """The entries that were found for the follow-up."""
+    known = {e.id for e in before.evidence}
+    return [e for e in proving(state) if e.id not in known]
+
+
+def joined(before: Earlier, state: ResearchState) -> ResearchState:
+    """The plan of the report with the topics of the follow-up, the coverage of all of them, and
+    what the evidence of all lacks. A topic of both has the evidence of both.
+    """
+    plan = state["plan"]
+    names = {topic.name for topic in before.plan.topics}
+    more = [topic for topic in plan.topics if topic.name not in names]
+    both = dict(state.get("coverage", {}))
+    for old in before.coverage:
+        now = both.get(old.topic, old)
+        ids = tuple(dict.fromkeys([*old.evidence_ids, *now.evidence_ids]))
+        both[old.topic] = now.model_copy(update={"evidence_ids": ids})
+    return {
+        "plan": before.plan.model_copy(update={"topics": (*before.plan.topics, *more)}),
+        "coverage": both,
+        "shortfalls": _shortfalls(before, plan, state.get("shortfalls", []), both),
+    }
+
+
+def _shortfalls(
+    before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
+) -> list[Shortfall]:
+    """What is lacking now, and what was lacking for topics that were not judged anew; the whole was
+    where the follow-up has proven anything.
+    """
+    anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
+    anew |= {""} if anew else set()
+    return [*(s for s in before.shortfalls if s.topic not in anew and s not in now), *now]
+
+
+def quoted(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
+    """The sections of the report, and for each topic of the follow-up one in the words of its
+    sources.
+    """
+    found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
+    own = [extractive.section(name, entries) for name, entries in found if entries]
+    return list(one_a_heading([*before.sections, *own]))

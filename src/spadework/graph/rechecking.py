@@ -1,0 +1,144 @@
+"""Checking a report of which a part was written anew: what changed is verified, what did not keeps
+its verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any
+
+from spadework.agents.material import Material
+from spadework.agents.model import Model
+from spadework.graph.closing import citations_of
+from spadework.graph.desk import Desk
+from spadework.graph.joining import as_it_was
+from spadework.graph.judging import judge
+from spadework.graph.state import ResearchState
+from spadework.graph.verifying import Check, verified
+from spadework.tools.export.markdown import sentence_markdown
+from spadework.tools.urls import hosts_for_urls
+from spadework.values import Citation, Problem, Section
+
+
+@dataclass(frozen=True)
+class Base:
+    """A report as it was checked before some of it was written anew. `places` says for which of its
+    sections one stands that has another heading now. Where it was to be `better`, a section that
+    lost sentences to the check, so that fewer stand than before, is none.
+    """
+
+    sections: Sequence[Section]
+    citations: Sequence[Citation]
+    places: Mapping[str, int] = field(default_factory=dict)
+    better: bool = False
+
+    def of(self, heading: str) -> Section | None:
+        """The section for which one of this heading stands; None for a new one."""
+        if (place := self.places.get(heading)) is not None:
+            return self.sections[place]
+        same = heading.casefold()
+        return next((one for one in self.sections if one.heading.casefold() == same), None)
+
+
+def base_of(state: ResearchState) -> Base | None:
+    """What the sections of a run are compared with: what its editor read, else the report that is
+    followed up; None where all of it is new.
+    """
+    if review := state.get("review"):
+        return Base(review.sections, state.get("citations", []), better=True)
+    if before := state.get("before"):
+        return Base(before.sections, before.citations, state.get("places", {}))
+    return None
+
+
+async def whole(
+    state: ResearchState, model: Model | None, material: Material, check: Check
+) -> dict[str, Any]:
+    """A report that is new, with what holds of it, as the update of the graph's channels."""
+    found = await verified(model, state["plan"], state.get("sections", []), material, check)
+    return {
+        "sections": found.sections,
+        "citations": citations_of(found, material.ledger),
+        "problems": list(found.problems),
+    }
+
+
+async def checked(
+    state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
+) -> dict[str, Any]:
+    """The report with what holds of the sections that changed, as the update of the graph's
+    channels. Where nothing of one holds, it stays as it was.
+    """
+    sections = state.get("sections", [])
+    changed = [section for section in sections if section not in base.sections]
+    found = await verified(model, state["plan"], changed, material, check)
+    # A section of which nothing held shows what it cites; the one before it is better.
+    shown = {p.subject for p in found.problems if "extractive" in p.effect}
+    empty = {heading for heading in shown if base.of(heading)}
+    made = {section.heading: section for section in found.sections}
+    stands: list[Section] = []
+    places: dict[str, int] = {}
+    for section in sections:
+        old, now = base.of(section.heading), made.get(hosts_for_urls(section.heading))
+        if section in base.sections:
+            now = section
+        elif old and (now is None or section.heading in empty or _worse(section, now, old, base)):
+            now = old
+        if now is not None:
+            stands.append(now)
+            if old and now != old:
+                places[now.heading] = list(base.sections).index(old)
+    return {
+        "sections": stands,
+        "citations": _citations(base, stands, citations_of(found, material.ledger)),
+        "places": state.get("places", {}) if base.better else places,
+        "problems": [_as_it_is(p, empty) for p in found.problems],
+        **_undone(state, stands, changed),
+    }
+
+
+def _worse(written: Section, held: Section, old: Section, base: Base) -> bool:
+    """Whether of a section that was to be better less is left than there was."""
+    left = sum(one in written.sentences for one in held.sentences)
+    return base.better and left < min(len(written.sentences), len(old.sentences))
+
+
+def _undone(
+    state: ResearchState, stands: Sequence[Section], changed: Sequence[Section]
+) -> dict[str, Any]:
+    """Where a report was to be told otherwise and nothing of that is left: its plan, whose language
+    is that of the report, and its title as they were.
+    """
+    before = state.get("before")
+    if before is None or state["turn"].kind != "form" or tuple(stands) != before.sections:
+        return {}
+    was = as_it_was(before)
+    return {"plan": was["plan"], **({"title": was["title"]} if changed else {})}
+
+
+def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation]) -> list[Citation]:
+    """The citations of the report: of what stayed as they were, of what changed the new ones."""
+    old = {(c.sentence, c.evidence_id): c for c in base.citations}
+    changed = {(c.sentence, c.evidence_id): c for c in new}
+    return [
+        known[at]
+        for section in sections
+        for known in (old if section in base.sections else changed,)
+        for one in section.sentences
+        for id_ in one.evidence_ids
+        if (at := (sentence_markdown(one), id_)) in known
+    ]
+
+
+def _as_it_is(problem: Problem, empty: AbstractSet[str]) -> Problem:
+    """A problem; one of a section of which nothing held says that it stayed."""
+    if problem.subject not in empty or "extractive" not in problem.effect:
+        return problem
+    return problem.model_copy(update={"effect": "The section stands as it was."})
+
+
+async def judging(desk: Desk, at: str) -> tuple[Model | None, list[Problem]]:
+    """The model that may judge at this step, where there is time for one; and why there is none."""
+    return (None, []) if desk.budget.until_closing() <= 0 else await judge(desk, at)

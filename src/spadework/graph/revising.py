@@ -1,0 +1,222 @@
+"""A follow-up that revises: what it wants of the report before, the sections that change, and their
+verdicts. What does not change keeps its words, its evidence and its verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from spadework.agents.length import longer, shorter
+from spadework.agents.model import Model
+from spadework.agents.reviser import Told, revise
+from spadework.agents.turn import Turn, added, sure_turn, turn_of
+from spadework.errors import BudgetSpent, ModelError
+from spadework.events import Notice
+from spadework.graph.desk import Desk, desk_of
+from spadework.graph.disputing import disputed
+from spadework.graph.earlier import earlier, take_over
+from spadework.graph.emit import Emit, emitter
+from spadework.graph.joining import as_it_was, found_for_it, joined, quoted
+from spadework.graph.recalling import earlier_pages
+from spadework.graph.rechecking import judging
+from spadework.graph.state import Earlier, ResearchState, proving
+from spadework.settings import Settings
+from spadework.values import Plan, Problem
+
+#: What ends a run in which only the form of a report changed.
+REVISED = "revised"
+STAYED = "The report stands as it was."
+#: Why nothing can be told otherwise, and what is done instead.
+NO_REPORT = "There is no report that could be told otherwise."
+INSTEAD = "The question before was researched for one of that form."
+#: Why code cannot make a report shorter or longer.
+_NOTHING = {
+    "shorter": "No passage of it can be left out.",
+    "longer": "Nothing more stands around what it quotes.",
+}
+
+
+async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Find the report that is followed up, and what is wanted of it now."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    before = await earlier(desk, state.get("follows", ""))
+    emit = emitter(runtime)
+    if before is None:
+        return {"turn": Turn(kind="new"), "before": None, **_instead(state, emit)}
+    asked = state["question"]
+    turn, problems = await turn_of(
+        desk.model,
+        asked,
+        before.plan.question,
+        before.sections,
+        seconds=desk.budget.phase("plan"),
+    )
+    told = {"turn": turn, "problems": problems, **_exchanges(state, before)}
+    if turn.kind == "new":
+        return {**told, "before": None}
+    emit(Notice(text=_notice(turn)))
+    await take_over(desk, state.get("follows", ""), before)
+    told |= {**as_it_was(before), "before": before}
+    if turn.kind == "more":
+        del told["plan"]
+        return told if desk.model else {**told, "question": added(asked) or asked}
+    # All pages are wanted, also old ones of what is asked about now.
+    await earlier_pages(
+        desk, state.get("follows", ""), before.plan.model_copy(update={"freshness": "any"})
+    )
+    return {**told, "stopped_by": REVISED}
+
+
+def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
+    """Where another form of a report is wanted and there is none: the question before it is
+    researched, for a report of that form.
+    """
+    asked, before = state["question"], state.get("earlier", [])
+    questions = [n for n, text in enumerate(before) if not sure_turn(text)]
+    if not questions or sure_turn(asked) is None:
+        return {}
+    last = questions[-1]
+    problem = Problem(stage="writer", subject="follow-up", reason=NO_REPORT, effect=INSTEAD)
+    emit(Notice(text=f"{problem.reason} {problem.effect}"))
+    return {
+        "question": before[last],
+        "earlier": before[:last],
+        "answers": state.get("answers", [])[:last],
+        "wishes": "\n".join(filter(None, [state.get("wishes", ""), asked])),
+        "problems": [problem],
+    }
+
+
+def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
+    """The questions before with what was answered, the last one as the report before answers it.
+    What asked for another form of a report is no question that a later one could lean on.
+    """
+    asked = state.get("earlier", [])[:-1]
+    answers = [*state.get("answers", []), *[""] * len(asked), ""]
+    kept = [(text, said) for text, said in zip(asked, answers, strict=False) if not sure_turn(text)]
+    last = state.get("answers", [""])[-1:]
+    return {
+        "earlier": [*(text for text, _ in kept), before.plan.question],
+        "answers": [*(said for _, said in kept), *last],
+    }
+
+
+def _notice(turn: Turn) -> str:
+    if turn.kind == "form":
+        return "The report before is told otherwise; nothing is searched."
+    return "The report before is kept; only what it lacks for this is searched."
+
+
+async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """The report in another form, from what it rests on already."""
+    desk = await desk_of(state["session_id"], runtime.context)
+    before, turn = state["before"], state["turn"]
+    assert before is not None
+    model, unfit = await judging(desk, "revise")
+    plan = before.plan
+    if model is not None:
+        plan = plan.model_copy(update={"language": turn.language or plan.language})
+        told = _told(state, before, plan)
+        changes = await _by_model(desk, model, told, before)
+    else:
+        changes = await _by_code(desk, before, turn)
+    problems = [*unfit, *changes.pop("problems", [])]
+    return {**changes, "plan": plan, "problems": problems}
+
+
+async def extended(
+    desk: Desk, state: ResearchState, model: Model | None, before: Earlier
+) -> dict[str, Any]:
+    """The report with what was found for the follow-up, as the update of the graph's channels."""
+    new, whole = found_for_it(before, state), joined(before, state)
+    ledger, plan = proving({**state, "coverage": whole["coverage"]}), whole["plan"]
+    texts = await desk.pages.texts(e.content_hash for e in ledger)
+    changes: dict[str, Any] = {"sections": list(before.sections)}
+    if model is not None and new:
+        told = _told(state, before, plan, [e.id for e in new])
+        changes = await _by_model(desk, model, told, before)
+    if new and changes["sections"] == list(before.sections):
+        changes["sections"] = quoted(before, state["plan"], new)
+    return {
+        **whole,
+        **changes,
+        "conflicts": disputed(plan, ledger, state.get("pages", {}), texts),
+    }
+
+
+def _told(state: ResearchState, before: Earlier, plan: Plan, more: Sequence[str] = ()) -> Told:
+    return Told(
+        plan,
+        state.get("title", ""),
+        before.sections,
+        proving(state),
+        state["question"],
+        plan.language,
+        more,
+    )
+
+
+async def _by_model(desk: Desk, model: Model, told: Told, before: Earlier) -> dict[str, Any]:
+    try:
+        done = await revise(
+            model, told, window=desk.settings.window_tokens, seconds=desk.budget.phase("write")
+        )
+    except (ModelError, BudgetSpent) as error:
+        return _as_is(before, str(error), model.news("writer"))
+    return {
+        "sections": list(done.sections),
+        "title": done.title,
+        "places": dict(done.places),
+        "problems": model.news("writer"),
+    }
+
+
+def _as_is(before: Earlier, why: str, other: Sequence[Problem] = ()) -> dict[str, Any]:
+    """The report as it was, and why."""
+    problem = Problem(stage="writer", subject="revision", reason=why, effect=STAYED)
+    return {"sections": list(before.sections), "problems": [*other, problem]}
+
+
+async def _by_code(desk: Desk, before: Earlier, turn: Turn) -> dict[str, Any]:
+    """The report shorter or longer, where it is made of passages; nothing else is for code."""
+    if before.writer or not turn.length or turn.language:
+        reason = (
+            "Without a language model only the length of a report that is made of quotes can be"
+            " changed."
+        )
+        return _as_is(before, reason)
+    ledger = list(before.evidence)
+    asked = {topic.name: topic.question for topic in before.plan.topics}
+    sections = []
+    for section in before.sections:
+        if turn.length == "shorter":
+            question = asked.get(section.heading, before.plan.question)
+            sections.append(shorter(section, question, {e.id: e for e in ledger}))
+            continue
+        texts = await desk.pages.texts(e.content_hash for e in ledger)
+        told, more = longer(section, ledger, texts, len(ledger) + 1)
+        sections.append(told)
+        ledger += more
+    if sections == list(before.sections):
+        return _as_is(before, _NOTHING[turn.length])
+    new = ledger[len(before.evidence) :]
+    coverage = {
+        found.topic: found.model_copy(
+            update={
+                "evidence_ids": (
+                    *found.evidence_ids,
+                    *(e.id for e in new if e.topic == found.topic),
+                )
+            }
+        )
+        for found in before.coverage
+    }
+    return {
+        "sections": sections,
+        "evidence": new,
+        "coverage": coverage,
+        "places": {section.heading: n for n, section in enumerate(sections)},
+    }

@@ -1,0 +1,183 @@
+"""Sharing out many pages in deep effort: what does not fit one window is read in several calls side
+by side, and each topic is judged by what these have named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from spadework.agents.confirming import confirmed
+from spadework.agents.extractive import assessor as extractive
+from spadework.agents.model import Model
+from spadework.agents.reader import LIKELY, Served, judge_ledger, read_share
+from spadework.agents.shown import Judgement, Shown, Spot, to_people
+from spadework.graph.cutting import shown
+from spadework.graph.desk import Desk
+from spadework.graph.entering import entries
+from spadework.graph.showing import Looked, readable
+from spadework.graph.state import ResearchState
+from spadework.tools import tokens
+from spadework.values import Evidence, Page, Passage, Plan, Topic
+
+#: Share of the time for assessing in which the pages are read; the rest is for judging the topics.
+READING = 0.7
+
+Place = tuple[str, int, int]
+
+
+async def in_shares(
+    desk: Desk, state: ResearchState, topics: Sequence[Topic], seconds: float
+) -> Looked | None:
+    """What the pages of the first round prove of the topics, read in shares; None where all that
+    there is to show fits one window, or is not to be read by a model in deep effort.
+    """
+    model = desk.judging
+    first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
+    if model is None or not desk.deep or not first:
+        return None
+    await tokens.ready()
+    most = await readable(model, desk.settings.shown_tokens, seconds)
+    found = {topic.name: state.get("passages", {}).get(topic.name, []) for topic in topics}
+    texts = {
+        p.content_hash: await desk.pages.get(p.content_hash) for ps in found.values() for p in ps
+    }
+    pages = {page.content_hash: page for page in state.get("pages", {}).values()}
+    window = desk.settings.window_tokens
+    shares = await asyncio.to_thread(shares_of, found, pages, texts, (window, most))
+    if len(shares) < 2:
+        return None
+    return await _looked(desk, model, state, topics, found, shares)
+
+
+async def _looked(
+    desk: Desk,
+    model: Model,
+    state: ResearchState,
+    topics: Sequence[Topic],
+    found: Mapping[str, Sequence[Passage]],
+    shares: Sequence[Sequence[Served]],
+) -> Looked:
+    plan, ledger = state["plan"], state.get("evidence", [])
+    seconds = READING * desk.budget.phase("assess")
+    done = await asyncio.gather(
+        *(read_share(model, plan, topics, share, seconds=seconds) for share in shares)
+    )
+    problems = [problem for _, failed in done for problem in failed]
+    added: list[Evidence] = []
+    seen = {
+        topic.name: [one.shown for share in shares for one in share if n in one.topics]
+        for n, topic in enumerate(topics)
+    }
+    for topic in topics:
+        spots = [spot for named, _ in done for spot in named.get(topic.name, ())]
+        whole = await asyncio.to_thread(_proven, plan, topic, spots, seen[topic.name])
+        added += await entries(desk, topic, whole, [*ledger, *added])
+    seconds = desk.budget.phase("assess")
+    judged = await asyncio.gather(
+        *(
+            judge_ledger(
+                model,
+                plan,
+                topic,
+                [e for e in [*ledger, *added] if e.topic == topic.name],
+                seen[topic.name],
+                seconds=seconds,
+            )
+            for topic in topics
+        )
+    )
+    return Looked(
+        [judgement for judgement, _ in judged],
+        added,
+        [p for ps in found.values() for p in ps if _within(p, shares)],
+        [*problems, *(problem for _, failed in judged for problem in failed)],
+    )
+
+
+def _proven(
+    plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[Shown]
+) -> tuple[Spot, ...]:
+    """What proves something of a topic: what was named and what confirms it; where nothing was
+    named, what code finds likely.
+    """
+    if not spots:
+        found = extractive.assess(plan, topic, shown, ())
+        spots = found.spots if found.score > LIKELY else ()
+    return confirmed(plan, topic, Judgement(False, 0.0, tuple(spots)), shown).spots
+
+
+def _within(passage: Passage, shares: Sequence[Sequence[Served]]) -> bool:
+    return any(
+        one.shown.page.content_hash == passage.content_hash
+        and passage.start <= one.shown.start < passage.end
+        for share in shares
+        for one in share
+    )
+
+
+def shares_of(
+    found: Mapping[str, Sequence[Passage]],
+    pages: Mapping[str, Page],
+    texts: Mapping[str, str],
+    room: tuple[int, int],
+) -> list[list[Served]]:
+    """The passages of all topics, each once with the topics it was found for, in shares of a window
+    each, all together in the second of the `room`s.
+
+    The best passage of every page comes first: a page is left out only where there is no room for
+    one of each.
+    """
+    window, most = room
+    served: dict[Place, list[int]] = {}
+    for n, passages in enumerate(found.values()):
+        for p in passages:
+            served.setdefault((p.content_hash, p.start, p.end), []).append(n)
+    kept: dict[str, list[tuple[Served, int]]] = {}
+    used = 0
+    for passage in _in_order(list(found.values())):
+        place = (passage.content_hash, passage.start, passage.end)
+        if place not in served:
+            continue
+        topics = tuple(served.pop(place))
+        whole = shown(pages[passage.content_hash], texts[passage.content_hash], passage)
+        parts = [(Served(part, topics), tokens.count(part.text)) for part in to_people(whole)]
+        cost = sum(count for _, count in parts)
+        if cost <= window and used + cost <= most:
+            used += cost
+            kept.setdefault(passage.content_hash, []).extend(parts)
+    order = sorted(kept, key=lambda digest: -pages[digest].rrf)
+    return _packed([kept[digest] for digest in order], window)
+
+
+def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
+    """The passages of the topics turn by turn: first the best of every page, then the others."""
+    first: list[list[Passage]] = []
+    for passages in found:
+        best: dict[str, Passage] = {}
+        for p in sorted(passages, key=lambda p: -p.score):
+            best.setdefault(p.content_hash, p)
+        first.append(list(best.values()))
+    for lists in (first, found):
+        for turn in zip_longest(*lists):
+            yield from (p for p in turn if p is not None)
+
+
+def _packed(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> list[list[Served]]:
+    """Pages in shares, none with more tokens than a window; a page stays together where it can."""
+    shares: list[list[Served]] = []
+    left = 0
+    for page in pages:
+        whole = sum(count for _, count in page)
+        if whole <= window and whole > left:
+            left = 0
+        for one, count in page:
+            if count > left:
+                shares.append([])
+                left = window
+            shares[-1].append(one)
+            left -= count
+    return [
+        sorted(share, key=lambda one: (-one.shown.page.rrf, one.shown.start)) for share in shares
+    ]

@@ -1,0 +1,98 @@
+"""The sources of a report: the pages that were read, numbered, each with what it is worth, and why
+nothing rests on it where nothing does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from spadework.graph.state import ResearchState
+from spadework.tools.trust import trust
+from spadework.tools.urls import domain_of
+from spadework.values import Conflict, Evidence, Page, Section, Source
+
+#: Why no sentence of the report rests on a page.
+QUOTED = "It was quoted, and the report does not need it."
+COPY = "It repeats the text of another page."
+NOTHING = "It was looked through for the question, and nothing in it was worth a quote."
+NO_ROOM = "There was no room to look through it."
+FAR = "No passage of it comes near the question."
+
+
+def sources_of(
+    state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
+) -> list[Source]:
+    """The pages that were read, those cited first in the order of their first citation; numbered
+    from 1.
+    """
+    evidence = state.get("evidence", [])
+    ledger = {e.id: e for e in evidence}
+    disputed = [
+        id_ for conflict in conflicts for side in conflict.sides for id_ in side.evidence_ids
+    ]
+    cited = [
+        ledger[i].url
+        for section in sections
+        for s in section.sentences
+        for i in s.evidence_ids
+        if i in ledger
+    ]
+    told = {ledger[i].content_hash for i in _cited(sections) if i in ledger}
+    cited += [ledger[i].url for i in disputed]
+    pages = {url: _as_cited(page, evidence, told) for url, page in state.get("pages", {}).items()}
+    rest = sorted(pages, key=lambda url: -pages[url].rrf)
+    before = state.get("before")
+    # What stands as it was cites by the same numbers, as far as its sources are still cited.
+    same = [url for url in before.numbered if url in cited] if before else []
+    order = [url for url in dict.fromkeys([*same, *cited, *rest]) if url in pages]
+    made = [_source(n, pages[url], evidence, disputed) for n, url in enumerate(order, 1)]
+    return [
+        source.model_copy(update={"unused": _why_unused(pages[source.url], state, told)})
+        for source in made
+    ]
+
+
+def _as_cited(page: Page, evidence: Sequence[Evidence], told: AbstractSet[str]) -> Page:
+    """A page as sentences rest on it: one that was read again for a follow-up with another text is
+    that which the report has cited, unless what it says now is cited, too.
+    """
+    own = [e.content_hash for e in evidence if e.url == page.url and e.content_hash in told]
+    if not own or page.content_hash in own:
+        return page
+    return page.model_copy(update={"content_hash": own[0]})
+
+
+def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence[str]) -> Source:
+    return Source(
+        n=n,
+        url=page.url,
+        title=page.title,
+        domain=domain_of(page.url),
+        level=page.level,
+        relevance=page.relevance,
+        trust=trust(page, evidence, disputed)["trust"],
+        found_by=page.found_by,
+        published_at=page.published_at,
+        content_hash=page.content_hash,
+        known=page.known,
+    )
+
+
+def _cited(sections: Sequence[Section]) -> set[str]:
+    return {id_ for section in sections for s in section.sentences for id_ in s.evidence_ids}
+
+
+def _why_unused(page: Page, state: ResearchState, told: AbstractSet[str]) -> str:
+    """Why no sentence of the report rests on a page; "" where one does."""
+    digest = page.content_hash
+    if digest in told:
+        return ""
+    if any(e.content_hash == digest for e in state.get("evidence", [])):
+        return QUOTED
+    if page.origin not in ("", page.url):
+        return COPY
+    if any(p.content_hash == digest for p in state.get("shown", [])):
+        return NOTHING
+    found = (p.content_hash for find in state.get("finds", []) for p in find.passages)
+    return NO_ROOM if digest in found else FAR

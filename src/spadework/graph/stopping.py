@@ -1,0 +1,40 @@
+"""A disk that fails under a worker ends the run. One worker lost is not the run lost, but a disk
+fails them all, and a report of what it let through would look whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, cast
+
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
+
+from spadework.graph.state import WorkerState
+from spadework.settings import Settings
+from spadework.tools.disk import disk_fault
+
+N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict[str, Any]]])
+
+
+class DiskStopped(GraphBubbleUp):
+    """What a node was doing failed at the disk, which is the cause. LangGraph hands it on and saves
+    nothing, so that a resumed run does this step again.
+    """
+
+
+def stopped_by_disk(node: N) -> N:
+    """A node of a worker that ends the run where the disk fails."""
+
+    @functools.wraps(node)
+    async def guarded(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+        try:
+            return await node(state, runtime)
+        except (OSError, sqlite3.Error, ExceptionGroup) as error:
+            if fault := disk_fault(error):
+                raise DiskStopped from fault
+            raise
+
+    return cast("N", guarded)

@@ -1,0 +1,62 @@
+"""How long runs of this home took to end: to write by code in the last moment, to close what was
+open, to leave the process. The next run keeps as much before its deadline.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from spadework.budget import CLOSING_SECONDS
+from spadework.tools.pages import write_atomically
+
+#: What a run does after it has been told to end.
+ENDINGS = ("writing", "closing", "leaving")
+#: Of how many runs it is known what they took, and from how many on less than CLOSING_SECONDS is
+#: kept.
+KEPT, ENOUGH = 20, 5
+#: So many times what the slow ones of them took is kept; this much at least, and at most.
+SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
+
+
+def reserve(home: Path) -> float:
+    """Seconds to keep before the deadline: CLOSING_SECONDS until enough is known."""
+    known = _known(home)
+    taken = SAFETY * sum(_slow(seconds) for seconds in known.values())
+    few = len(known["closing"]) < ENOUGH
+    return min(MOST_SECONDS, max(CLOSING_SECONDS if few else LEAST_SECONDS, taken))
+
+
+def took(home: Path, **seconds: float) -> None:
+    """Remember how many seconds each of the ENDINGS of a run has taken. A home that cannot be
+    written to learns nothing.
+    """
+    known = _known(home)
+    for end, each in seconds.items():
+        known[end] = [*known[end], round(each, 3)][-KEPT:]
+    with suppress(OSError):
+        write_atomically(_file(home), json.dumps(known).encode())
+
+
+def _slow(seconds: list[float]) -> float:
+    """The slowest but one, so that one accident is not paid for by all that come after."""
+    return sorted(seconds)[-2] if len(seconds) > 1 else sum(seconds)
+
+
+def _file(home: Path) -> Path:
+    return home / "endings.json"
+
+
+def _known(home: Path) -> dict[str, list[float]]:
+    """What is known, as far as it can be read."""
+    found: object = None
+    with suppress(OSError, ValueError):
+        found = json.loads(_file(home).read_bytes())
+    given = found if isinstance(found, dict) else {}
+    return {end: _seconds(given.get(end)) for end in ENDINGS}
+
+
+def _seconds(found: object) -> list[float]:
+    listed = found if isinstance(found, list) else []
+    return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]

@@ -1,0 +1,127 @@
+"""What hosts want, remembered by all sessions of a home with a date up to which it counts: the
+level at which they give their pages, and until when they want to be left alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self, cast
+from weakref import WeakValueDictionary
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from spadework.errors import Blocked
+from spadework.tools.disk import on_disk
+from spadework.tools.pages import write_atomically
+
+#: How long a level counts, and a block of a host that has turned away so many pages in a row.
+LEVEL_SECONDS, REFUSED_SECONDS, REFUSALS = 30 * 86_400.0, 86_400.0, 3
+#: A time to come back that a host names counts up to this, so that one wrong header does not
+#: silence it for long.
+MOST_SECONDS = 86_400.0
+#: Hosts that are remembered at most; those whose date comes first are forgotten.
+MOST_HOSTS = 2_000
+
+
+class Host(BaseModel):
+    """What is known of one host; dates are seconds since 1970."""
+
+    level: int = 0
+    level_until: float = 0.0
+    blocked_until: float = 0.0
+
+    @property
+    def until(self) -> float:
+        """When all of it is over."""
+        return max(self.level_until, self.blocked_until)
+
+
+_KNOWN = TypeAdapter(dict[str, Host])
+
+
+class Hosts:
+    """The hosts in the file at `path`, which several processes share. `clock` is the time of day.
+
+    A file that is damaged or cannot be written is as good as none: what stands in it is learned
+    anew.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path, self._clock = path, clock
+        self._lock = threading.Lock()
+        self._known: dict[str, Host] = {}
+        #: The pages that each host has turned away since it gave one.
+        self._refused: defaultdict[str, set[str]] = defaultdict(set)
+
+    @classmethod
+    async def open(cls, home: Path) -> Self:
+        """Those of a home, the same for all sessions of the process."""
+        path = home / "cache" / "hosts.json"
+        hosts = _opened.setdefault(path, cls(path))
+        await on_disk(hosts._read)
+        return cast("Self", hosts)
+
+    def level(self, host: str) -> int:
+        """The level at which it gave its last page, 0 where that is not known."""
+        known = self._known.get(host)
+        return known.level if known and self._clock() < known.level_until else 0
+
+    def check(self, host: str) -> None:
+        """Raises Blocked while it wants to be left alone."""
+        known = self._known.get(host)
+        if known and self._clock() < known.blocked_until:
+            until = datetime.fromtimestamp(known.blocked_until, UTC)
+            error = Blocked(f"{host} wants to be left alone until {until:%Y-%m-%d %H:%M:%S} UTC.")
+            error.final = False
+            raise error
+
+    async def gave(self, host: str, level: int) -> None:
+        """It gave a page at a level."""
+        self._refused.pop(host, None)
+        if level > self.level(host):
+            until = self._clock() + LEVEL_SECONDS
+            await self._learn(host, level=level, level_until=until)
+
+    async def leave_alone(self, host: str, seconds: float) -> None:
+        """It named a time to come back."""
+        until = self._clock() + min(seconds, MOST_SECONDS)
+        await self._learn(host, blocked_until=until)
+
+    async def refused(self, host: str, url: str) -> None:
+        """It turned us away at every level there is. The other sites of a host are other hosts."""
+        self._refused[host].add(url)
+        if len(self._refused[host]) >= REFUSALS:
+            del self._refused[host]
+            await self._learn(host, blocked_until=self._clock() + REFUSED_SECONDS)
+
+    async def _learn(self, host: str, **news: float) -> None:
+        self._known[host] = self._known.get(host, Host()).model_copy(update=news)
+        await asyncio.shield(on_disk(self._write, host))
+
+    def _read(self) -> None:
+        with self._lock, suppress(OSError, ValidationError):
+            self._known = _KNOWN.validate_json(self._path.read_bytes()) | self._known
+
+    def _write(self, host: str) -> None:
+        """Add one host to what others have written meanwhile."""
+        with self._lock:
+            found: dict[str, Host] = {}
+            with suppress(OSError, ValidationError):
+                found = _KNOWN.validate_json(self._path.read_bytes())
+            found[host] = self._known[host]
+            now = self._clock()
+            lasting = sorted(found.items(), key=lambda each: -each[1].until)[:MOST_HOSTS]
+            kept = {name: one.model_dump() for name, one in lasting if one.until > now}
+            with suppress(OSError):
+                write_atomically(self._path, json.dumps(kept).encode())
+
+
+_opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()

@@ -1,0 +1,152 @@
+"""Counting what is listed: lists are quoted whole, and the count cites all of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from spadework.agents.counting import asks_how_many, counts, is_count, lists, with_lists
+from spadework.agents.shown import Judgement, Shown
+from spadework.sessions.research import research
+from spadework.settings import Settings
+from spadework.values import Evidence, Page, Plan, Sentence, Topic
+
+WHEN = datetime(2026, 1, 1, tzinfo=UTC)
+TEXT = """# Ferrolite
+
+Ferrolite is wound by hand every morning.
+
+## Gears
+
+- The worm gear, which is slow.
+- The bevel gear:
+  - of brass,
+  - of steel.
+- The crown gear.
+
+## Cranks
+
+1. One of oak.
+2. One of iron.
+"""
+TOPIC = Topic(name="T", question="How many gears does Ferrolite have?", expects="number")
+PLAN = Plan(question=TOPIC.question, subjects=("Ferrolite",), topics=(TOPIC,))
+PAGE = Page(url="library://f/f.md", fetched_at=WHEN, content_hash="f", chars=len(TEXT))
+SHOWN = Shown(PAGE, 0, TEXT)
+
+
+def judged(*quotes: str) -> Judgement:
+    """A judgement that quotes these words of the page."""
+    spots = [SHOWN.spot((at := TEXT.index(quote), at + len(quote))) for quote in quotes]
+    return Judgement(True, 0.9, tuple(spots))
+
+
+def ledger(judgement: Judgement) -> list[Evidence]:
+    return [
+        Evidence(
+            id=f"E{n}",
+            topic="T",
+            quote=spot.quote,
+            url=PAGE.url,
+            start=spot.start,
+            end=spot.end,
+            content_hash="f",
+            fetched_at=WHEN,
+            origin="f",
+            kind="item",
+        )
+        for n, spot in enumerate(judgement.spots, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "expects", "asks"),
+    [
+        ("How many gears are there?", "number", True),
+        ("How long is the crank?", "number", False),
+        ("Which gears are there?", "items", False),
+    ],
+)
+def test_a_question_for_a_number_of_things_asks_how_many(
+    question: str, expects: str, asks: bool
+) -> None:
+    topic = Topic.model_validate({"name": "T", "question": question, "expects": expects})
+    assert asks_how_many(topic) is asks
+
+
+def test_a_list_has_the_name_of_its_heading_and_counts_its_outermost_items() -> None:
+    assert [(each.name, each.things) for each in lists(TEXT)] == [("Gears", 3), ("Cranks", 2)]
+
+
+def test_a_list_of_ten_has_ten_items_though_its_marks_grow() -> None:
+    [listed] = lists("\n".join(f"{n}. Thing number {n}." for n in range(1, 12)))
+    assert listed.things == 11
+
+
+def test_a_list_of_what_is_asked_for_is_quoted_whole_and_counted_with_all_of_it_cited() -> None:
+    whole = with_lists(PLAN, TOPIC, judged("The worm gear, which is slow.\n"), [SHOWN])
+    own = ledger(whole)
+    assert [e.quote.split()[-1] for e in own] == ["slow.", "gear:", "brass,", "steel.", "gear."]
+    [told] = counts(PLAN, TOPIC, own, {"f": TEXT})
+    assert (told.text, told.evidence_ids) == (
+        "“Gears”: 3 are listed.",
+        ("E1", "E2", "E3", "E4", "E5"),
+    )
+    assert is_count(told, own, {"f": TEXT})
+    assert not is_count(told, own[:-1], {"f": TEXT}), "it does not cite all"
+    assert not is_count(
+        told.model_copy(update={"text": "“Gears”: 4 are listed."}), own, {"f": TEXT}
+    )
+
+
+def test_a_list_of_something_else_is_neither_quoted_whole_nor_counted() -> None:
+    found = judged("One of oak.")
+    assert with_lists(PLAN, TOPIC, found, [SHOWN]) == found
+    assert counts(PLAN, TOPIC, ledger(judged("One of oak.", "One of iron.")), {"f": TEXT}) == []
+
+
+def test_what_a_sentence_says_is_not_counted() -> None:
+    text = (
+        "Ferrolite has five gears, of which these are old:\n\n- The worm gear.\n- The crown gear."
+    )
+    shown = Shown(PAGE, 0, text)
+    spots = (shown.spot((0, 49)), shown.spot((text.index("The worm"), text.index("\n- The cr"))))
+    found = Judgement(True, 0.9, spots)
+    assert with_lists(PLAN, TOPIC, found, [shown]) == found
+
+
+async def test_a_report_without_a_model_counts_what_is_listed_and_says_so_as_a_conclusion(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "gears"
+    folder.mkdir()
+    (folder / "ferrolite.md").write_text(TEXT, encoding="utf-8")
+    (folder / "other.md").write_text("# Gearbox\n\nA gearbox is made of wood.\n", encoding="utf-8")
+    result = await research(
+        TOPIC.question, Settings.load(search="library", library=(folder,), iterations=1)
+    )
+    assert "“Gears”: 3 are listed." in result.report
+    found = {c.verdict for c in result.citations if "3 are listed" in c.sentence}
+    assert found == {"inference"}
+
+
+@pytest.mark.parametrize("above", ["* * *", "…", "![](x.png)", ":"])
+def test_what_stands_above_a_list_and_has_no_words_is_no_name(above: str) -> None:
+    [listed] = lists(f"# Gears\n\n{above}\n\n- The worm gear\n- The bevel gear\n")
+    assert listed.led is None
+    assert listed.name == "Gears"
+
+
+def test_only_what_is_told_as_a_count_is_looked_for_in_lists(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = ledger(judged("The worm gear, which is slow."))
+    sentence = Sentence(text="So it is well wound.", evidence_ids=("E1",), inferred=True)
+    monkeypatch.setattr("spadework.agents.counting.lists", _unread)
+    assert not is_count(sentence, found, {"f": TEXT})
+
+
+def _unread(*_: object) -> None:
+    raise AssertionError("The page was read.")

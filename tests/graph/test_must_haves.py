@@ -1,0 +1,63 @@
+"""What the plan says must be told is answered, or said to be open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spadework.sessions.research import research
+from spadework.settings import Settings
+from tests.world.brain import outline, play
+from tests.world.chat import ChatRequest
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+MUSTS = ("year of the census", "price of a ticket")
+
+
+@pytest.fixture
+def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in {**world.env, **searx.env, **model.env}.items():
+        monkeypatch.setenv(name, value)
+    play(model, {"Inhabitants": "Port Aldermere inhabitants", "Harbour": "Aldermere harbour"})
+
+    def plan(request: ChatRequest) -> dict[str, Any]:
+        topics = [
+            {
+                "name": name,
+                "question": f"What about {name}?",
+                "must_cover": [must],
+                "queries": [{"text": f"Port Aldermere {name.lower()}", "kind": "original"}],
+            }
+            for name, must in zip(("Inhabitants", "Harbour"), MUSTS, strict=True)
+        ]
+        head = {"question_type": "general", "complexity": "moderate", "freshness": "any"}
+        return head | {"language": "en", "subjects": ["Port Aldermere"], "topics": topics}
+
+    model.script("PlanAnswer", plan)
+    return Settings.load()
+
+
+def answering(*numbers: int) -> Any:
+    """An outline whose first section says that it answers these."""
+
+    def made(request: ChatRequest) -> dict[str, Any]:
+        told = outline(request)
+        told["sections"][0]["answers"] = list(numbers)
+        return told
+
+    return made
+
+
+@pytest.mark.parametrize(("numbers", "open_ones"), [((1,), MUSTS[1:]), ((1, 2), ()), ((), MUSTS)])
+async def test_a_must_have_that_the_outline_forgets_is_said_to_be_open(
+    model: Model, settings: Settings, numbers: tuple[int, ...], open_ones: tuple[str, ...]
+) -> None:
+    model.script("OutlineAnswer", answering(*numbers))
+    result = await research("What is known of Port Aldermere?", settings)
+    [asked] = [r for r in model.requests if r.schema_name == "OutlineAnswer"]
+    assert f"1. {MUSTS[0]} (Inhabitants)\n2. {MUSTS[1]} (Harbour)\n" in asked.user
+    said = [must for must in MUSTS if f"“{must}” is open" in result.report]
+    assert said == list(open_ones)

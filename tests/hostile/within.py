@@ -1,0 +1,68 @@
+"""A program that uses spadework as a library: `python -m tests.hostile.within QUESTION`. It prints
+the report, and as its last line what the run has left in the process.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from spadework import Budget, Settings, SpadeworkError, research_sync
+
+#: What is kept for the whole process: threads that wait for more work, of files and of what cannot
+#: be stopped, and readers of documents, each at the ends of two pipes.
+_THREADS = ("files", "aside", "MainThread")
+_READER, _PIPES = "spadework.tools.extract.worker", 2
+#: What is just being ended has so many seconds.
+_SETTLING = 3.0
+_DESCRIPTORS = Path("/proc/self/fd")
+
+
+def main() -> None:
+    """Research the question of the command line."""
+    settings = Settings.load()
+    budget = Budget.of(settings)
+    budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
+    before = _descriptors()
+    try:
+        result = research_sync(sys.argv[1], settings, budget)
+    except SpadeworkError as error:
+        sys.exit(f"spadework: {error}")
+    sys.stdout.write(f"{result.report}\n")
+    until = time.monotonic() + _SETTLING
+    while any((left := _left(before)).values()) and time.monotonic() < until:
+        time.sleep(0.05)
+    sys.stdout.write(f"{json.dumps(left)}\n")
+
+
+def _left(before: dict[str, str]) -> dict[str, list[str]]:
+    """What was not there before, by its kind."""
+    children = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True)]
+    readers = [line for line in children if _READER in line]
+    opened = [where for n, where in _descriptors().items() if before.get(n) != where]
+    pipes = [where for where in opened if where.startswith("pipe:")]
+    return {
+        "threads": [t.name for t in threading.enumerate() if not t.name.startswith(_THREADS)],
+        "processes": [line for line in children if line not in readers],
+        "descriptors": [where for where in opened if where not in pipes],
+        "pipes": pipes[_PIPES * len(readers) :],
+    }
+
+
+def _descriptors() -> dict[str, str]:
+    """What is open, by number; nothing where the system does not tell."""
+    found = {}
+    for link in _DESCRIPTORS.iterdir() if _DESCRIPTORS.is_dir() else ():
+        with suppress(FileNotFoundError):  # that of the listing itself
+            found[link.name] = str(link.readlink())
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Ceilings: a run that is given a little more than it uses is refused nothing, and with much less
+it still plans, reads, assesses and writes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+
+from spadework.budget import Budget
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from spadework.values import Result
+from tests.world.brain import play
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+QUESTION = "What is known about Port Aldermere?"
+TOPICS = {
+    "Inhabitants": "Port Aldermere inhabitants",
+    "Lighthouse": "Port Aldermere lighthouse first lit",
+    "Harbour": "Port Aldermere harbour office",
+}
+#: Ceilings of which a run feels nothing.
+WIDE = {"minutes": 10, "calls": 1_000, "tokens": 10_000_000, "money": 100.0, "pages": 1_000}
+MORE, LESS = 1.15, 0.6
+
+
+@pytest.fixture
+def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in {**world.env, **searx.env, **model.env}.items():
+        monkeypatch.setenv(name, value)
+    # A second round follows, for what the harbour lacks.
+    play(model, TOPICS, keywords={"Harbour": "tide"}, gaps={"Harbour": "tide tables printed"})
+    return Settings.load(prices={"world-model": (1, 8)}, **WIDE)
+
+
+async def run(settings: Settings, name: str, model: Model) -> tuple[Result, Budget]:
+    """A run in a home of its own, so that it knows nothing of others."""
+    model.requests.clear()
+    session = Session.start(QUESTION, settings=settings.with_(home=settings.home / name))
+    return await session.result(), session.budget
+
+
+def used(purse: str, budget: Budget) -> float:
+    return budget.spent(purse)  # type: ignore[arg-type]
+
+
+def whole(purse: str, amount: float) -> float:
+    return amount if purse == "money" else math.ceil(amount)
+
+
+@pytest.mark.parametrize("effort", ["normal", pytest.param("quick", marks=pytest.mark.full)])
+@pytest.mark.parametrize("purse", ["tokens", "money", "calls"])
+async def test_a_little_more_than_it_uses_refuses_nothing(
+    settings: Settings, model: Model, purse: str, effort: str
+) -> None:
+    settings = settings.with_(effort=effort)
+    free, budget = await run(settings, "free", model)
+    asked = Counter(request.schema_name for request in model.requests)
+    limits = {purse: whole(purse, MORE * used(purse, budget))}
+    result, budget = await run(settings.with_(**limits), "bounded", model)
+    assert not budget.refused
+    assert result.status == free.status == "completed"
+    assert result.report == free.report
+    assert Counter(request.schema_name for request in model.requests) == asked
+
+
+@pytest.mark.parametrize(
+    "effort", ["normal", *(pytest.param(e, marks=pytest.mark.full) for e in ("quick", "deep"))]
+)
+@pytest.mark.parametrize("purse", ["tokens", "money", "calls", "pages"])
+async def test_with_much_less_it_plans_reads_assesses_and_writes(
+    settings: Settings, model: Model, purse: str, effort: str
+) -> None:
+    settings = settings.with_(effort=effort)
+    _, budget = await run(settings, "free", model)
+    limits = {purse: whole(purse, LESS * used(purse, budget))}
+    result, budget = await run(settings.with_(**limits), "bounded", model)
+    asked = Counter(request.schema_name for request in model.requests if request.used[1])
+    assert used(purse, budget) <= limits[purse]
+    assert result.mode == "model"
+    assert result.citations
+    assert result.usage.pages
+    assert {"PlanAnswer", "AssessmentAnswer", "SectionAnswer"} <= asked.keys()
+    assert not any(problem.stage == "lead" for problem in result.problems)

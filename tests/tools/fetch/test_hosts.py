@@ -1,0 +1,147 @@
+"""What hosts want is remembered by the next session and the next process, up to a date."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spadework.errors import Blocked
+from spadework.settings import Settings
+from spadework.tools.fetch.browser.handle import Browser
+from spadework.tools.fetch.client import Web
+from spadework.tools.fetch.hosts import LEVEL_SECONDS, MOST_SECONDS, REFUSED_SECONDS, Hosts
+from spadework.tools.fetch.reader import Reader
+from tests.world.sites import World
+
+HOST = "pages.example:80"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def settings(world: World) -> Settings:
+    return Settings.load(allow_hosts=world.hosts, cache_mb=0, max_level=1)
+
+
+async def fetched(settings: Settings, url: str) -> int:
+    """The level at which a session of its own has fetched a page."""
+    async with Web(settings) as web:
+        return (await web.fetch(url, seconds=20)).level
+
+
+def known(settings: Settings) -> dict[str, dict[str, float]]:
+    return json.loads((settings.home / "cache" / "hosts.json").read_text())
+
+
+async def test_the_level_that_worked_is_where_the_next_session_begins(
+    world: World, settings: Settings
+) -> None:
+    url = world.url("odd", "/bot-wall")
+    assert await fetched(settings, url) == 1
+    before = len(world.asked("odd", "/bot-wall"))
+    assert await fetched(settings, url) == 1
+    assert len(world.asked("odd", "/bot-wall")) == before + 1, "it is not asked plainly"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_host_that_names_a_time_is_left_alone_by_the_next_session(
+    world: World, settings: Settings, status: int
+) -> None:
+    url = world.put("blog", "/busy", "<p>busy</p>", status=status, headers={"Retry-After": "3600"})
+    with pytest.raises(Exception, match=str(status)):
+        await fetched(settings, url)
+    asked = len(world.asked("blog"))
+    with pytest.raises(Blocked, match=r"wants to be left alone until \d{4}-\d\d-\d\d") as told:
+        await fetched(settings, world.url("blog", "/other"))
+    assert not told.value.final, "a resumed run may ask again"
+    assert len(world.asked("blog")) == asked
+    [of] = known(settings).values()
+    assert of["blocked_until"] > 0
+    await fetched(settings, world.url("encyclopedia", "/wiki/Port_Aldermere"))
+
+
+async def test_a_date_that_is_over_counts_no_more(tmp_path: Path) -> None:
+    clock = Clock()
+    hosts = Hosts(tmp_path / "hosts.json", clock)
+    await hosts.gave(HOST, 2)
+    await hosts.leave_alone(HOST, 60)
+    clock.now += 59
+    with pytest.raises(Blocked):
+        hosts.check(HOST)
+    clock.now += 2
+    hosts.check(HOST)
+    assert hosts.level(HOST) == 2
+    clock.now += LEVEL_SECONDS
+    assert hosts.level(HOST) == 0
+    await hosts.gave("other.example", 1)
+    assert set(json.loads((tmp_path / "hosts.json").read_text())) == {"other.example"}
+
+
+async def test_a_wrong_header_silences_no_host_for_long(tmp_path: Path) -> None:
+    clock = Clock()
+    hosts = Hosts(tmp_path / "hosts.json", clock)
+    await hosts.leave_alone(HOST, 1e12)
+    clock.now += MOST_SECONDS + 1
+    hosts.check(HOST)
+
+
+async def test_a_host_that_turns_away_every_page_is_left_alone_for_a_day(
+    world: World, settings: Settings
+) -> None:
+    urls = [
+        world.put("forum", f"/closed-{n}", "<p>closed to you</p>", status=403) for n in range(4)
+    ]
+    async with Web(settings) as web, Browser(settings) as browser:
+        reader = Reader(web, browser)
+        for url in urls[:3]:
+            with pytest.raises(Blocked, match="403"):
+                await reader.read(url, seconds=20)
+    asked = len(world.asked("forum"))
+    async with Web(settings) as web:
+        with pytest.raises(Blocked, match="left alone until"):
+            await Reader(web).read(urls[3], seconds=20)
+    assert len(world.asked("forum")) == asked
+
+
+async def test_one_page_that_is_given_undoes_the_refusals_before(tmp_path: Path) -> None:
+    clock = Clock()
+    hosts = Hosts(tmp_path / "hosts.json", clock)
+    for n in (1, 2):
+        await hosts.refused(HOST, f"/{n}")
+        await hosts.refused(HOST, f"/{n}")
+    await hosts.gave(HOST, 0)
+    await hosts.refused(HOST, "/3")
+    hosts.check(HOST)
+    for n in (4, 5):
+        await hosts.refused(HOST, f"/{n}")
+    with pytest.raises(Blocked):
+        hosts.check(HOST)
+    clock.now += REFUSED_SECONDS
+    hosts.check(HOST)
+
+
+async def test_two_processes_keep_what_the_other_has_learned(tmp_path: Path) -> None:
+    clock, path = Clock(), tmp_path / "hosts.json"
+    one, other = Hosts(path, clock), Hosts(path, clock)
+    await one.gave("one.example", 1)
+    await other.gave("other.example", 2)
+    assert set(json.loads(path.read_text())) == {"one.example", "other.example"}
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"a": 1}', b"\xff"])
+async def test_a_file_that_cannot_be_read_is_learned_anew(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "home" / "cache" / "hosts.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    hosts = await Hosts.open(tmp_path / "home")
+    assert hosts.level(HOST) == 0
+    await hosts.gave(HOST, 1)
+    assert set(json.loads(path.read_text())) == {HOST}
