@@ -45,14 +45,22 @@ def _left(before: dict[str, str]) -> dict[str, list[str]]:
     """What was not there before, by its kind."""
     children = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True)]
     readers = [line for line in children if _READER in line]
-    opened = [where for n, where in _descriptors().items() if before.get(n) != where]
-    pipes = [where for where in opened if where.startswith("pipe:")]
+    opened = {n: where for n, where in _descriptors().items() if before.get(n) != where}
+    pipes = [where for where in opened.values() if where.startswith("pipe:")]
     return {
         "threads": [t.name for t in threading.enumerate() if not t.name.startswith(_THREADS)],
         "processes": [line for line in children if line not in readers],
-        "descriptors": [where for where in opened if where not in pipes],
+        "descriptors": [f"{w}{_ends(n)}" for n, w in opened.items() if w not in pipes],
         "pipes": pipes[_PIPES * len(readers) :],
     }
+
+
+def _ends(number: str) -> str:
+    """Between whom the connection with this number is; "" for what is none."""
+    for each in psutil.Process().net_connections("all"):
+        if each.fd == int(number):
+            return f" {each.laddr} {each.raddr} {each.status}"
+    return ""
 
 
 def _descriptors() -> dict[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import TypeVar
 
@@ -80,15 +81,18 @@ class Knowing:
         return self.problems
 
     async def close(self) -> None:
-        """Let what is being added come to its end, and close the store."""
-        if self._adding:
-            await asyncio.wait({self._adding}, timeout=CLOSING_SECONDS)
-            self._adding.cancel()
-        if self._store:
-            await self._store.close()
-        if self._meaning:
-            await self._meaning.close()
-        if self._adding and self._adding.done():
+        """Let what is being added come to its end, and close the store; who is cancelled meanwhile
+        ends and closes all the same.
+        """
+        async with AsyncExitStack() as closing:
+            if self._meaning:
+                closing.push_async_callback(self._meaning.close)
+            if self._store:
+                closing.push_async_callback(self._store.close)
+            if self._adding:
+                closing.push_async_callback(_ended, self._adding)
+                await asyncio.wait({self._adding}, timeout=CLOSING_SECONDS)
+        if self._adding and not self._adding.cancelled():
             self._adding.result()  # a fault of ours is not passed over
 
     async def _add(
@@ -134,3 +138,9 @@ class Knowing:
         it.
         """
         return not entry.own or host_of(entry.page.url) in self._owned
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Cancel what is not done, and wait for its end."""
+    task.cancel()
+    await asyncio.wait({task})
