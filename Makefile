@@ -23,7 +23,7 @@ run: setup  ## Ask a question: make run Q="…"
 
 test: setup  ## Run the tests (under 10 minutes)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed"
-	$(BIN)/pytest -m "timed and not full" -W ignore::pytest.PytestUnraisableExceptionWarning
+	$(BIN)/pytest -m "timed and not full"
 
 test-full: setup  ## Run the tests and the long ones
 	$(BIN)/pytest --hypothesis-profile search

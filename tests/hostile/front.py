@@ -19,8 +19,8 @@ _UNHARMED = Assault()
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 #: Lines of a request that hold for one connection alone.
 _OWN = re.compile(rb"\r\n(?:connection|host):[^\r]*", re.IGNORECASE)
-#: Ports are the system's choice, and another one in the next run of the same seed.
-_PORT = re.compile(rb":\d{4,5}")
+#: Ports are the system's choice, and another one in the next run of the same seed, as are days.
+_CHANGING = re.compile(rb":\d{4,5}|\b20\d\d-\d\d-\d\d\b")
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Front:
         self, head: bytes, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         path = head.split(b" ", 2)[1].decode("latin-1")
-        same = _PORT.sub(b"", path.encode("latin-1") + body)
+        same = _CHANGING.sub(b"", path.encode("latin-1") + body)
         drawn = random.Random(f"{self.seed} {same!r} {self._asked[same]}")
         self._asked[same] += 1
         name = self._fault(path, drawn)
