@@ -125,6 +125,11 @@ SHOWN: dict[str, dict[str, Any]] = {
         "question": QUESTION.text,
         "headings": ["Summary", "Definition"],
     },
+    "reception": {"said": "see you later alligator"},
+    "chore": {
+        "request": "### Task:\nGive the chat a title of five words.\nUSER: What is a spade?",
+        "task": "title",
+    },
     "revise": {
         "question": QUESTION.text,
         "asked": "Shorter, and with the costs.",

@@ -92,7 +92,7 @@ class Background:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-        # A client that was killed leaves a connection which no task holds: it is closed with the loop.
+        # A client that was killed leaves a connection that no task holds.
         for transport in [*getattr(self._loop, "_transports", {}).values()]:
             transport.abort()
         await asyncio.sleep(0)

@@ -1,23 +1,27 @@
 """The loop as a conversation, for chat clients of LangGraph: a message is researched, and its
 report comes back as a message.
 
-listen ─▶ research (the whole loop, as a subgraph) ─▶ answer
+receive ─▶ listen ─▶ research (the whole loop, as a subgraph) ─▶ answer
+   └─────▶ the end, where nothing is to be researched
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired, Required
+from typing import Annotated, Any, Literal, NotRequired, Required
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph, add_messages
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command
 from typing_extensions import TypedDict
 
 from spadework.errors import SettingsError
 from spadework.graph import research
 from spadework.graph.desk import new_session_id
+from spadework.graph.receiving import receive as greet
 from spadework.settings import Settings
 from spadework.values import Result
 
@@ -62,30 +66,44 @@ class ChatOutput(TypedDict):
 Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 
 
+async def receive(
+    state: ChatState, runtime: Runtime[Settings]
+) -> Command[Literal["listen", "__end__"]]:
+    """Answer at once what needs no research: small talk, a client's chore. Raises SettingsError
+    when there is no message of a human, or no words in it.
+    """
+    *earlier, said = _said(state)
+    answers = [m.text for m in state["messages"] if isinstance(m, AIMessage)]
+    settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
+    greeted = await greet(said, settings, earlier=earlier, answer=answers[-1] if answers else "")
+    if greeted.research:
+        return Command(goto="listen")
+    return Command(goto="__end__", update={"messages": [AIMessage(content=greeted.answer)]})
+
+
 async def listen(state: ChatState) -> dict[str, Any]:
     """Take the last human message as the question, the thread's last session as the one it follows
     up, and what system messages say as wishes for the form of the answer.
-
-    Raises SettingsError when there is no such message, or no words in it.
     """
-    asked = [
-        message.text.strip()
-        for message in state.get("messages", [])
-        if isinstance(message, HumanMessage)
-    ]
-    if not asked or not asked[-1]:
-        raise SettingsError(
-            "The last message holds no question: say in words what you want to know."
-        )
+    *earlier, asked = _said(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
-    earlier = [text for text in asked[:-1] if text][-MOST_EARLIER:]
     return {
-        "question": asked[-1],
-        "earlier": earlier,
+        "question": asked,
+        "earlier": earlier[-MOST_EARLIER:],
         "follows": state.get("session_id", ""),
         "wishes": "\n\n".join(filter(None, wished))[:MOST_WISHES],
         "session_id": new_session_id(),
     }
+
+
+def _said(state: ChatState) -> list[str]:
+    """What humans have said in words. Raises SettingsError where the last one has none."""
+    said = [m.text.strip() for m in state.get("messages", []) if isinstance(m, HumanMessage)]
+    if not said or not said[-1]:
+        raise SettingsError(
+            "The last message holds no question: say in words what you want to know."
+        )
+    return [text for text in said if text]
 
 
 async def answer(state: ChatState) -> dict[str, Any]:
@@ -125,10 +143,11 @@ def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     builder = StateGraph(
         ChatState, context_schema=Settings, input_schema=ChatInput, output_schema=ChatOutput
     )
+    builder.add_node(receive)
     builder.add_node(listen)
     builder.add_node("research", research.graph)
     builder.add_node(answer)
-    builder.add_edge(START, "listen")
+    builder.add_edge(START, "receive")
     builder.add_edge("listen", "research")
     builder.add_edge("research", "answer")
     builder.add_edge("answer", END)

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from spadework.tools import tokens
 from spadework.tools.export.compressed import largest, shortened
-from spadework.values import Result
+from spadework.values import Result, Usage
 
 #: Words of an answer in a token of its report, marks, sources and closing sections included
 #: (docs/examples: 0.36 and 0.45).
@@ -98,7 +98,11 @@ def usage_of(result: Result) -> dict[str, Any]:
     """Tokens of the models that worked on it; none where the report is composed of quotes by
     code.
     """
-    used = result.usage
+    return used_tokens(result.usage)
+
+
+def used_tokens(used: Usage) -> dict[str, Any]:
+    """Tokens as they are told."""
     return {
         "prompt_tokens": used.tokens_in,
         "completion_tokens": used.tokens_out,

@@ -4,6 +4,7 @@ what is wished of the answer's form.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,6 +23,10 @@ MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
 #: Questions before the last one that are told to the lead, at most.
 MOST_EARLIER = 5
+
+
+#: Where a client puts files of its own before a question, the question stands so.
+_FRAMED = re.compile(r"<user_query>\s*(.+?)\s*</user_query>", re.DOTALL)
 
 
 class Part(BaseModel):
@@ -103,6 +108,22 @@ class ChatRequest(BaseModel):
             raise Refused(_no_model(self.model), status=404, param="model", code="model_not_found")
         if self.n not in (None, 1):
             raise Refused("n must be 1: a question has one report.", param="n")
+
+    def check_research(self, question: str) -> None:
+        """Raises Refused for a question that cannot be researched (none, or one that is too long),
+        and for an answer in another form than a report.
+        """
+        if not question:
+            raise Refused(
+                "There is no question: the last message of the user is what is researched.",
+                param="messages",
+            )
+        if len(question) > MOST_QUESTION_CHARS:
+            said = (
+                f"The question has {len(question)} characters: at most {MOST_QUESTION_CHARS} are"
+                " taken."
+            )
+            raise Refused(said, param="messages", code="string_above_max_length")
         if self.tools or self.functions:
             name = "tools" if self.tools else "functions"
             raise Refused(
@@ -126,10 +147,8 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """The question, the user's messages before it, and the answer that stands right before it
-        ("" where there is none).
-
-        Raises Refused when no user has said anything.
+        """What the user said last, the user's messages before it, and the answer that stands right
+        before it ("" where there is none). It is "" where no user has said anything.
         """
         asked = [
             i
@@ -137,17 +156,10 @@ class ChatRequest(BaseModel):
             if message.role == "user" and message.words().strip()
         ]
         if not asked:
-            raise Refused(
-                "There is no question: the last message of the user is what is researched.",
-                param="messages",
-            )
-        question = self.messages[asked[-1]].words()
-        if len(question) > MOST_QUESTION_CHARS:
-            said = (
-                f"The question has {len(question)} characters: at most {MOST_QUESTION_CHARS} are"
-                " taken."
-            )
-            raise Refused(said, param="messages", code="string_above_max_length")
+            return "", [], ""
+        said = self.messages[asked[-1]].words()
+        framed = _FRAMED.search(said)
+        question = framed[1] if framed else said
         answers = [
             message.words() for message in self.messages[: asked[-1]] if message.role == "assistant"
         ]

@@ -23,12 +23,14 @@ from spadework.apps.openai.answered import (
     usage_of,
 )
 from spadework.apps.openai.asked import MODELS, ChatRequest, read_request
+from spadework.apps.openai.at_once import at_once
 from spadework.apps.openai.document import openapi
 from spadework.apps.openai.errors import Refused
 from spadework.apps.openai.known import recalled, remember
-from spadework.apps.openai.streamed import streamed
+from spadework.apps.openai.streamed import AS_IT_COMES, streamed
 from spadework.errors import SessionNotFound, SettingsError, SpadeworkError
 from spadework.events import Ended, Event, Finished
+from spadework.sessions.reception import receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.values import Result
@@ -36,7 +38,6 @@ from spadework.values import Result
 RunsOf = Callable[[Request], Runs]
 Handler = Callable[[Request], Awaitable[Response]]
 
-_AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 #: Questions of this door that may be researched or wait in the queue of the process at once.
 MOST_AT_ONCE = 100
 
@@ -90,9 +91,17 @@ class Door:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def complete(self, request: Request) -> Response:
-        """Research the last user message. Raises Refused."""
+        """Research the last user message, or answer at once what needs no research. Raises
+        Refused.
+        """
         asked = await read_request(request)
         runs = self._runs_of(request)
+        question, earlier, answer = asked.question()
+        wishes = asked.wishes()
+        greeted = await receive(question, runs.settings, wishes, earlier=earlier, answer=answer)
+        if not greeted.research:
+            return at_once(greeted, asked)
+        asked.check_research(question)
         if len(self._going) >= MOST_AT_ONCE:
             raise Refused(
                 f"{MOST_AT_ONCE} questions are being researched or wait: ask again later.",
@@ -112,7 +121,7 @@ class Door:
             return StreamingResponse(
                 lines,
                 media_type="text/event-stream",
-                headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+                headers=AS_IT_COMES,
             )
         result = await _unless_left(request, _result(events))
         choice = {

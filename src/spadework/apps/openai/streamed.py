@@ -18,12 +18,13 @@ from spadework.events import Ended, Event, Finished
 from spadework.tools.export.markdown import escaped
 from spadework.values import Result
 
+AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 #: After so many seconds without news a comment is sent, so that nothing on the way takes the
 #: connection for dead.
 QUIET_SECONDS = 15.0
 
 _PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
-_DONE = "data: [DONE]\n\n"
+DONE = "data: [DONE]\n\n"
 
 
 async def streamed(
@@ -86,7 +87,7 @@ def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool)
     lines.append(_line(head | around(result), {"annotations": marked(result)}, end=end))
     if with_usage:
         lines.append(_data(head | {"choices": [], "usage": usage_of(result)}))
-    return [*lines, _DONE]
+    return [*lines, DONE]
 
 
 def _line(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
@@ -96,7 +97,7 @@ def _line(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -
 
 
 def _failed(text: str) -> str:
-    return _data(Refused(text, status=503, code="research_failed").shape()) + _DONE
+    return _data(Refused(text, status=503, code="research_failed").shape()) + DONE
 
 
 def _data(body: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.terminal import views
@@ -19,9 +20,11 @@ from spadework.apps.terminal.running import Run
 from spadework.apps.terminal.screen import Screen
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.sessions.files import read_result, readable_sessions, session_folder
+from spadework.sessions.reception import receive
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
+from spadework.visible import visible
 
 NOTHING_YET = "There is no answer yet: ask a question first."
 
@@ -66,16 +69,22 @@ class Chat:
         if isinstance(meant, Wrong):
             self._screen.say(meant.said)
         elif isinstance(meant, Ask):
-            follows = self._last.session_id if self._last else ""
-            await self._carry_out(
-                Session.start(meant.question, settings=self._settings, follows=follows)
-            )
+            await self._ask(meant.question)
         elif isinstance(meant, Command) and meant.name == "export":
             await self._export(meant.argument)
         elif isinstance(meant, Command) and meant.name == "resume":
             await self._resume(meant.argument)
         elif isinstance(meant, Command):
             self._commands[meant.name](meant.argument)
+
+    async def _ask(self, question: str) -> None:
+        """Research a question, or answer at once what needs no research."""
+        greeted = await receive(question, self._settings)
+        if not greeted.research:
+            self._screen.show(Text(visible(greeted.answer)))
+            return
+        follows = self._last.session_id if self._last else ""
+        await self._carry_out(Session.start(question, settings=self._settings, follows=follows))
 
     async def _carry_out(self, session: Session) -> None:
         """Run a session and show its report; one that the user leaves can be taken up."""

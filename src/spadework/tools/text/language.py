@@ -18,7 +18,22 @@ _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
 #: Patterns that are used as they are written.
+_SAID = ("opens", "closes")
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label")
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What is said without asking for anything: greetings and questions about whom one speaks with
+    (`opens`), thanks, assent, goodbyes (`closes`), and words that may stand beside them (`fill`).
+    `about` and `welcome` are what is answered to each.
+    """
+
+    opens: re.Pattern[str]
+    closes: re.Pattern[str]
+    fill: re.Pattern[str]
+    about: str
+    welcome: str
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,7 @@ class Language:
     #: the verbs that ask to do it, and polite words.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → its code
+    talk: Talk | None = None
 
     def asked(self, question: str) -> frozenset[str]:
         """The cues that stand in a question."""
@@ -128,11 +144,23 @@ def _made(code: str, table: dict[str, Any]) -> Language:
         cues={name: _pattern(cues, spaced) for name, cues in table.pop("cues").items()},
         revises={name: _pattern(of, spaced) for name, of in table.pop("revises", {}).items()},
         tongues={w: c for c, names in table.pop("tongues", {}).items() for w in names.split()},
+        talk=_talk(table.pop("talk", None), spaced),
         joins=re.compile(table.pop("joins", "(?!)"), re.IGNORECASE),
         sides=tuple(re.compile(each, re.IGNORECASE) for each in table.pop("sides", ())),
         **made,
         **table,
     )
+
+
+def _talk(table: Mapping[str, Any] | None, spaced: bool) -> Talk | None:
+    if table is None:
+        return None
+    # Who chats leaves out apostrophes.
+    opens, closes = (
+        _pattern((e.replace("'", "'?") for e in table[name]), spaced) for name in _SAID
+    )
+    fill = _pattern(map(re.escape, table["fill"].split()), spaced)
+    return Talk(opens, closes, fill, table["about"], table["welcome"])
 
 
 def _words(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

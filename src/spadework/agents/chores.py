@@ -1,0 +1,183 @@
+"""Chores of chat clients: they ask whoever answers in a conversation for a title of it, tags,
+follow-up questions, search queries, an emoji, the rest of a text that is being typed, a summary.
+None of these needs a source.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+from pydantic import create_model
+
+from spadework.agents.model import Model
+from spadework.prompts import render
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language
+from spadework.tools.titles import shortened
+from spadework.values import Visible
+
+Task = Literal["title", "tags", "follow_ups", "queries", "emoji", "text", "summary"]
+
+#: What an instruction is about; where it names several, the one that it names first.
+_TASKS: dict[Task, str] = {
+    "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
+    "tags": r"tags?",
+    "follow_ups": r"follow[- ]?ups?|(?:suggest|propose)\w* (?:\S+ ){0,6}(?:questions|prompts)",
+    "queries": r"(?:web |search )+quer(?:y|ies)|queries",
+    "emoji": r"emoji",
+    "text": r"auto-?\s?complet\w+|(?:complet|continu)\w+ (?:\S+ ){0,4}(?:text|typing|sentence)",
+    "summary": r"summar(?:y|ies|i[sz]e\w*|i[sz]ing)|condens\w+|write down|record",
+}
+_TASK = re.compile(
+    r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
+    re.IGNORECASE,
+)
+#: A conversation that is shown: between tags, or by marks of who speaks, of whom one is a machine.
+_TAGGED = re.compile(
+    r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^>]*>(.*?)"
+    r"(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_SPEAKER = re.compile(
+    r"^[\s|>*#\[]*(?:(user|human|prompt)|assistant|ai|model|bot|response)\b[\s|>*#\]]*(?::|$)"
+    r"[ \t]*\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: The gap that an editor wants filled.
+_GAP = re.compile(r"\{\{\s*FILL_HERE\s*\}\}|<\|?(?:fim_\w+|COMPLETION)\|?>")
+#: One emoji for a message.
+_MARKED = re.compile(r"\b(?:one|single) emoji\b.*^message:", re.DOTALL | re.I | re.MULTILINE)
+#: The conversation in which it is said.
+_THIS = re.compile(
+    r"\b(?:this|our|the) (?:conversation|chat|dialog(?:ue)?) (?:so far|up to|until|above)\b"
+    r"|\b(?:summari[sz]e|title for|name for) (?:this|our|the) (?:conversation|chat)\b"
+    r"|\b(?:all )?the messages above\b",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"\{\s*\"(\w+)\"\s*:")
+#: How bare an answer must be: nobody asks so for research.
+_BARE = re.compile(
+    r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
+    r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
+    r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
+    re.IGNORECASE,
+)
+#: An instruction stands within so many characters, before material of as many.
+_HEAD_CHARS = 400
+#: Words of a title, and tags, that code makes.
+_TITLE_WORDS, _TAGS = 6, 3
+
+
+class Chore(NamedTuple):
+    """What is asked about a conversation. `key` is that of the JSON object in which it is wanted,
+    "" for plain text; `shown` is the conversation as far as it stands in the request.
+    """
+
+    task: Task
+    key: str
+    request: str
+    shown: str
+
+
+def chore_of(said: str, wishes: str = "", before: str = "") -> Chore | None:
+    """The chore that a message asks for, whose instruction or conversation may stand in the
+    `wishes` of a system message; None for every other message. `before` is what was said before it.
+
+    What gives it away is its form: the key of the wanted JSON, a conversation with a machine that
+    is shown or spoken of, a gap to fill, a message to be marked, or material after an instruction
+    how short and bare its answer must be.
+    """
+    if before and _THIS.search(said) and (told := _named(said)):
+        return Chore(told, "", f"{said}\n\n{before}", before)
+    request = f"{wishes}\n{said}".strip()
+    shown = _shown(request)
+    head = request.replace(shown, " ") if shown else request
+    named, key = _named(head if shown else request[:_HEAD_CHARS]), _KEY.search(head)
+    wanted = next((task for task in get_args(Task) if key and key[1] == task), None)
+    if wanted and (shown or _BARE.search(head)):
+        return Chore(wanted, wanted, request, shown)
+    if _GAP.search(said):
+        return Chore("text", "", request, shown)
+    if _MARKED.search(said):
+        return Chore("emoji", "", request, "")
+    if shown and (named or _BARE.search(head)):
+        return Chore(named or "text", "", request, shown)
+    bare = _BARE.search(said[:_HEAD_CHARS]) and len(said) > 2 * _HEAD_CHARS
+    if bare and (named == "title" or named == "summary"):
+        return Chore(named, "", request, said[_HEAD_CHARS:])
+    return None
+
+
+def _named(instruction: str) -> Task | None:
+    """What an instruction asks for first; a conversation that is written down is summed up."""
+    found = _TASK.search(instruction)
+    return next((task for task in get_args(Task) if found and found[task]), None)
+
+
+def done_by_code(chore: Chore, earlier: Sequence[str], answer: str) -> str:
+    """A chore without a model: a title and tags of the first question's own words, a summary of the
+    last answer's first paragraph, and nothing where nothing can be told.
+    """
+    questions = [*_spoken(chore.shown, by_user=True), *earlier]
+    question = shortened(questions[0]) if questions else ""
+    answers = _spoken(chore.shown, by_user=False) or [answer]
+    made: dict[Task, str | list[str]] = {
+        "title": " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:"),
+        "tags": _telling(question)[:_TAGS],
+        "follow_ups": [],
+        "queries": [],
+        "emoji": "🔎",
+        "text": "",
+        "summary": next((p for p in answers[-1].split("\n\n") if p.strip()), ""),
+    }
+    return _in_shape(chore, made[chore.task])
+
+
+async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
+    """A chore as the lead's model does it, within `seconds`. Raises ModelError, BudgetSpent."""
+    many = chore.task in ("tags", "follow_ups", "queries")
+    wanted: Any = (list[str] if many else str, ...)
+    fields: dict[str, Any] = {chore.task: wanted}
+    shape: Any = create_model("ChoreAnswer", __base__=Visible, **fields)
+    prompt = render("chore", request=chore.request, task=chore.task)
+    answer = await model.ask("lead", prompt, shape, seconds=seconds)
+    return _in_shape(chore, getattr(answer, chore.task))
+
+
+def _in_shape(chore: Chore, made: str | list[str]) -> str:
+    if chore.key:
+        return json.dumps({chore.key: made}, ensure_ascii=False)
+    return "\n".join(made) if isinstance(made, list) else made
+
+
+def _shown(request: str) -> str:
+    """The conversation in a request, by its tags, else from its first speaker on where two speak;
+    "" where there is none.
+    """
+    if tagged := _TAGGED.search(request):
+        return tagged[0]
+    marks = list(_SPEAKER.finditer(request))
+    both = {bool(mark[1]) for mark in marks} == {True, False}
+    return request[marks[0].start() :] if both else ""
+
+
+def _spoken(shown: str, *, by_user: bool) -> list[str]:
+    """What one side has said in a conversation, each as far as the next speaker."""
+    marks = list(_SPEAKER.finditer(shown))
+    ends = [*(mark.start() for mark in marks[1:]), len(shown)]
+    said = [
+        re.sub(r"</\w+>\s*\Z", "", shown[mark.end() : end]).strip().strip('"').strip()
+        for mark, end in zip(marks, ends, strict=False)
+        if bool(mark[1]) == by_user
+    ]
+    return [each for each in said if each]
+
+
+def _telling(question: str) -> list[str]:
+    """The words of a question that tell what it is about, each once, in its order."""
+    stop = language(language_of(question)).stop
+    words = (word.strip("?.!,;:()\"'“”") for word in question.split())
+    return list(dict.fromkeys(w.capitalize() for w in words if w and w.lower() not in stop))

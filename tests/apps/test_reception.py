@@ -1,0 +1,138 @@
+"""Requests in the forms that chat clients send: chores and small talk are answered at once, without
+a search, and leave no session; all else is researched.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from spadework.sessions.reception import receive
+from spadework.settings import Settings
+from tests.apps.test_openai import serving
+from tests.world.model import Model
+
+_FOLDER = Path(__file__).parents[2] / "benchmarks" / "reception"
+REQUESTS = [json.loads(line) for line in (_FOLDER / "requests.jsonl").read_text().splitlines()]
+MESSAGES = [json.loads(line) for line in (_FOLDER / "messages.jsonl").read_text().splitlines()]
+QUIET = [each for each in REQUESTS if each["kind"] in ("chore", "talk")]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "axolotl.md").write_text("# Axolotl\n\nIt keeps its gills for life.\n")
+    return Settings.load(library=(tmp_path / "notes",), search="library", iterations=1)
+
+
+def body(request: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    """A request as it is sent to us."""
+    return request["body"] | {
+        "model": "spadework-quick",
+        "messages": request["messages"],
+        "stream": stream,
+    }
+
+
+def sessions(settings: Settings) -> list[Path]:
+    return [*(settings.home / "sessions").glob("*")]
+
+
+async def test_chores_and_small_talk_of_chat_clients_are_answered_without_a_session(
+    settings: Settings,
+) -> None:
+    async with serving(settings) as (base, _), httpx.AsyncClient(timeout=20) as client:
+        for each in QUIET:
+            sent = body(each, stream=False)
+            answer = await client.post(f"{base}/chat/completions", json=sent)
+            if each["kind"] == "talk" and sessions(settings):
+                pytest.fail(f"It was researched: {each['messages'][-1]}")
+            assert answer.status_code == httpx.codes.OK, answer.text
+            [choice] = answer.json()["choices"]
+            if choice["finish_reason"] == "tool_calls":
+                [call] = choice["message"]["tool_calls"]
+                assert json.loads(call["function"]["arguments"])[each["task"]]
+                continue
+            said = choice["message"]["content"]
+            assert choice["finish_reason"] == "stop"
+            if f'{{ "{each["task"]}"' in str(each["messages"]).replace("\\", ""):
+                assert list(json.loads(said)) == [each["task"]]
+    assert sessions(settings) == []
+
+
+async def test_a_stream_of_what_is_answered_at_once_ends_as_every_stream(
+    settings: Settings,
+) -> None:
+    sent = {"model": "spadework", "messages": [{"role": "user", "content": "hi"}], "stream": True}
+    async with serving(settings) as (base, _), httpx.AsyncClient(timeout=20) as client:
+        lines = (await client.post(f"{base}/chat/completions", json=sent)).text.split("\n\n")
+    chunks = [json.loads(line.removeprefix("data: ")) for line in lines[:-2]]
+    assert lines[-2] == "data: [DONE]"
+    assert chunks[0]["choices"][0]["delta"]["content"].startswith("Hello!")
+    assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+
+
+async def test_questions_are_researched_whatever_they_begin_with(settings: Settings) -> None:
+    asked = [each["text"] for each in MESSAGES if each["kind"] == "research"]
+    for each in REQUESTS:
+        if each["kind"] not in ("chore", "talk"):
+            asked.append([m for m in each["messages"] if m["role"] == "user"][-1]["content"])
+    taken = [said for said in asked if not (await receive(said, settings)).research]
+    assert taken == []
+
+
+async def test_small_talk_is_answered_in_its_language(settings: Settings) -> None:
+    for said, answered in {
+        "Danke, das war super hilfreich!": "Gern geschehen",
+        "¿quién eres?": "¡Hola!",
+        "ありがとうございます": "どういたしまして",
+        "👍": "You are welcome",
+        "hey, how are you?": "Hello!",
+    }.items():
+        assert (await receive(said, settings)).answer.startswith(answered)
+
+
+async def test_a_chore_is_one_call_of_the_model(
+    settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    model.script("ChoreAnswer", {"title": "🦎 Axolotls"})
+    title = next(each for each in QUIET if each["task"] == "title" and each["client"] != "llm")
+    with_model = Settings.load(home=settings.home, search="library", library=settings.library)
+    greeted = await receive(title["messages"][-1]["content"], with_model)
+    assert "🦎 Axolotls" in greeted.answer
+    assert [request.model for request in model.requests] == ["world-model"]
+    assert greeted.usage.tokens_in > 0
+    assert sessions(settings) == []
+
+
+@pytest.mark.parametrize("kind", ["talk", "research"])
+async def test_where_rules_are_not_sure_the_model_is_asked(
+    settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    model.script("ReceptionAnswer", {"kind": kind, "reply": "Safe travels!" * (kind == "talk")})
+    with_model = Settings.load(home=settings.home, search="library", library=settings.library)
+    greeted = await receive("see you later alligator", with_model)
+    assert (greeted.research, greeted.answer) == (
+        kind == "research",
+        "Safe travels!" * (kind == "talk"),
+    )
+    assert len(model.requests) == 1
+
+
+async def test_where_the_model_is_gone_the_doubtful_is_researched(
+    settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("SPADEWORK_MODEL", "openai:gone")
+    gone = Settings.load(home=settings.home, search="library", library=settings.library)
+    assert (await receive("see you later alligator", gone)).research
+    assert (await receive("thanks!", gone)).answer
