@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import docx
 import pytest
 
+from tests.apps.web.prepared import large, put
 from tests.apps.web.server import Server
 from tests.world.model import Model
 from tests.world.sites import World
@@ -57,6 +58,7 @@ def test_a_question_is_planned_approved_watched_and_answered(
     session = ask(page, unseen=False)
     page.get_by_role("button", name=re.compile("^Approve")).click()
     finished(page)
+    page.locator(".plan.done > summary").click()
     assert page.locator(".topic .name").all_inner_texts() == ["Inhabitants", "Lighthouse"]
     assert page.locator(".topic .phase").all_inner_texts() == ["answered", "answered"]
     assert page.locator(".mark").count() >= 2
@@ -92,9 +94,9 @@ def test_reloading_amid_a_run_loses_and_repeats_nothing(
     finished(page)
     titles = page.locator("#list .source .title").all_inner_texts()
     assert len(titles) == len(set(titles))
-    live = page.locator(".topic .meta").all_inner_texts()
+    live = page.locator(".topic .meta").all_text_contents()
     page.reload()
-    assert page.locator(".topic .meta").all_inner_texts() == live, (
+    assert page.locator(".topic .meta").all_text_contents() == live, (
         "what was watched equals what is read from the log"
     )
     assert (server.home / "sessions" / session / "result.json").exists()
@@ -167,7 +169,7 @@ def test_the_plan_is_changed_before_it_is_approved(server: Server, open_page: Op
     page.get_by_role("button", name="Remove: Inhabitants").wait_for(state="detached")
     page.get_by_label("Topic 1").fill("The old lighthouse")
     page.get_by_role("button", name=re.compile("^Approve")).click()
-    page.locator(".topic").first.wait_for()
+    page.locator(".topic .name", has_text="Harbour").wait_for()
     assert page.locator(".topic .name").all_inner_texts() == ["The old lighthouse", "Harbour"]
     finished(page)
 
@@ -193,7 +195,7 @@ def test_a_quote_opens_by_mouse_and_by_keyboard_and_leads_to_its_words(
     page.locator(".mark").nth(2).focus()
     page.keyboard.press("Shift+Tab")
     page.locator(f"#{mark.get_attribute('popovertarget')}:popover-open").wait_for()
-    quote = card.locator("blockquote").first.inner_text()
+    quote = card.locator("blockquote mark").first.inner_text()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -280,13 +282,46 @@ def test_a_session_is_deleted_after_confirmation(server: Server, open_page: Open
     assert page.get_by_text("What is to be deleted?").count() == 0
 
 
+def test_the_start_page_says_what_is_searched_and_gives_examples(
+    server: Server, open_page: Open
+) -> None:
+    page = open_page(server.url)
+    assert "Searched:" in page.locator(".what").inner_text()
+    example = page.locator(".examples a").first
+    words = example.inner_text()
+    example.click()
+    assert page.locator("#question").input_value() == words
+
+
+def test_small_talk_is_answered_and_begins_no_session(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    before = {*(server.home / "sessions").glob("*")}
+    page.get_by_label("Your question").fill("Hello, who are you?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_text("I search, read the pages").wait_for()
+    assert {*(server.home / "sessions").glob("*")} == before
+
+
+def test_the_history_is_searched(server: Server, open_page: Open) -> None:
+    for n in range(7):
+        put(server.home, *large(f"listed-{n}", sources=2, sections=1, sentences=2))
+    page = open_page(server.url)
+    rows = page.locator(".sessions > li[data-session]:visible")
+    days = page.locator("li.day:visible")
+    everything = rows.count(), days.count()
+    page.get_by_label("Search the history").fill("nothing of the kind")
+    assert (rows.count(), days.count()) == (0, 0)
+    page.get_by_label("Search the history").fill("")
+    assert (rows.count(), days.count()) == everything
+
+
 def test_only_the_keyboard_is_needed(server: Server, open_page: Open) -> None:
     page = open_page(server.url)
     assert page.evaluate("document.activeElement.id") == "question"
     page.keyboard.type(QUESTION)
     page.keyboard.press("Enter")
     page.locator(".planned").wait_for()
-    page.get_by_role("button", name=re.compile("^Approve")).focus()
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     finished(page)
 
@@ -331,9 +366,11 @@ def test_the_page_lives_through_a_restart_of_the_server(
     session = ask(page)
     page.locator("#list .source").first.wait_for()
     server.stop()
+    page.get_by_text("The server does not answer").wait_for()
     world.hang_everything = False
     server.start()
     finished(page)
+    assert page.locator("#lost-server").is_hidden()
     log = [
         json.loads(line)
         for line in (server.home / "sessions" / session / "events.jsonl").read_text().splitlines()

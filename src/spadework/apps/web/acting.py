@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -18,6 +18,7 @@ from spadework.apps.web.forms import form_of, save_uploads, text_of
 from spadework.apps.web.known import known_session
 from spadework.apps.web.pages import start_page
 from spadework.errors import SessionBusy, SettingsError
+from spadework.sessions.reception import receive
 from spadework.sessions.records import delete_session
 from spadework.sessions.runs import Run
 from spadework.sessions.session import Session
@@ -31,6 +32,8 @@ async def ask(request: Request) -> Response:
     web = web_of(request)
     form = await form_of(request, web.settings)
     try:
+        if answered := await _at_once(web, form):
+            return await start_page(request, answer=answered, follows=text_of(form, "follows"))
         session = await _session(web, form)
     except SettingsError as error:
         given = {
@@ -46,6 +49,15 @@ async def ask(request: Request) -> Response:
         await form.close()
     web.runs.start(session)
     return RedirectResponse(f"/s/{session.session_id}", 303)
+
+
+async def _at_once(web: Web, form: FormData) -> str:
+    """What is answered to words that ask for no research; "" for a question, or with files."""
+    given = any(isinstance(each, UploadFile) and each.filename for _, each in form.multi_items())
+    said = text_of(form, "question")
+    if given or not said or len(said) > MOST_QUESTION:
+        return ""
+    return (await receive(said, web.settings)).answer
 
 
 async def _session(web: Web, form: FormData) -> Session:

@@ -99,6 +99,7 @@ def environment() -> Environment:
         "host": host_of,
         "weblink": web_link,
         "foretold": foretold,
+        "left_words": lambda seconds: f"{int(seconds) // 60}:{int(seconds) % 60:02} left",
     }
     made.globals |= {
         "shown": shown,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from spadework.apps.web.context import Web
 from spadework.apps.web.picture import Picture
@@ -12,6 +13,9 @@ from spadework.sessions.files import Metadata, Unreadable, list_sessions
 #: Sessions in the list; older ones are reached by their address.
 MOST_LISTED = 100
 
+#: Days that are called by their names.
+DAYS_NAMED = 7
+_NEAR = ("Today", "Yesterday")
 UNFINISHED, UNREADABLE = "not finished", "cannot be read"
 
 _WORDS = {
@@ -25,12 +29,14 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list; `state` in words, `day` as 2026-03-04, `live` while it runs here."""
+    """A session in the list; `state` in words, `when` it began in words, `live` while it runs
+    here.
+    """
 
     id: str
     question: str
     state: str
-    day: str
+    when: str
     live: bool = False
 
 
@@ -40,7 +46,7 @@ async def history_of(web: Web) -> list[Entry]:
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}
     new = [
-        Entry(id_, run.session.question, "running", "", True)
+        Entry(id_, run.session.question, "running", "Today", True)
         for id_, run in running.items()
         if id_ not in known
     ]
@@ -58,10 +64,18 @@ def words_of(picture: Picture) -> tuple[str, bool]:
 
 def _entry(data: Metadata | Unreadable, web: Web) -> Entry:
     if isinstance(data, Unreadable):
-        return Entry(data.id, data.reason, UNREADABLE, "")
+        return Entry(data.id, data.reason, UNREADABLE, "Cannot be read")
     run = web.runs.running(data.id)
     live = run is not None and not run.over
     state = _WORDS.get(data.status, UNFINISHED)
     if run is not None and live:
         state = "waiting for you" if run.asked else "running"
-    return Entry(data.id, data.query, state, f"{data.created_at:%Y-%m-%d}", live)
+    return Entry(data.id, data.query, state, _when(data.created_at.astimezone().date()), live)
+
+
+def _when(day: date) -> str:
+    """A day in words: those of this week by their names, the others by their dates."""
+    ago = (datetime.now().astimezone().date() - day).days
+    if ago < len(_NEAR):
+        return _NEAR[max(0, ago)]
+    return f"{day:%A}" if ago < DAYS_NAMED else f"{day:%Y-%m-%d}"

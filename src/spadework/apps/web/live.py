@@ -100,8 +100,14 @@ class _Stream:
             id=self._id,
             csrf=csrf,
             before=self._before,
+            left=self._left(),
             settings=self._web.settings,
         )
+
+    def _left(self) -> float:
+        """Seconds of the run."""
+        run = self._web.runs.running(self._id)
+        return run.session.budget.left() if run else 0.0
 
     async def _beats(self) -> AsyncGenerator[tuple[int, Event] | None, None]:
         """The events, and None where none came for long; until the run is over, the server closes,

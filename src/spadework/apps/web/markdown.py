@@ -9,7 +9,7 @@ import re
 import nh3
 from markdown_it import MarkdownIt
 
-_TAGS = {
+TAGS = {
     "p",
     "ul",
     "ol",
@@ -27,7 +27,7 @@ _TAGS = {
     "br",
     "table",
 }
-_TAGS |= {"thead", "tbody", "tr", "th", "td"}
+TAGS |= {"thead", "tbody", "tr", "th", "td"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _TITLE = re.compile(r"\A# .*\n+")
 
@@ -37,7 +37,7 @@ def draft_html(markdown: str) -> str:
     html = _MARKDOWN.render(_TITLE.sub("", markdown))
     return nh3.clean(
         html,
-        tags=_TAGS,
+        tags=TAGS,
         attributes={"a": {"href"}, "ol": {"start"}},
         url_schemes={"http", "https"},
         link_rel="noopener noreferrer nofollow",

@@ -14,6 +14,7 @@ from spadework.apps.doctor import findings
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.web.context import web_of
 from spadework.apps.web.drawing import UNASKED, page, part
+from spadework.apps.web.examples import examples
 from spadework.apps.web.known import page_of, picture_of, question_of, result_of
 from spadework.apps.web.plots import LEFT, RIGHT, ROW, WIDTH, plots
 from spadework.apps.web.snapshot import part_of
@@ -26,6 +27,8 @@ from spadework.errors import (
 )
 from spadework.sessions.stats import statistics
 
+#: Characters of a question in an address.
+MOST = 2_000
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -37,21 +40,25 @@ MEDIA_TYPES = {
 
 
 async def start(request: Request) -> Response:
-    """The question box."""
-    return await start_page(request)
+    """The question box; with `?question=` it is filled in."""
+    return await start_page(request, question=request.query_params.get("question", "")[:MOST])
 
 
 async def start_page(
-    request: Request, status: int = 200, error: str = "", **given: str
+    request: Request, status: int = 200, error: str = "", answer: str = "", **given: str
 ) -> Response:
-    """The question box, with what was given before and what was wrong with it."""
+    """The question box, with what was given before and what was wrong with it, or what is answered
+    to what was no question.
+    """
     return await page(
         request,
         "start.html",
         status,
         error=error,
+        answer=answer,
         given=UNASKED | given,
         settings=web_of(request).settings,
+        examples=examples(web_of(request).settings),
     )
 
 
@@ -60,6 +67,7 @@ async def session(request: Request) -> Response:
     web, session_id = web_of(request), request.path_params["id"]
     picture, live = await picture_of(web, session_id)
     before = await question_of(web, picture.follows)
+    run = web.runs.running(session_id)
     return await page(
         request,
         "session.html",
@@ -67,6 +75,7 @@ async def session(request: Request) -> Response:
         picture=picture,
         live=live,
         before=before,
+        left=run.session.budget.left() if run else 0.0,
         settings=web.settings,
     )
 
@@ -93,6 +102,7 @@ async def snapshot(request: Request) -> Response:
         shown=shown,
         evidence=evidence,
         wanted=current,
+        plain="plain" in request.query_params,
         source=source,
         chars=len(text),
         **values,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
+from spadework.apps.web.rendered import rendered
 from spadework.values import Evidence
 
 #: Characters shown at once; a part ends at the next line's end.
@@ -40,11 +41,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a page: its lines, which part it is (from 1) of how many."""
+    """One part of a page: its lines, which part it is (from 1) of how many, and itself drawn."""
 
     lines: tuple[Line, ...] = field(repr=False)
     number: int
     of: int
+    html: str = field(default="", repr=False)
 
 
 def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str = "") -> Part:
@@ -60,7 +62,12 @@ def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str =
         else max(n for n in range(1, last + 1) if cuts[n - 1] <= here or n == 1)
     )
     start, end = cuts[number - 1], cuts[number]
-    return Part(tuple(_lines(text, start, end, evidence)), number, last)
+    lines = tuple(_lines(text, start, end, evidence))
+    # A part that begins amid code begins with its fence, which is not in the page there.
+    fence = _fence_before(text, start)
+    shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
+    html = rendered(shown, start - len(shown) + end - start, evidence, current)
+    return Part(lines, number, last, html)
 
 
 def _cuts(text: str) -> list[int]:

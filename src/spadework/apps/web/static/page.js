@@ -125,15 +125,69 @@
     error.hidden = !wrong;
   });
 
+  // The history by its words; a day without sessions goes.
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("[data-history-filter]")) return;
+    const words = event.target.value.trim().toLowerCase();
+    let day = null;
+    for (const row of all(".sessions > li")) {
+      if (row.matches("[data-day]")) {
+        day = row;
+        day.hidden = Boolean(words);
+      } else if (row.matches("[data-session]")) {
+        row.hidden = Boolean(words) && !row.textContent.toLowerCase().includes(words);
+        if (!row.hidden && day) day.hidden = false;
+      }
+    }
+  });
+
+  // What is left of the time, counted down between two events.
+  setInterval(() => {
+    const clock = document.querySelector("[data-left]");
+    if (!clock) return;
+    const left = Math.max(0, Number(clock.dataset.left) - 1);
+    clock.dataset.left = left;
+    clock.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
+  }, 1000);
+
+  // The contents follow the reader.
+  let following = null;
+  function follow() {
+    following?.disconnect();
+    const links = [...all("[data-contents] a")];
+    if (!links.length) return;
+    const seen = new Set();
+    following = new IntersectionObserver((entries) => {
+      for (const entry of entries) entry.isIntersecting ? seen.add(entry.target.id) : seen.delete(entry.target.id);
+      const first = links.find((link) => seen.has(link.hash.slice(1)));
+      if (first) links.forEach((link) => { link === first ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"); });
+    }, { rootMargin: "-10% 0px -55% 0px" });
+    links.forEach((link) => { const chapter = document.getElementById(link.hash.slice(1)); if (chapter) following.observe(chapter); });
+  }
+
+  // A server that is lost is said, and when it is found again, too.
+  const lost = (is) => { const said = document.getElementById("lost-server"); if (said) said.hidden = !is; };
+  document.addEventListener("htmx:sse:error", () => lost(true));
+  document.addEventListener("htmx:sse:after:connection", () => lost(false));
+  document.addEventListener("htmx:sse:after:message", () => lost(false));
+
+  function focusAsked() {
+    const field = document.querySelector("[data-focus]");
+    const typing = document.activeElement?.matches?.("input, textarea") && document.activeElement !== field;
+    field?.removeAttribute("data-focus");
+    if (!typing) field?.focus({ preventScroll: !field.matches("input") });
+  }
+
   document.addEventListener("htmx:after:swap", () => {
     offerCopying();
     if (document.querySelector("[data-filter]")) filter();
-    const field = document.querySelector("[data-focus]");
-    field?.removeAttribute("data-focus");
-    field?.focus();
+    follow();
+    focusAsked();
   });
   document.addEventListener("htmx:after:request", (event) => {
     if (event.detail?.ctx?.sourceElement?.id === "findings") event.detail.ctx.sourceElement.removeAttribute("aria-busy");
   });
   offerCopying();
+  follow();
+  focusAsked();
 })();
