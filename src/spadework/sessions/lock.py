@@ -23,3 +23,14 @@ def held(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a process, this one among them, works on the session in `folder` now."""
+    if not (folder / ".lock").exists():
+        return False
+    try:
+        with held(folder):
+            return False
+    except SessionBusy:
+        return True

@@ -8,6 +8,8 @@ import json
 import pytest
 from mcp_types import CallToolResult
 
+from spadework.apps.mcp.telling import Teller
+from spadework.events import Read
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -87,6 +89,8 @@ async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_
     assert data["sources"][0]["url"] in data["report"]
     assert f"get_session_data(session_id='{data['session_id']}'" in words
     assert data["usage"]["model_calls"] == len(model.requests)
+    assert (data["success"], data["completeness"]) == (True, 1.0)
+    assert data["results"][0]["url"] == data["sources"][0]["url"]
     assert tokens(result) <= 20_000
     numbers = [progress for progress, _, _ in told]
     assert numbers == sorted(set(numbers)), "it only grows"
@@ -95,8 +99,6 @@ async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_
         words in said
         for words in (
             "Planned 2 topics: Inhabitants, Lighthouse",
-            "Round 1: searched",
-            "pages read",
             "2 of 2 topics answered",
         )
     )
@@ -311,3 +313,33 @@ async def test_where_the_process_is_full_the_place_in_the_queue_is_told(settings
     assert not answer.is_error
     assert [message for message in told if "place 1 of 1 in the queue" in message]
     await inside
+
+
+async def test_no_more_than_two_messages_a_second_tell_of_pages_and_each_page_counts_once() -> None:
+    told: list[str] = []
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    teller = Teller(report, 60)
+    for n in range(200):
+        await teller.tell(
+            Read(topic="a", url=f"https://site.example/{n % 16}", title="", reason="")
+        )
+    assert 1 <= len(told) <= 3
+    await teller.beat()
+    assert told[-1] == "Round 1: 16 pages read"
+
+
+async def test_an_unknown_argument_is_refused_with_those_that_are_known(settings: Settings) -> None:
+    async with over_http(settings) as client:
+        refused = await client.call_tool("serp_search", {"query": "boats", "limit": 3})
+    assert refused.is_error
+    assert "serp_search does not take limit: it takes query" in text(refused)
+
+
+async def test_the_schemas_of_the_tools_are_small(settings: Settings) -> None:
+    async with over_http(settings) as client:
+        tools = (await client.list_tools()).tools
+    size = sum(len(json.dumps(tool.input_schema)) + len(tool.description or "") for tool in tools)
+    assert size < 12_000

@@ -29,6 +29,7 @@ from spadework.sessions.files import (
     readable_sessions,
     session_folder,
 )
+from spadework.sessions.lock import is_held
 from spadework.sessions.log import read_log
 from spadework.tools.inline import one_line
 from spadework.values import Result
@@ -55,7 +56,9 @@ class Record:
     @property
     def state(self) -> str:
         """Its status, or how far it is."""
-        return self.result.status if self.result else "searching"
+        if self.result:
+            return self.result.status
+        return "searching" if is_held(self.folder) else "cut off"
 
 
 async def get_session_data(

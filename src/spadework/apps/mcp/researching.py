@@ -20,6 +20,7 @@ from spadework.apps.mcp.shapes import (
     Iterations,
     Query,
     ResearchAnswer,
+    ResultShape,
     SideShape,
     SourceShape,
     TopicShape,
@@ -44,6 +45,8 @@ LIST_SHARES = {"topics": 0.12, "sources": 0.25, "conflicts": 0.1, "problems": 0.
 LEFT_OUT_TOKENS = 80
 #: Characters of a sentence in a list, and sentences about one topic.
 LINE_CHARS, MOST_GAPS = 240, 5
+#: Cited pages in `results`, which some clients look for; `sources` has all of them.
+MOST_RESULTS = 5
 
 
 async def agentic_search(
@@ -184,12 +187,23 @@ def _shaped(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> Researc
         "stopped_by": result.stopped_by,
         "mode": result.mode,
         "confidence": result.confidence,
+        "success": result.status != "failed" and bool(result.sources),
+        "completeness": round(_completeness(result), 3),
+        "results": [
+            ResultShape(title=_line(source.title), url=source.url)
+            for source in result.sources[:MOST_RESULTS]
+        ],
         "report": "",
         "usage": result.usage,
         "iterations": result.iterations,
         "seconds": result.timings.get("total", 0.0),
     }
     return ResearchAnswer(**given, **lists)
+
+
+def _completeness(result: Result) -> float:
+    """The share of the topics that are answered."""
+    return sum(topic.covered for topic in result.topics) / max(1, len(result.topics))
 
 
 def _topic(topic: CoveredTopic) -> TopicShape:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
-from spadework.apps.mcp.telling import BEAT_SECONDS, Teller
+from spadework.apps.mcp.telling import BEAT_SECONDS, LEAST_SECONDS, Teller
 from spadework.errors import SessionNotFound
 from spadework.events import Event, Finished, Notice
 from spadework.sessions.session import Session
@@ -52,10 +52,12 @@ async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None
 
 
 async def _next(events: asyncio.Queue[Event | None], teller: Teller) -> Event | None:
-    """The next event; while there is none, the client is told that the run goes on."""
+    """The next event; while there is none, the client is told what waits to be told, or that the
+    run goes on.
+    """
     while True:
         try:
-            async with asyncio.timeout(BEAT_SECONDS):
+            async with asyncio.timeout(LEAST_SECONDS if teller.waits else BEAT_SECONDS):
                 return await events.get()
         except TimeoutError:
             await teller.beat()

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from inspect import signature
 from typing import Any
 
 from mcp.server import MCPServer
@@ -25,6 +26,7 @@ from spadework.apps.mcp.researching import agentic_search
 from spadework.apps.mcp.scraping import advanced_scrape_url
 from spadework.apps.mcp.searching import serp_search
 from spadework.settings import Settings
+from spadework.tools.inline import one_line
 
 INSTRUCTIONS = (
     "spadework researches questions on the web, or in the library of its owner, and proves every"
@@ -50,6 +52,13 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
 }
 
 
+#: What each takes from its caller.
+_ARGUMENTS = {
+    tool.__name__: [name for name in signature(tool).parameters if name != "call"]
+    for tool in _TOOLS
+}
+
+
 class Server(MCPServer[Door]):
     """The six tools. Faults that were foreseen are told in sentences; no call leaves anything
     running when its caller goes.
@@ -59,6 +68,12 @@ class Server(MCPServer[Door]):
         self, name: str, arguments: dict[str, Any], context: Context[Door, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. Raises ToolError with words for the calling model."""
+        known = _ARGUMENTS.get(name)
+        if known is not None and (unknown := [each for each in arguments if each not in known]):
+            raise ToolError(
+                f"{name} does not take {one_line(', '.join(unknown), 100)}: it takes"
+                f" {', '.join(known)}."
+            )
         try:
             return await apart(super().call_tool(name, arguments, context), _left(context))
         except UnexpectedToolError as error:

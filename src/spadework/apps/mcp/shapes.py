@@ -59,6 +59,13 @@ class ConflictShape(Shape):
     sides: list[SideShape]
 
 
+class ResultShape(Shape):
+    """A cited page."""
+
+    title: str = Field(description=PAGE_TEXT)
+    url: str
+
+
 class ResearchAnswer(Shape):
     """What came of a search."""
 
@@ -72,6 +79,9 @@ class ResearchAnswer(Shape):
     confidence: float | None = Field(
         description="How likely the report holds the answer, 0 to 1; null with a model."
     )
+    success: bool = Field(description="There is a report with at least one source.")
+    completeness: float = Field(description="Share of the topics that are answered, 0 to 1.")
+    results: list[ResultShape] = Field(description="The cited pages, best first.")
     report: str = Field(description=f"The report as Markdown with [n] for its sources. {PAGE_TEXT}")
     topics: list[TopicShape]
     sources: list[SourceShape]
@@ -214,7 +224,9 @@ class SessionAnswer(Shape):
 
     session_id: str
     part: str
-    state: str = Field(description="searching while it runs or was cut off, else its status.")
+    state: str = Field(
+        description="searching while it runs; cut off: agentic_search takes it up; else its status."
+    )
     question: str
     total: int = Field(description="Rows, or characters of a text, in all.")
     offset: int

@@ -25,13 +25,19 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 #: After so many seconds without news the last message is repeated: clients that wait for signs of
 #: life go on waiting.
 BEAT_SECONDS = 5.0
+#: Seconds between two messages at least, on the whole.
+LEAST_SECONDS = 0.5
+#: What happens page by page.
+_OFTEN = (Searched, Reading, Read)
 #: The number grows by this at least, in seconds.
 STEP = 0.001
 MOST_CHARS = 300
 
 
 class Teller:
-    """Progress in seconds used of the seconds that the run may take."""
+    """Progress in seconds used of the seconds that the run may take. `waits`: there is a message
+    that was too soon.
+    """
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -39,13 +45,20 @@ class Teller:
         self._began = time.monotonic()
         self._told = 0.0
         self._message = "Starting"
-        self._round, self._pages, self._topics = 1, 0, 0
+        self._round, self._topics = 1, 0
+        self._pages: set[str] = set()
+        self._sent = 0
+        self.waits = False
 
     async def tell(self, event: Event) -> None:
         """Tell the client of an event, if it is worth a message."""
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            await self.beat()
+            # Milestones are always told; between them what comes too soon waits, and gives way to
+            # what comes then.
+            self.waits = isinstance(event, _OFTEN) and self._early()
+            if not self.waits:
+                await self.beat()
 
     async def say(self, message: str) -> None:
         """Tell the client a sentence."""
@@ -54,8 +67,13 @@ class Teller:
 
     async def beat(self) -> None:
         """Tell the last message, with the time that has passed."""
+        self._sent, self.waits = self._sent + 1, False
         self._told = max(self._told + STEP, round(time.monotonic() - self._began, 3))
         await self._report(self._told, max(self._seconds, self._told), self._message)
+
+    def _early(self) -> bool:
+        """Whether one more message would be more than there may be by now."""
+        return self._sent * LEAST_SECONDS > time.monotonic() - self._began
 
     def _worded(self, event: Event) -> str:
         if isinstance(event, Started):
@@ -90,8 +108,8 @@ class Teller:
         if isinstance(event, Reading):
             return f"Round {self._round}: reading {event.title or event.url}"
         if isinstance(event, Read):
-            self._pages += not event.reason
-            return f"Round {self._round}: {self._pages} pages read"
+            self._pages |= set() if event.reason else {event.url}
+            return f"Round {self._round}: {len(self._pages)} pages read"
         if isinstance(event, Wrote):
             return "Checking the report" if event.final else "Writing the report"
         return ""
