@@ -2,7 +2,7 @@
 `python benchmarks/answers_sweep.py DATA collect`, then `fit`, which prints what each part brings
 and writes `src/spadework/agents/extractive/weights.toml`.
 
-Only the *dev* half of `answers/questions.jsonl` is used. `collect` runs every question and keeps
+Only the *dev* halves of `answers/questions.jsonl` and `what_is.py` are used. `collect` runs every question and keeps
 the passages that the judge was shown; `fit` weighs their candidates by a softmax over those of
 a question (the likelihood that a fact stands in the highest), cross-validated by question, and the
 claim that the answer is there by a logistic regression on what was chosen, out of fold.
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import what_is
 from answers import left_out, questions
 from answers_figures import KINDS
 from answers_match import blocks, met
@@ -56,13 +57,14 @@ def shown_for(row: Row, sites: list[str], home: str) -> tuple[Row, list[Shown]]:
         return judged(plan, topic, shown, known)
 
     assessor.extractive.assess = watched
+    wanted: dict[str, Any] = {"library": [Path(site) for site in sites]} if sites else {}
     settings = Settings.load(
         home=home,
         search="library",
-        library=[Path(site) for site in sites],
         search_cache_mb=0,
         knowledge=False,
         iterations=1,
+        **wanted,
     )
     try:
         asyncio.run(research(row["question"], settings))
@@ -76,6 +78,7 @@ def collect(options: argparse.Namespace) -> None:
     sites = english(options.data, options.work / "pages", left_out())
     home = str(options.work / "home")
     work = [(row, [str(s.resolve()) for s in sites], home) for row in questions("dev", False)]
+    work += [(row, [], home) for row in what_is.rows("dev")]
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
         done = pool.starmap(shown_for, work, chunksize=4)
     (options.work / "shown.pkl").write_bytes(pickle.dumps(done))

@@ -157,6 +157,7 @@ def vector(one: Candidate, parts: Parts, asked: Asked, place: Vector) -> Vector:
         "pairs": _shared_pairs(one, asked),
         "length": math.log(1 + len(one.text)) / 6,
         "opens": float(one.opens),
+        "first": _begins(one, asked),
         "item": float(one.kind == "item"),
         "list": float(one.kind == "list"),
     }
@@ -167,6 +168,12 @@ def _shared_pairs(one: Candidate, asked: Asked) -> float:
     """The share of the question's neighbouring words that are neighbours in a candidate, too."""
     own = pairwise(words(one.text, one.language))
     return len(asked.pairs.intersection(own)) / max(1, len(asked.pairs))
+
+
+def _begins(one: Candidate, asked: Asked) -> float:
+    """Whether a sentence begins with a word of the question, as one that says what it is does."""
+    own = words(one.text, one.language) if one.kind == "text" else ()
+    return float(bool(own) and own[0] in asked.stems)
 
 
 def _fit(own: Stems, asked: Asked) -> float:
@@ -186,6 +193,8 @@ def _expected(one: Candidate, asked: Asked, found: Mapping[str, float]) -> Vecto
         "where_name": cue["where"] * named,
         "define_opens": cue["define"] * found["opens"],
         "define_title": cue["define"] * found["title_fits"],
+        "define_first": cue["define"] * found["first"],
+        "define_lead": cue["define"] * found["lead"],
         "steps_code": cue["steps"] * (one.kind == "code"),
         "items_list": cue["items"] * found["list"],
         "items_item": cue["items"] * found["item"],
