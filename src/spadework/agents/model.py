@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from spadework.agents.endpoint import Endpoint, Turn
 from spadework.agents.messages import Message, as_sent
-from spadework.agents.places import Place
+from spadework.agents.places import Place, places_of, settings_at
 from spadework.agents.refusals import Unsupported
 from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
 from spadework.budget import Budget
@@ -254,14 +254,8 @@ class Model:
 
     def _places(self, role: Role) -> list[Place]:
         """Where a role is asked: its own model, unless that has failed, and the fallback model."""
-        settings = self._settings
-        own = Place(settings.model_for(role) or self._default, settings.openai_base_url)
-        spare = Place(
-            settings.fallback_model, settings.fallback_base_url or settings.openai_base_url
-        )
-        if not spare.name or spare == own:
-            return [own]
-        return [spare] if own in self._failed else [own, spare]
+        places = places_of(role, self._settings, self._default)
+        return places[1:] if len(places) > 1 and places[0] in self._failed else places
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
         """Take down that the fallback model stands in; an endpoint that failed is not asked
@@ -281,12 +275,7 @@ class Model:
 
     def _endpoint(self, place: Place) -> Endpoint:
         if place not in self._endpoints:
-            settings = self._settings
-            if place.base_url != settings.openai_base_url:
-                key = settings.fallback_api_key or settings.openai_api_key
-                settings = settings.model_copy(
-                    update={"openai_base_url": place.base_url, "openai_api_key": key}
-                )
+            settings = settings_at(place, self._settings)
             self._endpoints[place] = Endpoint(place.name, settings, self._budget, self._journal)
         return self._endpoints[place]
 
