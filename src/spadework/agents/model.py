@@ -102,15 +102,19 @@ class Model:
         asked = [prompt.system, prompt.user]
         late = {"model": place.name, "shape": answer.__name__, "prompt": asked}
         try:
-            if await self._journal.noted("late", late):
-                raise TimeoutError
+            if before := await self._journal.noted("late", late):
+                raise TimeoutError(before if isinstance(before, str) else "")
             async with asyncio.timeout(limit):
                 turn = Turn(role, time.monotonic() + limit)
                 return await self._ask(place, turn, prompt, answer)
-        except TimeoutError:
+        except TimeoutError as error:
             self._late.add(place)
-            await self._journal.note("late", late, True)
-            raise ModelError(f"{place.label} did not answer in time.") from None
+            asked_at = self._endpoints.get(place)
+            # One that fails until the time is over is not late.
+            said = str(error) or (asked_at.failing if asked_at else "")
+            said = said or f"{place.label} did not answer in time."
+            await self._journal.note("late", late, said)
+            raise ModelError(said) from None
 
     def news(self, role: Role) -> list[Problem]:
         """Whose stead the fallback model has taken for a role since this was asked last."""

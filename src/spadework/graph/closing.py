@@ -18,6 +18,8 @@ from spadework.graph.routes import KNOWN, status_of
 from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, proving, queries_of
 from spadework.graph.unreached import (
+    MOST_BESIDE,
+    MOST_UNREAD,
     first_of_all,
     told_last,
     unreached,
@@ -98,6 +100,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     open_ones = with_unread(
         not_found(state["plan"], coverage, queries_of(state), _missing(state), frozenset(unread)),
         [hit for hits in unread.values() for hit in hits],
+        MOST_BESIDE if state.get("pages") else MOST_UNREAD,
     )
     nearest = _nearest(state, sections)
     sections = [nearest.get(section.heading, section) for section in sections]

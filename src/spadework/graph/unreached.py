@@ -15,8 +15,9 @@ from spadework.tools.inline import one_line
 from spadework.tools.urls import canonical_url, host_of, hosts_for_urls
 from spadework.values import Hit, Part, Problem, Section, Sentence
 
-#: Hits that are listed whose pages could not be read, and characters of what is said of each.
-MOST_UNREAD, UNREAD_CHARS = 10, 300
+#: Hits that are listed whose pages could not be read where none could, and where others were read;
+#: characters of what is said of each.
+MOST_UNREAD, MOST_BESIDE, UNREAD_CHARS = 10, 4, 300
 #: What a role says whose budget is spent, or which was in no time asked.
 _NOT_A_FAULT = "the budget of"
 _FOUND = (
@@ -115,11 +116,11 @@ def unread_hits(state: ResearchState) -> dict[str, list[Hit]]:
     }
 
 
-def with_unread(section: Section, hits: Sequence[Hit]) -> Section:
+def with_unread(section: Section, hits: Sequence[Hit], most: int = MOST_UNREAD) -> Section:
     """A section of what was not found, and under it what was found and not read."""
     if not hits:
         return section
-    best = sorted(hits, key=lambda hit: -hit.relevance)[:MOST_UNREAD]
+    best = sorted(hits, key=lambda hit: -hit.relevance)[:most]
     lines = [_FOUND, *(_shown(hit) for hit in best)]
     more = len(hits) - len(best)
     lines += [f"{more} more in the record of the session."] if more else []

@@ -55,7 +55,7 @@ async def browser(settings: Settings) -> list[Check]:
 def _browser(settings: Settings) -> Check:
     if missing := Browser(settings).missing:
         text = f"no browser, so pages made by scripts cannot be read: {missing}"
-        return Check(state="hint", text=text)
+        return Check(state="broken" if settings.chromium else "hint", text=text)
     quick, whole = chosen(settings, 2), chosen(settings, 3)
     other = f", and {whole} at level 3" if quick != whole else ""
     return Check(state="works", text=f"browser {quick}{other}")

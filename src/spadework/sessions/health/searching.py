@@ -97,7 +97,10 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
         return f"searching {provider.describes}: it answers"
 
     try:
-        return await checked(provider.name, asks(), seconds, _mend(provider))
+        found = await checked(provider.name, asks(), seconds, _mend(provider))
+        # What the service says of its key is said once.
+        named = "check " in found.text
+        return found.model_copy(update={"hint": ""}) if named else found
     finally:
         if isinstance(provider, Closing):
             await provider.close()
