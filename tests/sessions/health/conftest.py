@@ -53,7 +53,7 @@ class Machine:
         assert "Traceback" not in out + err
         return code, out
 
-    def page(self) -> str:
+    def page(self, headers: dict[str, str] | None = None, status: int = 200) -> str:
         """The words of the settings check on the web page."""
         LANES.clear()
 
@@ -66,8 +66,8 @@ class Machine:
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(app), base_url=base, timeout=20
             ) as client:
-                answer = await client.get("/settings/findings")
-            assert answer.status_code == 200
+                answer = await client.get("/settings/findings", headers=headers)
+            assert answer.status_code == status
             return " ".join(html.unescape(_TAG.sub(" ", answer.text)).split())
 
         return asyncio.run(asked())

@@ -88,11 +88,13 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
     seconds = _left(until)
     search = Search((provider,), Manners(limits=settings.search_limits))
 
-    async def asks() -> str:
+    async def asks() -> str | Check:
         # Its own deadline comes later than ours.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            raise SearchError(f"{provider.name} answers, and finds nothing for “{QUERY}”.")
+            # An honest answer of an engine that searches little; and of one without engines.
+            text = f"{provider.name} answers, and finds nothing for “{QUERY}”"
+            return Check(state="hint", text=text, hint=_mend(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))
         return f"searching {provider.describes}: it answers"
 
