@@ -121,15 +121,14 @@ def machine(
     settings = {
         "SEARCH": "searxng",
         "SEARCH_CACHE_MB": "0",
-        "SEARCH_SECONDS": "0.4",
-        "HEALTH_SECONDS": "0.8",
-        "MODEL_SECONDS": "0.4",
+        "SEARCH_SECONDS": "5",
+        "HEALTH_SECONDS": "5",
         "KNOWLEDGE": "false",
         "PLAN_DAYS": "0",
         "EFFORT": "quick",
         "ITERATIONS": "1",
         "MAX_LEVEL": "0",
-        "MINUTES": "0.15",
+        "MINUTES": "0.5",
         "PAGE_SECONDS": "1",
         "HOME": str(tmp_path / "home"),
     }

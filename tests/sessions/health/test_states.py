@@ -4,11 +4,15 @@ in one sentence; none of them ends in a traceback.
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from markdown_it import MarkdownIt
 
+from spadework.apps.outputs import ENDINGS
 from spadework.tools.search.known import PROVIDERS, Known
 from tests.sessions.health.conftest import KEY, NOBODY, Machine
 from tests.tools.search.services import Services
@@ -55,8 +59,25 @@ class State:
     harmless: bool = False
 
 
+def _hurried(b: Broken) -> None:
+    """Wait for nobody for long."""
+    b.set(HEALTH_SECONDS="0.8", SEARCH_SECONDS="0.4", MODEL_SECONDS="0.4")
+
+
+def _silent_search(b: Broken) -> None:
+    _hurried(b)
+    b.searx.fail("hang")
+
+
+def _silent_model(b: Broken) -> None:
+    _hurried(b)
+    b.model.script("", Fault("hang"))
+
+
 def _fault(b: Broken, fault: str) -> None:
     b.brave()
+    if fault == "hang":
+        _hurried(b)
     b.services.fault = fault  # type: ignore[assignment]
 
 
@@ -90,6 +111,7 @@ def _blocked(b: Broken) -> None:
 
 
 def _hanging_pages(b: Broken) -> None:
+    b.set(HEALTH_SECONDS="0.8")
     _only(b, b.world.url("encyclopedia", "/wiki/Port_Aldermere"))
     b.world.hang_everything = True
 
@@ -130,8 +152,8 @@ STATES = {
         1,
     ),
     "search hangs": State(
-        lambda b: b.searx.fail("hang"),
-        "searxng did not answer within 0.8 s.",
+        _silent_search,
+        "searxng did not answer within 0.",
         "Nothing was searched through searxng: SearXNG did not answer within",
         1,
     ),
@@ -161,7 +183,7 @@ STATES = {
     ),
     "service hangs": State(
         lambda b: _fault(b, "hang"),
-        "brave did not answer within 0.8 s.",
+        "brave did not answer within 0.",
         "Nothing was searched through brave: Brave did not answer within",
         1,
     ),
@@ -206,8 +228,8 @@ STATES = {
         "The quota of openai:world-model is spent. It has not answered once",
     ),
     "model hangs": State(
-        _answers("hang"),
-        "openai:world-model did not answer within 0.8 s.",
+        _silent_model,
+        "openai:world-model did not answer within 0.",
         "openai:world-model did not answer in time. It has not answered once",
     ),
     "pages blocked": State(
@@ -278,7 +300,9 @@ def test_where_all_works_all_say_so(machine: Machine, embeddings: Embeddings) ->
     code, result, err = machine.run()
     assert result is not None, err
     assert code == 0
-    assert "## Problems" not in result.report.partition("\n## ")[1]
+    assert result.report.split("\n\n")[1] != "## Problems"
+    [model] = [line for line in machine.doctor()[1].splitlines() if "world-model" in line]
+    assert model.endswith("it passed its examination with 30 of 30, so it may judge and write")
 
 
 def test_what_is_found_and_not_read_is_listed(broken: Broken) -> None:
@@ -292,6 +316,25 @@ def test_what_is_found_and_not_read_is_listed(broken: Broken) -> None:
     assert "http" not in listed
     assert "Nothing was found" not in result.report
     assert result.problems[0].subject == url
+
+
+def test_what_is_found_and_not_read_is_only_words(broken: Broken) -> None:
+    hostile = "`<b>` <script>alert(1)</script> [press](javascript:alert(1)) **bold** $x$ ![i](http://x.example/i.png)"
+    title = html.escape(f"## {hostile}")
+    _only(broken, broken.world.put("blog", "/hostile", f"<title>{title}</title><p>{hostile}</p>"))
+    _blocked(broken)
+    _, result, err = broken.machine.run()
+    assert result is not None, err
+    listed = result.report.partition("Found, not read: ")[2].partition("\n## ")[0]
+    assert "(127.0.1.5)" in listed
+    drawn = MarkdownIt().render(result.report)
+    assert "javascript:" not in re.sub(r">[^<]*<", "><", drawn)
+    assert not {"<script", "<img", "<strong"} & set(re.findall(r"<\w+", drawn))
+    for ending, made in ENDINGS.items():
+        if ending in (".html", ".docx", ".json", ".md"):
+            body = made(result)
+            assert ending == ".json" or b"<script>alert" not in body
+            assert ending != ".html" or b"Found, not read" in body
 
 
 def test_embeddings_that_fail_are_told(broken: Broken) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from importlib import import_module
 
+from spadework.agents.examination import result_at
 from spadework.agents.greeting import every_place, greet
 from spadework.agents.places import Place
 from spadework.graph.models import default_model
@@ -51,7 +52,15 @@ async def _greeted(place: Place, settings: Settings) -> str:
     # Its client's own deadline comes later than ours.
     patient = settings.model_copy(update={"model_seconds": 2 * settings.health_seconds})
     await greet(place, patient)
-    return f"language model {place.label} answers"
+    known = await result_at(place, settings.home)
+    if known is None:
+        return f"language model {place.label} answers"
+    how = "passed" if known.passed else "failed"
+    then = "it may judge and write" if known.passed else "code judges and composes the report"
+    return (
+        f"language model {place.label} answers; it {how} its examination with {known.right} of"
+        f" {known.asked}, so {then}"
+    )
 
 
 def _mend(place: Place) -> str:
