@@ -49,8 +49,10 @@ def _model(desk: Desk, problems: Sequence[Problem]) -> Iterator[Unreached]:
         if problem.stage in get_args(Role) and not problem.reason.startswith(_NOT_A_FAULT)
     )
     if desk.model and of_roles and not desk.budget.used.tokens_out:
-        told = f"{of_roles[0].reason} It has not answered once: code did all the work."
-        yield Unreached(told, tuple(p for p in of_roles if p.reason == of_roles[0].reason))
+        why = of_roles[0].reason
+        same = (*of_roles, *(problem for problem in problems if problem.stage == "examination"))
+        told = f"{why} It has not answered once: code did all the work."
+        yield Unreached(told, tuple(problem for problem in same if why in problem.reason))
 
 
 def _providers(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreached]:
@@ -138,5 +140,7 @@ def _shown(hit: Hit) -> str:
     """A hit by its title and host, with what the search says of its page."""
     host, title = host_of(hit.url), hosts_for_urls(hit.title)
     named = f"“{title}” ({host})" if title and title != host else host
-    snippet = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS)
+    snippet = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1)
+    if len(snippet) > UNREAD_CHARS:
+        snippet = f"{snippet[:UNREAD_CHARS].rpartition(' ')[0]} …"
     return f"{named}: {snippet}" if snippet else f"{named}."
