@@ -15,6 +15,8 @@ from spadework.sessions.health.check import Check, checked
 from spadework.sessions.health.nearby import model_servers
 from spadework.settings import Settings
 
+#: Seconds in which a model may answer, however long it took to load what asks it.
+LEAST_SECONDS = 2.0
 NONE = "no language model is set: code alone does the work"
 _SET_ONE = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
 _LATE = "It may be loading its model, or be busy: try again, or set another with --model."
@@ -39,10 +41,9 @@ async def models(settings: Settings) -> list[Check]:
     if not places:
         servers = await model_servers(max(0.0, until - loop.time()))
         return [Check(state="works", text=NONE, hint="" if servers else _SET_ONE), *servers]
-    # What is loaded here is no time of theirs.
-    before = loop.time()
+    # In a process that has just begun, this takes some of the time.
     await asyncio.to_thread(import_module, "langchain_openai")
-    left = max(0.0, until - before)
+    left = max(min(seconds, LEAST_SECONDS), until - loop.time())
     return await asyncio.gather(
         *(checked(place.label, _greeted(place, settings), left, _mend(place)) for place in places)
     )
