@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -31,6 +32,7 @@ MOST_PROBLEMS = 8
 
 #: Queries that are named of what was tried for a topic.
 MOST_TRIED = 4
+_UNREAD = "What was found for it could not be read."
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 #: By how much of the whole weight one side of a disagreement is ahead when it is named.
@@ -112,16 +114,19 @@ def not_found(
     coverage: Mapping[str, Coverage],
     tried: Mapping[str, Sequence[str]] = _NONE,
     missing: Sequence[str] = (),
+    unread: AbstractSet[str] = frozenset(),
 ) -> Section:
     """What a complete answer would have, and this one has not, with what was `tried` for it (the
-    queries by topic): topics, and what is `missing` of what must be covered.
+    queries by topic): topics, and what is `missing` of what must be covered. For the topics
+    `unread` there are pages that could not be read.
     """
     lines = []
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
             gaps = _listed(found.gaps) if found.gaps else ""
-            gaps = gaps or "Nothing was found." * (found.state == "open")
+            nothing = _UNREAD if topic.name in unread else "Nothing was found."
+            gaps = gaps or nothing * (found.state == "open")
             said = f"“{topic.name}” is {STATE_WORDS[found.state]}. {gaps}".strip()
             same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
             own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]

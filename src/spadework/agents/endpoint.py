@@ -79,6 +79,8 @@ class Endpoint:
         self._chat, self._close = chat_model(name, settings)
         self._preparing = asyncio.Lock()
         self._listed = False
+        #: How it has failed last, "" once it has answered.
+        self.failing = ""
 
     async def close(self) -> None:
         """Give back the connections, and keep what was learned."""
@@ -136,7 +138,12 @@ class Endpoint:
     async def _persisted(self, request: _Request) -> str:
         async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
             with attempt:
-                reply = await self._admitted(request)
+                try:
+                    reply = await self._admitted(request)
+                except Passing as fault:
+                    self.failing = str(fault)
+                    raise
+        self.failing = ""
         return self._without_key(reply)
 
     def _without_key(self, text: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from spadework.agents.model import Model
+from spadework.agents.places import Place
 from spadework.agents.told import Entry, page_line
 from spadework.agents.verifier import ask
 from spadework.prompts import render
@@ -51,7 +52,7 @@ async def examined(model: Model, home: Path, *, seconds: float) -> Examined:
     """The result of the verifier's model, from before or from now. Raises ModelError or
     BudgetSpent where it cannot be examined.
     """
-    path = _path(model, home)
+    path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_kept, path)
     if known is None:
         known = await _examine(model, seconds)
@@ -63,7 +64,12 @@ async def examined(model: Model, home: Path, *, seconds: float) -> Examined:
 
 async def known_result(model: Model, home: Path) -> Examined | None:
     """The result from before; None where there is none."""
-    return await asyncio.to_thread(_kept, _path(model, home))
+    return await result_at(model.place("verifier"), home)
+
+
+async def result_at(place: Place, home: Path) -> Examined | None:
+    """The result from before of the model at a place; None where there is none."""
+    return await asyncio.to_thread(_kept, _path(place, home))
 
 
 async def _examine(model: Model, seconds: float) -> Examined:
@@ -91,9 +97,9 @@ def _cases() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(text))
 
 
-def _path(model: Model, home: Path) -> Path:
+def _path(place: Place, home: Path) -> Path:
     wording = render("verifier", items=[], evidence=[]).system
-    asked = json.dumps([*model.place("verifier"), wording, _cases()], ensure_ascii=False)
+    asked = json.dumps([*place, wording, _cases()], ensure_ascii=False)
     return home / "examined" / f"{hashlib.sha256(asked.encode()).hexdigest()[:40]}.json"
 
 

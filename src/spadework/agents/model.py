@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from spadework.agents.endpoint import Endpoint, Turn
 from spadework.agents.messages import Message, as_sent
-from spadework.agents.places import Place
+from spadework.agents.places import Place, places_of, settings_at
 from spadework.agents.refusals import Unsupported
 from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
 from spadework.budget import Budget
@@ -102,15 +102,19 @@ class Model:
         asked = [prompt.system, prompt.user]
         late = {"model": place.name, "shape": answer.__name__, "prompt": asked}
         try:
-            if await self._journal.noted("late", late):
-                raise TimeoutError
+            if before := await self._journal.noted("late", late):
+                raise TimeoutError(before if isinstance(before, str) else "")
             async with asyncio.timeout(limit):
                 turn = Turn(role, time.monotonic() + limit)
                 return await self._ask(place, turn, prompt, answer)
-        except TimeoutError:
+        except TimeoutError as error:
             self._late.add(place)
-            await self._journal.note("late", late, True)
-            raise ModelError(f"{place.label} did not answer in time.") from None
+            asked_at = self._endpoints.get(place)
+            # One that fails until the time is over is not late.
+            said = str(error) or (asked_at.failing if asked_at else "")
+            said = said or f"{place.label} did not answer in time."
+            await self._journal.note("late", late, said)
+            raise ModelError(said) from None
 
     def news(self, role: Role) -> list[Problem]:
         """Whose stead the fallback model has taken for a role since this was asked last."""
@@ -254,14 +258,8 @@ class Model:
 
     def _places(self, role: Role) -> list[Place]:
         """Where a role is asked: its own model, unless that has failed, and the fallback model."""
-        settings = self._settings
-        own = Place(settings.model_for(role) or self._default, settings.openai_base_url)
-        spare = Place(
-            settings.fallback_model, settings.fallback_base_url or settings.openai_base_url
-        )
-        if not spare.name or spare == own:
-            return [own]
-        return [spare] if own in self._failed else [own, spare]
+        places = places_of(role, self._settings, self._default)
+        return places[1:] if len(places) > 1 and places[0] in self._failed else places
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
         """Take down that the fallback model stands in; an endpoint that failed is not asked
@@ -281,12 +279,7 @@ class Model:
 
     def _endpoint(self, place: Place) -> Endpoint:
         if place not in self._endpoints:
-            settings = self._settings
-            if place.base_url != settings.openai_base_url:
-                key = settings.fallback_api_key or settings.openai_api_key
-                settings = settings.model_copy(
-                    update={"openai_base_url": place.base_url, "openai_api_key": key}
-                )
+            settings = settings_at(place, self._settings)
             self._endpoints[place] = Endpoint(place.name, settings, self._budget, self._journal)
         return self._endpoints[place]
 

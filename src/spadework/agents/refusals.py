@@ -101,6 +101,8 @@ def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
     """
     import openai
 
+    if isinstance(error, openai.APITimeoutError):
+        return Passing(f"{name} did not answer in time.")
     if isinstance(error, openai.APIConnectionError):
         return Passing(f"{name} cannot be reached.")
     status = getattr(error, "status_code", None)

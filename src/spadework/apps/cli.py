@@ -7,13 +7,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
+from spadework.apps.given import settings_from, settings_of
 from spadework.apps.knowledge import knowledge as knowledge_commands
+from spadework.apps.looking_cli import doctor, index, read, search, stats
+from spadework.apps.meant import as_command
 from spadework.apps.options import (
     Approve,
     AsJson,
@@ -37,24 +40,64 @@ from spadework.apps.options import (
     Search,
     Tokens,
 )
+from spadework.apps.serving_cli import mcp, serve
 from spadework.apps.sessions_cli import sessions
+
+EXAMPLES = """\b
+Examples:
+  spadework "What is Terraform and how do I use it?"
+  spadework what is terraform --minutes 3 -o report.pdf
+  spadework ask "Compare SQLite and DuckDB" --search searxng
+  spadework ask "How do I configure it?" --library ./docs
+  spadework chat
+  spadework serve
+  spadework doctor
+"""
 
 app = typer.Typer(
     name="spadework",
     help="Deep research in which every sentence of fact cites words that really stand in a source.",
     no_args_is_help=True,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
 app.add_typer(sessions, name="sessions")
 app.add_typer(knowledge_commands, name="knowledge")
+Question = Annotated[
+    list[str],
+    typer.Argument(
+        help="What you want to know; several words are one question.", metavar="QUESTION"
+    ),
+]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("spadework"))
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Deep research in which every sentence of fact cites words that really stand in a source."""
 
 
 @app.command()
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    question: Question,
     search: Search = None,
     library: Libraries = None,
     model: Model = None,
@@ -87,10 +130,10 @@ def ask(
     """Research a question and print the report. The default command: `spadework "…"` does the
     same.
     """
-    settings = _settings_of(context)
+    settings = settings_of(context)
     from spadework.apps.terminal.asking import Asking
 
-    asking = Asking(question, attach or (), follow, last=continue_).checked(settings)
+    asking = Asking(" ".join(question), attach or (), follow, last=continue_).checked(settings)
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
@@ -102,7 +145,7 @@ def ask(
 @app.command()
 def plan(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    question: Question,
     search: Search = None,
     library: Libraries = None,
     model: Model = None,
@@ -123,12 +166,12 @@ def plan(
     """Print the plan of a question, what would answer each topic, and what a run would take,
     without running it.
     """
-    settings = _settings_of(context)
+    settings = settings_of(context)
     from spadework.apps.planning import print_plan
     from spadework.apps.terminal.asking import followed
 
     before = followed(settings.home, follow, last=continue_)
-    print_plan(question, settings, before, as_json)
+    print_plan(" ".join(question), settings, before, as_json)
 
 
 @app.command()
@@ -151,7 +194,7 @@ def chat(
     from spadework.apps.terminal.asking import followed
     from spadework.apps.terminal.chat import begin
 
-    base = _settings_of(context)
+    base = settings_of(context)
     begin(base, followed(base.home, follow, last=continue_))
 
 
@@ -170,7 +213,7 @@ def resume(
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
-    base = _settings(home=home)
+    base = settings_from(home=home)
     from spadework.apps.terminal.running import run
     from spadework.sessions.session import Session
 
@@ -195,188 +238,32 @@ def replay(
     """Run a finished session again from what it has heard: without network, to the same report."""
     from spadework.apps.replaying import replay_one
 
-    raise typer.Exit(replay_one(_settings(home=home).home, session_id, model, to))
+    raise typer.Exit(replay_one(settings_from(home=home).home, session_id, model, to))
 
 
-@app.command()
-def read(
-    page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", help="Saved HTML to read instead of fetching; needs --url."),
-    ] = None,
-    url: Annotated[str, typer.Option("--url", help="Where the saved HTML comes from.")] = "",
-    level: Annotated[
-        str | None,
-        typer.Option(
-            "--level", help="Begin at 0: plain HTTP, 1: like a browser, 2 or 3: a browser."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print the text and all that is known of it as one JSON object."
-        ),
-    ] = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Print the source as it came, nothing cleaned.")
-    ] = False,
-    home: Home = None,
-) -> None:
-    """Print one page as clean Markdown."""
-    from spadework.apps.reading import Wanted, read_one
-
-    read_one(page, html, url, Wanted(as_json, raw), _settings(home=home, min_level=level))
-
-
-@app.command()
-def search(
-    query: Annotated[str, typer.Argument(help="What to search for.")],
-    providers: Search = None,
-    library: Libraries = None,
-    limit: Annotated[
-        str | None, typer.Option("--limit", help="Most hits of each provider.")
-    ] = None,
-    as_json: AsJson = False,
-    home: Home = None,
-) -> None:
-    """Print ranked hits."""
-    from spadework.apps.searching import search_once
-
-    settings = _settings(
-        home=home,
-        search=providers,
-        library=tuple(library) if library else None,
-        search_results=limit,
-    )
-    search_once(query, as_json, settings)
-
-
-@app.command()
-def index(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files and folders; none: the documentation installed with Python."),
-    ] = None,
-    home: Home = None,
-) -> None:
-    """Index files and folders ahead of the first question."""
-    from spadework.apps.searching import index_paths
-
-    index_paths(_settings(home=home, library=tuple(paths) if paths else None))
-
-
-@app.command()
-def doctor(search: Search = None, library: Libraries = None, home: Home = None) -> None:
-    """Say what works here: models, search, library, browser, folders."""
-    from spadework.apps.doctor import examine
-
-    raise typer.Exit(
-        examine(_settings(home=home, search=search, library=tuple(library) if library else None))
-    )
-
-
-@app.command()
-def stats(as_json: AsJson = False, home: Home = None) -> None:
-    """Say what the sessions so far gave and cost, and what should be looked at."""
-    from spadework.apps.statistics import print_statistics
-
-    print_statistics(_settings(home=home).home, as_json)
-
-
-@app.command()
-def mcp(
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")
-    ] = False,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host",
-            help="With --http: the address to listen on. Beyond this machine a token is asked.",
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="With --http: the port to listen on.")] = 8051,
-    search: Search = None,
-    library: Libraries = None,
-    model: Model = None,
-    minutes: Minutes = None,
-    effort: Effort = None,
-    home: Home = None,
-) -> None:
-    """Serve models that speak MCP: six tools, over standard input and output or at
-    http://HOST:PORT/mcp.
-    """
-    settings = _settings(
-        home=home,
-        search=search,
-        library=tuple(library) if library else None,
-        model=model,
-        minutes=minutes,
-        effort=effort,
-    )
-    if http:
-        from spadework.apps.mcp.http import serve_http
-
-        serve_http(settings, host, port)
-    else:
-        from spadework.apps.mcp.stdio import serve_stdio
-
-        serve_stdio(settings)
-
-
-@app.command()
-def serve(
-    host: Annotated[
-        str,
-        typer.Option("--host", help="Address to listen on. Beyond this machine a token is asked."),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")
-    ] = 8051,
-    search: Search = None,
-    library: Libraries = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")
-    ] = None,
-    home: Home = None,
-) -> None:
-    """Serve the web page until Ctrl-C; what still runs then is taken up by the next `serve`."""
-    from spadework.apps.web.serving import serve as serve_page
-
-    serve_page(
-        _settings(
-            home=home, search=search, library=tuple(library) if library else None, model=model
-        ),
-        host,
-        port,
-    )
-
-
-def _settings_of(context: typer.Context) -> Any:
-    """The settings of a command: those of its options that are named like one."""
-    from spadework.settings import Settings
-
-    given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
-    return _settings(**given | {"library": tuple(given["library"] or ()) or None})
-
-
-def _settings(**given: Any) -> Any:
-    from spadework.settings import Settings
-
-    return Settings.load(**given)
+for command in (read, search, index, doctor, stats, mcp, serve):
+    app.command()(command)
 
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
-    """The arguments with `ask` put first where they name no command: `spadework "What is …?"`."""
-    known = {
-        command.name or (command.callback.__name__ if command.callback else "")
-        for command in app.registered_commands
+    """The arguments with `ask` put first where they name no command: `spadework "What is …?"`.
+    Raises SettingsError for a command that was mistyped.
+    """
+    return as_command(arguments, _commands(app), ("--help", "-h", "--version"))
+
+
+def _commands(of: typer.Typer) -> dict[str, set[str]]:
+    """The commands there are, each with its own."""
+    own: dict[str, set[str]] = {
+        command.name or (command.callback.__name__ if command.callback else ""): set()
+        for command in of.registered_commands
     }
-    known |= {group.name or "" for group in app.registered_groups}
-    if not arguments or arguments[0] in known or arguments[0] in ("--help", "-h", "--version"):
-        return list(arguments)
-    return ["ask", *arguments]
+    groups = {
+        group.name or "": set(_commands(group.typer_instance))
+        for group in of.registered_groups
+        if group.typer_instance
+    }
+    return own | groups
 
 
 def main() -> None:
@@ -384,14 +271,8 @@ def main() -> None:
     failed, 2 usage, 130 interrupted.
     """
     raise_the_limit()
-    arguments = with_default_command(sys.argv[1:])
-    if arguments[:1] == ["--version"]:
-        from importlib.metadata import version
-
-        typer.echo(version("spadework"))
-        return
     with one_sentence():
-        app(arguments)
+        app(with_default_command(sys.argv[1:]))
 
 
 def console() -> None:

@@ -18,9 +18,16 @@ def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -
     goes to stderr.
     """
     session = Session.start(question, settings=settings, follows=follows)
-    made = asyncio.run(preview(session, lambda text: say(f"Note: {text}", err=True)))
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        say(f"Note: {text}", err=True)
+
+    made = asyncio.run(preview(session, tell))
     for problem in made.problems:
-        say(f"{problem.reason} {problem.effect}", err=True)
+        if (said := f"{problem.reason} {problem.effect}") not in told:
+            say(said, err=True)
     say(made.model_dump_json() if as_json else "\n".join(_lines(made)))
 
 

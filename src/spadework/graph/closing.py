@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from spadework.agents.critic import told
-from spadework.agents.editor import Made, about, disagreements, limits, not_found, problem_lines
+from spadework.agents.editor import Made, about, disagreements, limits, not_found
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.outline import speaks_of
 from spadework.graph.desk import Desk
@@ -17,6 +17,15 @@ from spadework.graph.holding import without_addresses
 from spadework.graph.routes import KNOWN, status_of
 from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, proving, queries_of
+from spadework.graph.unreached import (
+    MOST_BESIDE,
+    MOST_UNREAD,
+    first_of_all,
+    told_last,
+    unreached,
+    unread_hits,
+    with_unread,
+)
 from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
 from spadework.tools.urls import hosts_for_urls
@@ -79,21 +88,31 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
     problems = _once([*state.get("problems", []), *late])
+    lost = unreached(desk, state, problems)
+    first = [problem for one in lost for problem in one.problems]
+    rest = [problem for problem in problems if problem not in first]
+    problems = [*first, *rest]
     sections = [*state.get("sections", [])]
     sources = sources_of(state, sections, conflicts)
     lacking = tuple(state.get("shortfalls", []))
     coverage = state.get("coverage", {})
-    open_ones = not_found(state["plan"], coverage, queries_of(state), _missing(state))
+    unread = unread_hits(state)
+    open_ones = with_unread(
+        not_found(state["plan"], coverage, queries_of(state), _missing(state), frozenset(unread)),
+        [hit for hits in unread.values() for hit in hits],
+        MOST_BESIDE if state.get("pages") else MOST_UNREAD,
+    )
     nearest = _nearest(state, sections)
     sections = [nearest.get(section.heading, section) for section in sections]
     if sections and sections[0] in nearest.values():
         # Who reads only the beginning must not take the nearest for the answer.
         sections, open_ones = [open_ones, *sections], open_ones.model_copy(update={"sentences": ()})
+    if lost:
+        sections = [first_of_all(lost), *sections]
     closing = [
         disagreements(conflicts, ledger),
         open_ones,
-        limits(lacking),
-        problem_lines(problems),
+        *told_last(limits(lacking), rest, first=bool(lost)),
     ]
     closing.append(
         about(

@@ -51,7 +51,7 @@ async def looked_again(
         return drafts, problems
     before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
-    lists, failed = await search_all(desk, again, emit, before)
+    lists, failed, _ = await search_all(desk, again, emit, before)
     fresh = [
         hit for hit in fused_hits(lists, desk.settings) if canonical_url(hit.url) not in before
     ]

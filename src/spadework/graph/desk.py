@@ -105,6 +105,8 @@ class Desk:
     #: now.
     cleanings: int = 0
     cleaning: int = 0
+    #: What could not be searched or asked, by stage and name, as far as it was told.
+    told: set[tuple[str, str]] = field(default_factory=set)
     #: Whether it was said that the model is spared since it is slow, which is said once.
     said_slow: bool = False
     #: The examination of the model: its result, or why there is none.
@@ -134,6 +136,16 @@ class Desk:
     def quick(self) -> bool:
         """Whether a model is asked as little as can be."""
         return self.settings.effort == "quick"
+
+    def told_once(self, problem: Problem) -> str:
+        """What went wrong, in words for those who watch; "" where the same one has failed
+        before.
+        """
+        who = (problem.stage, problem.subject)
+        if who in self.told:
+            return ""
+        self.told.add(who)
+        return f"{problem.reason} {problem.effect}".rstrip()
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
         """Whether less time than `mark` is left at a step of the run; in a replay, whether it

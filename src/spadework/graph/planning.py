@@ -61,6 +61,8 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
         quick=desk.quick,
         seconds=desk.budget.phase("plan", "search"),
     )
+    for problem in problems:
+        emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
     seconds = 0.0
     if desk.model and not any("extractive" in problem.effect for problem in problems):
         seconds = time.monotonic() - began

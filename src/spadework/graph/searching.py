@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -41,11 +41,24 @@ LEAST_TOLD, SPREAD = 12, 0.3
 SNIPPET_CHARS = 2_000
 
 
+class Answers(NamedTuple):
+    """The `lists` of hits that were found, best first; what failed, each failure of a provider
+    once; and the names of the providers that have answered.
+    """
+
+    lists: list[list[Hit]]
+    problems: list[Problem]
+    heard: list[str]
+
+
+#: What is known without a search.
+UNASKED = Answers([], [], [])
+
+
 async def search_all(
     desk: Desk, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
-) -> tuple[list[list[Hit]], list[Problem]]:
-    """The lists of hits that were found, best first, and what failed, each failure of a provider
-    once.
+) -> Answers:
+    """What the providers answer to the queries of a task.
 
     `before` are the canonical URLs of pages that were read already; they do not count among the
     results that a query wants.
@@ -56,19 +69,22 @@ async def search_all(
     ]
     lists: list[list[Hit]] = []
     problems: dict[str, Problem] = {}
+    heard = dict[str, None]()
     for query, provider, found in answers:
         if isinstance(found, Problem):
             problems.setdefault(f"{found.subject} {found.reason}", found)
         else:
+            heard[provider.name] = None
             lists.append(_new(found, query, before))
             emit(
                 Searched(
                     topic=task.topic.name, query=query.text, provider=provider.name, hits=len(found)
                 )
             )
-    for news in (*desk.stand_ins.news(), *desk.search.waits.news()):
+    told = [desk.told_once(problem) for problem in problems.values()]
+    for news in (*filter(None, told), *desk.stand_ins.news(), *desk.search.waits.news()):
         emit(Notice(text=news))
-    return lists, list(problems.values())
+    return Answers(lists, list(problems.values()), list(heard))
 
 
 async def _everywhere(desk: Desk, query: Query) -> list[tuple[Provider, list[Hit] | Problem]]:

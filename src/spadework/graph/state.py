@@ -38,6 +38,9 @@ from spadework.values import (
 class Find(Value):
     """What one worker brings back: the pages it read, best first, their best passages for its
     topic, and how many readable hits it left; whether a search was `answered`, where it asked any.
+
+    `heard` are the providers that have answered it, `found` how many hits they gave, and `unread`
+    those of which it tried in vain to read the pages.
     """
 
     topic: str
@@ -46,6 +49,9 @@ class Find(Value):
     passages: tuple[Passage, ...] = ()
     left: int = 0
     answered: bool = True
+    heard: tuple[str, ...] = ()
+    found: int = 0
+    unread: tuple[Hit, ...] = ()
 
 
 class Earlier(Value):
@@ -232,11 +238,14 @@ class WorkerState(TypedDict, total=False):
     taken: list[str]
     attached: list[Page]
     hits: list[Hit]
-    #: Whether any search was answered, where one was asked.
+    #: Whether any search was answered, where one was asked, and who has answered.
     answered: bool
+    heard: list[str]
     chosen: list[Hit]
     reserve: list[Hit]
     drafts: list[Page]
+    #: The hits whose pages could not be read.
+    unread: list[Hit]
     pages: list[Page]
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]

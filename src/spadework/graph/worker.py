@@ -22,7 +22,7 @@ from spadework.graph.judging import judge
 from spadework.graph.looking import looked_at
 from spadework.graph.reading import failed_for_good, read_pages
 from spadework.graph.recalling import recalled
-from spadework.graph.searching import found_before, fused_hits, search_all
+from spadework.graph.searching import UNASKED, found_before, fused_hits, search_all
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
@@ -44,15 +44,15 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     desk, emit = await desk_of(state["session_id"], runtime.context), emitter(runtime)
     before = {canonical_url(url) for url in state["read_before"]}
     known = await recalled(desk, state["question"], state["task"], emit, before)
-    lists, problems = (
-        ([], []) if known.enough else await search_all(desk, state["task"], emit, before)
-    )
+    asking = None if known.enough else search_all(desk, state["task"], emit, before)
+    lists, problems, heard = await asking if asking else UNASKED
     links = {url: await desk.links.of(url) for url in state["read_before"]}
     left = await found_before(desk, state["task"], before)
     found = [*lists, *left, *known.beside(lists), followed(links, state["task"].queries, before)]
     return {
         "hits": fused_hits(found, desk.settings),
         "answered": bool(lists or left) or not problems,
+        "heard": heard,
         "problems": [*problems, *known.problems],
     }
 
@@ -95,8 +95,15 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
     drafts, problems = await read_pages(
         desk, state["task"], state["chosen"], state["reserve"], emit, taken
     )
+    failed = {problem.subject for problem in problems}
     drafts, more = await looked_again(desk, state, drafts, emit)
-    return {"drafts": drafts, "problems": [*problems, *more]}
+    read = {canonical_url(page.url) for page in drafts}
+    unread = [
+        hit
+        for hit in (*state["chosen"], *state["reserve"])
+        if hit.url in failed and canonical_url(hit.url) not in read
+    ]
+    return {"drafts": drafts, "unread": unread, "problems": [*problems, *more]}
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -143,6 +150,9 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
                 passages=tuple(passages),
                 left=left,
                 answered=state.get("answered", True),
+                heard=tuple(state.get("heard", ())),
+                found=len(state["hits"]),
+                unread=tuple(state.get("unread", ())),
             )
         ]
     }

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 from spadework.errors import DiskFailed, SessionError, SessionUnreadable
 from spadework.graph.stopping import DiskStopped
 from spadework.sessions.files import JOURNAL, METADATA
@@ -24,6 +26,8 @@ _DISK = {
     sqlite3.SQLITE_BUSY: "another program holds it",
     sqlite3.SQLITE_LOCKED: "another program holds it",
 }
+#: Bytes below which a disk is full for a database.
+LEAST_FREE = 65_536
 #: The kind of error is in the lowest byte of the code; the rest says more of it.
 _KIND = 0xFF
 
@@ -51,6 +55,8 @@ def _told(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
         )
     why = _DISK[code] if isinstance(fault, sqlite3.Error) else _of_the_system(fault)
     name = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
+    if code == sqlite3.SQLITE_IOERR and _is_full(folder):
+        why = _DISK[sqlite3.SQLITE_FULL]  # which SQLite cannot tell from a broken disk
     if (folder / METADATA).is_file():
         return DiskFailed(
             f"Session {folder.name} cannot go on: {name}: {why}. What it has gathered stays.",
@@ -65,6 +71,13 @@ def _told(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
     return DiskFailed(
         f"The session cannot begin in {folder}: {why}.", hint="Choose another place with --home."
     )
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return psutil.disk_usage(str(folder)).free < LEAST_FREE
+    except OSError:
+        return False
 
 
 def _of_the_system(fault: OSError) -> str:

@@ -112,6 +112,12 @@ class Searching(BaseModel):
         le=30,
         description="Longest wait to find out whether the web can be reached, in seconds.",
     )
+    health_seconds: float = Field(
+        5.0,
+        gt=0,
+        le=120,
+        description=("Longest wait for whatever `doctor` and the settings page try, in seconds."),
+    )
 
     # Ranking
     preset: Literal["default", "precise", "balanced", "recall"] = Field(

@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from spadework.apps.doctor import findings
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.web.context import web_of
 from spadework.apps.web.drawing import UNASKED, page, part
@@ -25,6 +24,7 @@ from spadework.errors import (
     SettingsError,
     SpadeworkError,
 )
+from spadework.sessions.health import COSTS, probe
 from spadework.sessions.stats import statistics
 
 #: Characters of a question in an address.
@@ -134,13 +134,15 @@ async def statistics_page(request: Request) -> Response:
 
 async def settings_check(request: Request) -> Response:
     """What works here; the findings come when they are there."""
-    return await page(request, "settings.html", settings=web_of(request).settings)
+    return await page(request, "settings.html", settings=web_of(request).settings, costs=COSTS)
 
 
 async def settings_findings(request: Request) -> Response:
-    """The findings alone."""
+    """The findings alone. Everything is tried for them, which another site must not set going."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(
-        part("_findings.html", findings=await findings(web_of(request).settings)),
+        part("_findings.html", findings=await probe(web_of(request).settings)),
         headers={"Cache-Control": "no-store"},
     )
 

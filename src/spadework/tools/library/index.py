@@ -60,6 +60,17 @@ class Library:
         return await asyncio.to_thread(cls._opened, wanted, meaning)
 
     @classmethod
+    async def made(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
+        """What a library is of, in words, and the library as `open` gives it; None where its index
+        has yet to be made or brought up to date. Errors as for `open`.
+        """
+        wanted = await asyncio.to_thread(plan, paths, home)
+        words = wanted.words.replace(" (%d documents)", "")
+        if not await asyncio.to_thread(wanted.folder.exists):
+            return words, None
+        return words, await asyncio.to_thread(cls._opened, wanted, None)
+
+    @classmethod
     def _opened(cls, wanted: Plan, meaning: Meaning | None) -> Library:
         searcher = Searcher(wanted.folder, frozenset() if wanted.paths else _UNDERSTOOD)
         vectors = (

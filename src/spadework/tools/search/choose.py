@@ -67,7 +67,7 @@ async def choose(
     found = await _automatic(settings) if AUTO in names and not own else []
     offline = found == [LIBRARY] and not settings.library
     chosen = dict.fromkeys([*found, *(name for name in names if name != AUTO)])
-    named = {name: await _providers(name, settings, open_library) for name in chosen}
+    named = {name: await providers_named(name, settings, open_library) for name in chosen}
     notices = (
         (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",)
         if offline
@@ -83,6 +83,13 @@ async def choose(
         kept,
         (partial(_duckduckgo, settings),) * spare,
     )
+
+
+async def names_of(settings: Settings) -> list[str]:
+    """The names of what would be searched now, each once. Raises SettingsError as `choose` does."""
+    names = _names(settings)
+    found = await _automatic(settings) if AUTO in names else []
+    return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
 
 
 async def _duckduckgo(settings: Settings) -> Provider | None:
@@ -122,9 +129,10 @@ async def _automatic(settings: Settings) -> list[str]:
     return [DUCKDUCKGO] if await _web_is_there(settings) else [LIBRARY]
 
 
-async def _providers(
+async def providers_named(
     name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
 ) -> Sequence[Provider]:
+    """The providers behind a known name. Raises SettingsError for a setting that cannot be used."""
     if name in PROVIDERS:
         return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
     if name == MCP:

@@ -1,0 +1,81 @@
+"""Whether a model answers: the smallest call there is, sent once."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from spadework.agents.endpoint import LEAST_SECRET
+from spadework.agents.listing import UNREADABLE, listed
+from spadework.agents.places import Place, places_of, settings_at
+from spadework.agents.providers import chat_model, provider_of
+from spadework.agents.refusals import Unwanted, meaning
+from spadework.errors import ModelError
+from spadework.settings import Role, Settings
+from spadework.tools import names
+from spadework.tools.urls import host_of
+
+GREETING = "Answer with one word: OK."
+#: Tokens of the answer at most: on a server of one's own, and at a provider, whose models may think
+#: before they say a word.
+FEW_TOKENS, SOME_TOKENS = 16, 256
+#: What servers answer where they do not know a model.
+_PERHAPS_UNKNOWN = (400, 404, 422)
+#: Models of a server that are named at most.
+MOST_NAMED = 5
+
+
+def every_place(settings: Settings, default: str) -> list[Place]:
+    """Where the roles of a run ask, and the fallback model, each once. `default` is the model of
+    roles without a name.
+    """
+    asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
+    return list(dict.fromkeys(asked))
+
+
+async def greet(place: Place, settings: Settings) -> None:
+    """Have the model at a place say a word. Raises ModelError, or SettingsError for a model that
+    cannot be asked with these settings.
+    """
+    names.own()
+    own = settings_at(place, settings)
+    try:
+        await _greet(place, own)
+    except ModelError as error:
+        status = getattr(error.__cause__, "status_code", 0)
+        raise (status in _PERHAPS_UNKNOWN and await _unknown(place, own)) or error from None
+
+
+async def _greet(place: Place, settings: Settings) -> None:
+    chat, close = chat_model(place.name, settings)
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
+    own, compatible = bool(settings.openai_base_url), provider_of(place.name)[0] == "openai"
+    room, most = ("max_tokens", FEW_TOKENS) if own else ("max_completion_tokens", SOME_TOKENS)
+    bounds: list[dict[str, Any]] = [{"extra_body": {room: most}}, {}] if compatible else [{}]
+    try:
+        for bound in bounds:
+            try:
+                await chat.bind(**bound).ainvoke(GREETING)
+                return
+            except Exception as error:
+                told = meaning(error, place.label, key if len(key) >= LEAST_SECRET else "")
+                if not (bound and isinstance(told, Unwanted)):
+                    raise told from error
+    finally:
+        await close()
+
+
+async def _unknown(place: Place, settings: Settings) -> ModelError | None:
+    """The error of a model that its server does not list, where that is why it does not answer."""
+    if not settings.openai_base_url:
+        return None
+    try:
+        known = [str(model["id"]) for model in (await listed(settings))["data"]]
+    except UNREADABLE:
+        return None
+    if not known or provider_of(place.name)[1] in known:
+        return None
+    host, named = host_of(settings.openai_base_url), ", ".join(known[:MOST_NAMED])
+    return ModelError(
+        f"The model server at {host} has no model {place.label}.",
+        hint=f"It has {named}: name one with --model openai:NAME.",
+    )

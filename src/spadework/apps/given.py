@@ -1,0 +1,23 @@
+"""The settings that the options of a command give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+
+def settings_of(context: typer.Context) -> Any:
+    """The settings of a command: those of its options that are named like one."""
+    from spadework.settings import Settings
+
+    given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
+    return settings_from(**given | {"library": tuple(given["library"] or ()) or None})
+
+
+def settings_from(**given: Any) -> Any:
+    """The settings with what was given; None is "not given"."""
+    # Importing them takes longer than a help text.
+    from spadework.settings import Settings
+
+    return Settings.load(**given)

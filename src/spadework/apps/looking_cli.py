@@ -1,0 +1,97 @@
+"""The commands that look at something without a run: a page, hits, an index, this machine, the
+sessions so far.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spadework.apps.given import settings_from
+from spadework.apps.options import AsJson, Home, Libraries, Model, Search
+
+
+def read(
+    page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Saved HTML to read instead of fetching; needs --url."),
+    ] = None,
+    url: Annotated[str, typer.Option("--url", help="Where the saved HTML comes from.")] = "",
+    level: Annotated[
+        str | None,
+        typer.Option(
+            "--level", help="Begin at 0: plain HTTP, 1: like a browser, 2 or 3: a browser."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the text and all that is known of it as one JSON object."
+        ),
+    ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Print the source as it came, nothing cleaned.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Print one page as clean Markdown."""
+    from spadework.apps.reading import Wanted, read_one
+
+    read_one(page, html, url, Wanted(as_json, raw), settings_from(home=home, min_level=level))
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    providers: Search = None,
+    library: Libraries = None,
+    limit: Annotated[
+        str | None, typer.Option("--limit", help="Most hits of each provider.")
+    ] = None,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Print ranked hits."""
+    from spadework.apps.searching import search_once
+
+    settings = settings_from(
+        home=home,
+        search=providers,
+        library=tuple(library) if library else None,
+        search_results=limit,
+    )
+    search_once(query, as_json, settings)
+
+
+def index(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files and folders; none: the documentation installed with Python."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Index files and folders ahead of the first question."""
+    from spadework.apps.searching import index_paths
+
+    index_paths(settings_from(home=home, library=tuple(paths) if paths else None))
+
+
+def doctor(
+    search: Search = None, library: Libraries = None, model: Model = None, home: Home = None
+) -> None:
+    """Try what a run would use here, and say what works: models, search, a page, browser, folders.
+    Each model is asked for one word, each search provider once.
+    """
+    from spadework.apps.doctor import examine
+
+    paths = tuple(library) if library else None
+    raise typer.Exit(examine(settings_from(home=home, search=search, library=paths, model=model)))
+
+
+def stats(as_json: AsJson = False, home: Home = None) -> None:
+    """Say what the sessions so far gave and cost, and what should be looked at."""
+    from spadework.apps.statistics import print_statistics
+
+    print_statistics(settings_from(home=home).home, as_json)

@@ -1,0 +1,77 @@
+"""The commands that serve others until they are stopped."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from spadework.apps.given import settings_from
+from spadework.apps.options import Effort, Home, Libraries, Minutes, Model, Search
+
+
+def mcp(
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")
+    ] = False,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host",
+            help="With --http: the address to listen on. Beyond this machine a token is asked.",
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="With --http: the port to listen on.")] = 8051,
+    search: Search = None,
+    library: Libraries = None,
+    model: Model = None,
+    minutes: Minutes = None,
+    effort: Effort = None,
+    home: Home = None,
+) -> None:
+    """Serve models that speak MCP: six tools, over standard input and output or at
+    http://HOST:PORT/mcp.
+    """
+    settings = settings_from(
+        home=home,
+        search=search,
+        library=tuple(library) if library else None,
+        model=model,
+        minutes=minutes,
+        effort=effort,
+    )
+    if http:
+        from spadework.apps.mcp.http import serve_http
+
+        serve_http(settings, host, port)
+    else:
+        from spadework.apps.mcp.stdio import serve_stdio
+
+        serve_stdio(settings)
+
+
+def serve(
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Address to listen on. Beyond this machine a token is asked."),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")
+    ] = 8051,
+    search: Search = None,
+    library: Libraries = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Serve the web page until Ctrl-C; what still runs then is taken up by the next `serve`."""
+    from spadework.apps.web.serving import serve as serve_page
+
+    serve_page(
+        settings_from(
+            home=home, search=search, library=tuple(library) if library else None, model=model
+        ),
+        host,
+        port,
+    )

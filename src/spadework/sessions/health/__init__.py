@@ -1,0 +1,32 @@
+"""Health that is probed: everything that a run of these settings would use is tried once, side by
+side, and each says in one sentence how it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from spadework.sessions.health.check import Check
+from spadework.sessions.health.machine import embeddings, home, knowledge, system
+from spadework.sessions.health.models import models
+from spadework.sessions.health.pages import browser
+from spadework.sessions.health.searching import searching
+from spadework.settings import Settings
+
+__all__ = ["COSTS", "Check", "probe"]
+
+#: What a probe costs, for those who ask for one.
+COSTS = (
+    "Each model that is set is asked for one word, each search provider once, and one page is"
+    " fetched."
+)
+_PARTS = (system, home, models, searching, browser, knowledge, embeddings)
+
+
+async def probe(settings: Settings) -> list[Check]:
+    """What was found, in an order that does not change. Everything is tried at the same time, and
+    nothing is waited for longer than `health_seconds`.
+    """
+    found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
+    return [check for checks in found for check in checks]

@@ -1,0 +1,85 @@
+"""A mistyped command is asked about and never researched; words that are no command are a
+question.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spadework.apps.cli import with_default_command
+from spadework.errors import SettingsError
+from tests.apps.process import Terminal
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["docter"], "doctor"),
+        (["Docter", "--home", "x"], "doctor"),
+        (["serch", "the harbour"], "search"),
+        (["reed", "https://example.org/"], "read"),
+        (["indx", "notes/"], "index"),
+        (["sesions", "list"], "sessions"),
+        (["resum", "20260304-101112-a1b2c3"], "resume"),
+        (["research", "What is a lighthouse?"], "ask"),
+        (["help"], "--help"),
+    ],
+)
+def test_a_mistyped_command_is_asked_about(words: list[str], meant: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        with_default_command(words)
+    assert str(caught.value) == f"There is no command {words[0]!r}. Did you mean {meant}?"
+    assert caught.value.hint.startswith("To research it as a question, write: spadework ask ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["What is a lighthouse?"],
+        ["what", "is", "a", "lighthouse"],
+        ["stat", "analysis", "of", "harbours"],
+        ["Terraform", "--minutes", "1"],
+        ["docter?"],
+        ["--minutes", "1", "What is a lighthouse?"],
+    ],
+)
+def test_other_words_are_a_question(words: list[str]) -> None:
+    assert with_default_command(words) == ["ask", *words]
+
+
+@pytest.mark.parametrize("words", [[], ["doctor"], ["sessions", "list"], ["--version"], ["-h"]])
+def test_commands_stay_as_they_are(words: list[str]) -> None:
+    assert with_default_command(words) == words
+
+
+def test_the_command_says_it_in_one_line_and_runs_nothing(tmp_path: Path) -> None:
+    code, out, err = Terminal({}, tmp_path).run("docter")
+    assert (code, out) == (2, "")
+    assert err == (
+        "spadework: There is no command 'docter'. Did you mean doctor? To research it as a"
+        ' question, write: spadework ask "docter"\n'
+    )
+    assert not (tmp_path / "home").exists()
+
+
+def test_bare_words_are_researched_as_one_question(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Quillon\n\nQuillon is a wind-up radio of 2019.\n")
+    options = ("--search", "library", "--library", "notes.md", "--iterations", "1")
+    code, out, err = Terminal({}, tmp_path).run("what", "is", *options, "quillon")
+    assert code == 0, err
+    assert out.startswith("# what is quillon\n")
+
+
+def test_help_has_examples_and_the_version_is_told(tmp_path: Path) -> None:
+    terminal = Terminal({}, tmp_path)
+    for word in ("--help", "-h"):
+        code, out, _ = terminal.run(word)
+        assert code == 0
+        assert "Examples:" in out
+        assert '  spadework "What is Terraform and how do I use it?"\n' in out
+        assert "--version" in out
+    code, out, _ = terminal.run("--version")
+    assert code == 0
+    assert out.strip()[0].isdigit()

@@ -1,0 +1,391 @@
+"""In every state of a broken environment, `doctor`, the settings page and a run name the true cause
+in one sentence; none of them ends in a traceback.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from markdown_it import MarkdownIt
+
+from spadework.apps.outputs import ENDINGS
+from spadework.tools.search.known import PROVIDERS, Known
+from tests.sessions.health.conftest import KEY, NOBODY, Machine
+from tests.tools.search.services import Services
+from tests.tools.search.test_providers import MAKE
+from tests.world.disk import small_disk
+from tests.world.embedding import Embeddings
+from tests.world.fault import Fault
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Everything that a state can break."""
+
+    machine: Machine
+    world: World
+    searx: Searx
+    model: Model
+    embeddings: Embeddings
+    services: Services
+    patch: pytest.MonkeyPatch
+
+    def set(self, **settings: str) -> None:
+        """Change settings."""
+        self.machine.env |= {f"SPADEWORK_{name}": value for name, value in settings.items()}
+
+    def brave(self, key: str = KEY) -> None:
+        """Search with a service that wants a key."""
+        self.set(SEARCH="brave", BRAVE_API_KEY=key)
+
+
+@dataclass(frozen=True)
+class State:
+    """A state: how it comes about, what the check says and what a run says first, with its exit
+    code. One that is `harmless` to the check makes it fail no script.
+    """
+
+    broken: Callable[[Broken], object]
+    check: str
+    first: str
+    code: int = 0
+    harmless: bool = False
+
+
+def _hurried(b: Broken) -> None:
+    """Wait for nobody for long."""
+    b.set(HEALTH_SECONDS="0.8", SEARCH_SECONDS="0.4", MODEL_SECONDS="0.4")
+
+
+def _silent_search(b: Broken) -> None:
+    _hurried(b)
+    b.searx.fail("hang")
+
+
+def _silent_model(b: Broken) -> None:
+    _hurried(b)
+    b.model.script("", Fault("hang"))
+
+
+def _fault(b: Broken, fault: str) -> None:
+    b.brave()
+    if fault == "hang":
+        _hurried(b)
+    b.services.fault = fault  # type: ignore[assignment]
+
+
+def _wrong_key(b: Broken) -> None:
+    b.brave()
+    from pydantic import SecretStr
+
+    make, url = MAKE["brave"], b.services.url("brave")
+    known = Known(lambda _: make(url, SecretStr("of-nobody")), "brave_api_key", "BRAVE_API_KEY")
+    b.patch.setitem(PROVIDERS, "brave", known)
+
+
+def _dead_service(b: Broken) -> None:
+    b.brave()
+    known = Known(lambda _: MAKE["brave"](NOBODY), "brave_api_key", "BRAVE_API_KEY")
+    b.patch.setitem(PROVIDERS, "brave", known)
+
+
+def _empty_service(b: Broken) -> None:
+    b.brave()
+    b.services.empty = True
+
+
+def _only(b: Broken, url: str) -> None:
+    for words in ("water", "aldermere"):
+        b.searx.script(words, [url])
+
+
+def _blocked(b: Broken) -> None:
+    b.world.fail_everything = 403
+
+
+def _hanging_pages(b: Broken) -> None:
+    b.set(HEALTH_SECONDS="0.8")
+    _only(b, b.world.url("encyclopedia", "/wiki/Port_Aldermere"))
+    b.world.hang_everything = True
+
+
+def _unknown_site(b: Broken) -> None:
+    _only(b, "http://harbour.invalid/census")
+
+
+def _nobody(b: Broken) -> None:
+    b.machine.env["OPENAI_BASE_URL"] = f"{NOBODY}/v1"
+
+
+def _nobody_unnamed(b: Broken) -> None:
+    _nobody(b)
+    b.set(MODEL="")
+
+
+def _unknown_model(b: Broken) -> None:
+    b.set(MODEL="openai:other")
+    b.model.script("", Fault("refused", words="The model `other` does not exist."))
+
+
+def _answers(kind: str) -> Callable[[Broken], object]:
+    return lambda b: b.model.script("", Fault(kind))  # type: ignore[arg-type]
+
+
+STATES = {
+    "search refused": State(
+        lambda b: b.machine.env.update(SEARXNG_URL=NOBODY),
+        "SearXNG could not be asked: All connection attempts failed.",
+        "Nothing was searched through searxng: SearXNG could not be asked",
+        1,
+    ),
+    "search of no such name": State(
+        lambda b: b.machine.env.update(SEARXNG_URL="http://searx.invalid"),
+        "SearXNG could not be asked:",
+        "Nothing was searched through searxng: SearXNG could not be asked:",
+        1,
+    ),
+    "search hangs": State(
+        _silent_search,
+        "searxng did not answer within 0.",
+        "Nothing was searched through searxng: SearXNG did not answer within",
+        1,
+    ),
+    "search limited": State(
+        lambda b: b.searx.fail("limited"),
+        "SearXNG answered that there were too many requests.",
+        "Nothing was searched through searxng: SearXNG answered that there were too many",
+        1,
+    ),
+    "search without JSON": State(
+        lambda b: b.searx.fail("forbidden"),
+        "add json to search.formats in its settings.yml",
+        "add json to search.formats in its settings.yml",
+        1,
+    ),
+    "search empty": State(
+        lambda b: b.searx.script("", []),
+        "searxng answers, and finds nothing for “water”.",
+        "Every search of searxng came back empty.",
+        harmless=True,
+    ),
+    "service refused": State(
+        _dead_service,
+        "Brave could not be asked: All connection attempts failed.",
+        "Nothing was searched through brave: Brave could not be asked",
+        1,
+    ),
+    "service hangs": State(
+        lambda b: _fault(b, "hang"),
+        "brave did not answer within 0.",
+        "Nothing was searched through brave: Brave did not answer within",
+        1,
+    ),
+    "service of a wrong key": State(
+        _wrong_key,
+        "Brave refused the request (status 422): check BRAVE_API_KEY.",
+        "check BRAVE_API_KEY.",
+        1,
+    ),
+    "service spent": State(
+        lambda b: _fault(b, "limited"), "Brave answered", "through brave: Brave answered", 1
+    ),
+    "service empty": State(
+        _empty_service,
+        "brave answers, and finds nothing for “water”.",
+        "Every search of brave came back empty.",
+        harmless=True,
+    ),
+    "model refused": State(
+        _nobody,
+        "openai:world-model cannot be reached.",
+        "openai:world-model cannot be reached. It has not answered once",
+    ),
+    "model server refused": State(
+        _nobody_unnamed,
+        "The model server at 127.0.1.29 cannot be reached.",
+        "The model server at 127.0.1.29 cannot be reached.",
+    ),
+    "model of a wrong key": State(
+        _answers("unauthorized"),
+        "openai:world-model refuses the key. Check OPENAI_API_KEY.",
+        "openai:world-model refuses the key. It has not answered once",
+    ),
+    "model of a wrong name": State(
+        _unknown_model,
+        "has no model openai:other. It has world-model: name one with --model openai:NAME.",
+        "The model `other` does not exist.",
+    ),
+    "model spent": State(
+        _answers("quota"),
+        "The quota of openai:world-model is spent.",
+        "The quota of openai:world-model is spent. It has not answered once",
+    ),
+    "model hangs": State(
+        _silent_model,
+        "openai:world-model did not answer within 0.",
+        "openai:world-model did not answer in time. It has not answered once",
+    ),
+    "pages blocked": State(
+        _blocked,
+        "A page that a search has found could not be fetched",
+        "pages that were tried could be read: 127.0.1.",
+    ),
+    "pages hang": State(
+        _hanging_pages,
+        "A page that a search has found could not be fetched",
+        "The only page that was tried could not be read: The page was not read within 1 s.",
+    ),
+    "site of no such name": State(
+        _unknown_site,
+        "A page that a search has found could not be fetched: ",
+        "The only page that was tried could not be read: harbour.invalid",
+    ),
+}
+
+
+@pytest.fixture
+def broken(
+    machine: Machine,
+    world: World,
+    searx: Searx,
+    model: Model,
+    embeddings: Embeddings,
+    services: Services,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Broken:
+    return Broken(machine, world, searx, model, embeddings, services, monkeypatch)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_doctor_page_and_run_name_the_cause(broken: Broken, name: str) -> None:
+    state, machine = STATES[name], broken.machine
+    state.broken(broken)
+    code, said = machine.doctor()
+    assert code == (not state.harmless), said
+    marks = ("note ",) if state.harmless else ("wrong", "slow ")
+    told = [line for line in said.splitlines() if line[:5] in marks]
+    assert [line for line in told if state.check in line], said
+    assert state.check.lower() in machine.page().lower()
+    code, result, err = machine.run()
+    assert result is not None, err
+    assert (code, state.code) == (state.code, code), result.report
+    title, heading, first = result.report.split("\n\n")[:3]
+    assert (title, heading) == (f"# {result.question}", "## Problems"), result.report
+    assert state.first in first.replace("\\", ""), result.report
+
+
+def test_where_all_works_all_say_so(machine: Machine, embeddings: Embeddings) -> None:
+    machine.env |= {
+        "SPADEWORK_EMBEDDINGS": "any",
+        "SPADEWORK_EMBEDDINGS_URL": embeddings.url,
+    }
+    code, said = machine.doctor()
+    assert code == 0, said
+    for told in (
+        "ok    sessions and indexes in",
+        "ok    language model openai:world-model answers",
+        "ok    searching the web, through SearXNG: it answers",
+        "ok    pages can be fetched",
+        "ok    embeddings any answer",
+    ):
+        assert told in said
+    assert "Wrong:" not in machine.page()
+    code, result, err = machine.run()
+    assert result is not None, err
+    assert code == 0
+    assert result.report.split("\n\n")[1] != "## Problems"
+    [model] = [line for line in machine.doctor()[1].splitlines() if "world-model" in line]
+    assert model.endswith("it passed its examination with 30 of 30, so it may judge and write")
+
+
+def test_what_is_found_and_not_read_is_listed(broken: Broken) -> None:
+    url = broken.world.url("encyclopedia", "/wiki/Port_Aldermere")
+    _only(broken, url)
+    _blocked(broken)
+    _, result, err = broken.machine.run()
+    assert result is not None, err
+    listed = result.report.partition("Found, not read: ")[2].partition("\n## ")[0]
+    assert "Port Aldermere" in listed and "(127.0.1.1)" in listed
+    assert "http" not in listed
+    assert "Nothing was found" not in result.report
+    assert result.problems[0].subject == url
+
+
+def test_what_is_found_and_not_read_is_only_words(broken: Broken) -> None:
+    hostile = "`<b>` <script>alert(1)</script> [press](javascript:alert(1)) **bold** $x$ ![i](http://x.example/i.png)"
+    title = html.escape(f"## {hostile}")
+    _only(broken, broken.world.put("blog", "/hostile", f"<title>{title}</title><p>{hostile}</p>"))
+    _blocked(broken)
+    _, result, err = broken.machine.run()
+    assert result is not None, err
+    listed = result.report.partition("Found, not read: ")[2].partition("\n## ")[0]
+    assert "(127.0.1.5)" in listed
+    drawn = MarkdownIt().render(result.report)
+    assert "javascript:" not in re.sub(r">[^<]*<", "><", drawn)
+    assert not {"<script", "<img", "<strong"} & set(re.findall(r"<\w+", drawn))
+    for ending, made in ENDINGS.items():
+        if ending in (".html", ".docx", ".json", ".md"):
+            body = made(result)
+            assert ending == ".json" or b"<script>alert" not in body
+            assert ending != ".html" or b"Found, not read" in body
+
+
+def test_embeddings_that_fail_are_told(broken: Broken) -> None:
+    broken.set(EMBEDDINGS="any", EMBEDDINGS_URL=broken.embeddings.url)
+    broken.embeddings.fault = "error"
+    code, said = broken.machine.doctor()
+    assert code == 1
+    assert "wrong The endpoint of any answered with status 500: Not now." in said
+
+
+def test_a_browser_that_cannot_be_run_is_told(broken: Broken) -> None:
+    broken.set(CHROMIUM="/nowhere/chromium")
+    code, said = broken.machine.doctor()
+    assert code == 1
+    assert "wrong no browser, so pages made by scripts cannot be read: /nowhere/chromium" in said
+
+
+def test_a_home_that_is_a_file_is_told(machine: Machine) -> None:
+    machine.home.write_text("")
+    code, said = machine.doctor()
+    assert code == 1
+    assert f"wrong {machine.home} cannot be written: " in said
+    code, result, err = machine.run()
+    assert code in (1, 2) and result is None
+    assert err.count("\n") == 1
+
+
+def test_a_home_that_can_only_be_read_is_told(machine: Machine) -> None:
+    with small_disk(machine.home, "50m") as disk:
+        disk.change("ro")
+        code, said = machine.doctor()
+        assert code == 1
+        assert f"wrong The disk of {machine.home} can only be read. Choose another" in said
+        assert f"The disk of {machine.home} can only be read." in machine.page()
+        code, result, err = machine.run()
+    assert code in (1, 2) and result is None
+    assert "ead-only" in err.splitlines()[-1]
+
+
+def test_a_full_disk_is_told(machine: Machine) -> None:
+    with small_disk(machine.home, "400k"):
+        (machine.home / "filling").write_bytes(b"0" * 390_000)
+        code, said = machine.doctor()
+        assert code == 1
+        assert f"wrong The disk of {machine.home} is full. Make room there." in said
+        assert f"The disk of {machine.home} is full." in machine.page()
+        code, result, err = machine.run()
+    assert code == 1 and result is None
+    assert "no space left" in err.splitlines()[-1].lower()
+
+
+def test_another_site_sets_no_probe_going(machine: Machine, model: Model, searx: Searx) -> None:
+    assert machine.page({"sec-fetch-site": "cross-site"}, status=403)
+    assert (model.requests, searx.queries) == ([], [])
