@@ -3,9 +3,10 @@
 and writes `src/spadework/agents/extractive/weights.toml`.
 
 Only the *dev* halves of `answers/questions.jsonl` and `what_is.py` are used. `collect` runs every
-question and keeps the passages that the judge was shown; `fit` weighs their candidates by a softmax over those of
-a question (the likelihood that a fact stands in the highest), cross-validated by question, and the
-claim that the answer is there by a logistic regression on what was chosen, out of fold.
+question and keeps the passages that the judge was shown; `fit` weighs their candidates by a softmax
+over those of a question (the likelihood that a fact stands in the highest), cross-validated by
+question, and the claim that the answer is there by a logistic regression on what was chosen, out of
+fold.
 """
 
 from __future__ import annotations
