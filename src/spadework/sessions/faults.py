@@ -13,7 +13,7 @@ import psutil
 
 from spadework.errors import DiskFailed, SessionError, SessionUnreadable
 from spadework.graph.stopping import DiskStopped
-from spadework.sessions.files import JOURNAL, METADATA
+from spadework.sessions.kept import JOURNAL, METADATA, REPAIR
 from spadework.tools.disk import disk_fault
 
 #: What SQLite says, by its result code, where the disk is to blame.
@@ -49,9 +49,9 @@ def disk_faults(folder: Path) -> Iterator[None]:
 def _told(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
     code = getattr(fault, "sqlite_errorcode", 0) & _KIND
     if isinstance(fault, sqlite3.Error) and code not in _DISK:
+        said = " ".join(str(fault).split())[:150]
         return SessionUnreadable(
-            f"Session {folder.name} cannot be read: {JOURNAL}: {str(fault)[:200]}.",
-            hint=f"`spadework sessions delete {folder.name}` removes it.",
+            f"Session {folder.name} cannot be read: {JOURNAL}: {said}.", hint=REPAIR
         )
     why = _DISK[code] if isinstance(fault, sqlite3.Error) else _of_the_system(fault)
     name = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)

@@ -20,10 +20,6 @@ from spadework.events import Assessed, Event, Planned, Read, Searched, Troubled
 from spadework.graph.opened import SECRETS
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import (
-    LEDGER,
-    METADATA,
-    PROGRESS,
-    RESULT,
     VERSION,
     Metadata,
     Progress,
@@ -31,7 +27,9 @@ from spadework.sessions.files import (
     read_metadata,
     read_progress,
     session_folder,
+    taken_over,
 )
+from spadework.sessions.kept import LEDGER, METADATA, PROGRESS, RESULT
 from spadework.sessions.lock import held
 from spadework.sessions.log import log_event
 from spadework.settings import Settings
@@ -62,7 +60,8 @@ class Records:
         else, so that it can be taken up. Raises SessionUnreadable.
         """
         if (folder / METADATA).exists():
-            taken_up = cls(folder, await on_disk(read_metadata, folder), fresh=False)
+            metadata = taken_over(await on_disk(read_metadata, folder))
+            taken_up = cls(folder, metadata, fresh=False)
             taken_up._progress = await on_disk(read_progress, folder)
             return taken_up
         # Only what was asked for; what comes from the environment is that of the process that
