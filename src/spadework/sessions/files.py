@@ -124,7 +124,7 @@ def read_metadata(folder: Path) -> Metadata:
             hint="Update spadework to use it.",
         )
     # The folder is what the session is found by, whatever stands in its file.
-    return found.model_copy(update={"id": folder.name})
+    return found.model_copy(update={"id": folder.name, "query": visible(found.query)})
 
 
 def read_result(folder: Path) -> Result | None:
