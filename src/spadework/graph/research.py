@@ -111,7 +111,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     DiskStopped where the disk failed it, which fails them all.
     """
     if fault := disk_fault(error.error):
-        raise DiskStopped from fault
+        raise DiskStopped(fault) from fault
     # What an error of ours says is meant for people; any other may name paths of this machine.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__

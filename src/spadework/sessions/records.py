@@ -5,7 +5,7 @@ entry; the pages lie in `pages/`.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,8 +30,9 @@ from spadework.sessions.files import (
     taken_over,
 )
 from spadework.sessions.kept import LEDGER, METADATA, PROGRESS, RESULT
+from spadework.sessions.late import Late
 from spadework.sessions.lock import held
-from spadework.sessions.log import log_event
+from spadework.sessions.log import LOG, log_event
 from spadework.settings import Settings
 from spadework.tools.disk import on_disk
 from spadework.tools.export.markdown import escaped
@@ -53,6 +54,16 @@ class Records:
         self._searches: list[str] = []
         self._reads: list[str] = []
         self._progress = Progress()
+        self._late = Late(folder.name)
+
+    @property
+    def late(self) -> list[str]:
+        """What could not be written in time since this was asked last, in a sentence each."""
+        return self._late.told()
+
+    def hurry(self, left: Callable[[], float]) -> None:
+        """Wait for no file longer than the run has time `left`, in seconds."""
+        self._late.left = left
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
@@ -84,6 +95,7 @@ class Records:
             limits=limits,
         )
         records = cls(folder, metadata, fresh=True)
+        records.hurry(lambda: 60 * limits.minutes)
         try:
             await on_disk(write_atomically, folder / METADATA, _told(metadata))
         except OSError:
@@ -106,7 +118,7 @@ class Records:
         """Take down an event: as a line of the log, and where it stands in the session's own
         files.
         """
-        await on_disk(self._log, event)
+        await self._late.within(LOG, self._log, event)
         if isinstance(event, Searched):
             self._searches.append(
                 f"- {escaped(event.topic)}: “{escaped(event.query)}” at {escaped(event.provider)}:"
@@ -182,10 +194,10 @@ class Records:
         await self._json(PROGRESS, self._progress)
 
     async def _json(self, name: str, value: BaseModel) -> None:
-        await on_disk(self._write, name, _told(value))
+        await self._late.within(name, self._write, name, _told(value))
 
     async def _text(self, name: str, text: str) -> None:
-        await on_disk(self._write, name, text.encode())
+        await self._late.within(name, self._write, name, text.encode())
 
     def _write(self, name: str, data: bytes) -> None:
         self._there()

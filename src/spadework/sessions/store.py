@@ -4,17 +4,26 @@ back as objects, and only as they were saved.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import sqlite3
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from spadework.graph.research import Graph
+from spadework.graph.state import ResearchState
 from spadework.graph.stored import OUR_VALUES
+from spadework.sessions.kept import JOURNAL
+from spadework.tools.disk import DiskHangs
 from spadework.tools.journal import Journal
 
+#: How long the last state of a run is waited for that has no time left.
+STATE_SECONDS = 1.0
 #: What the kind of a value ends with that has its checksum, of so many bytes, behind it.
 _SUMMED, _SUM_BYTES = "+sum", 8
 
@@ -44,6 +53,15 @@ class _Summed(JsonPlusSerializer):
 def checkpoints(journal: Journal) -> AsyncSqliteSaver:
     """The checkpoints of a session, in the file of its journal and through its connection."""
     return AsyncSqliteSaver(journal.connection, serde=_Summed(allowed_msgpack_modules=OUR_VALUES))
+
+
+async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
+    """What was saved of a run that was cut off. Raises DiskHangs."""
+    try:
+        async with asyncio.timeout(STATE_SECONDS):
+            return cast("ResearchState", (await graph.aget_state(config)).values)
+    except TimeoutError:
+        raise DiskHangs(Path(JOURNAL), STATE_SECONDS) from None
 
 
 def damaged_checkpoint(db: sqlite3.Connection) -> str:
