@@ -69,6 +69,13 @@ def _charge(path: Path) -> None:
         db.commit()
 
 
+def _name(path: Path) -> None:
+    """A table's definition is no valid text, which SQLite shows in what it says of it."""
+    data = path.read_bytes()
+    assert b"TABLE journal" in data
+    path.write_bytes(data.replace(b"TABLE journal", b"TABLE j\xd4 (nal"))
+
+
 DATABASE_BREAKAGES: dict[str, Callable[[Path], object]] = {
     "a tenth": share(0.1),
     "half": share(0.5),
@@ -76,6 +83,7 @@ DATABASE_BREAKAGES: dict[str, Callable[[Path], object]] = {
     "overwritten": _overwritten,
     "a checkpoint": _checkpoint,
     "a charge": _charge,
+    "a name": _name,
     "no database": lambda path: path.write_bytes(b"Dear diary, " * 1_000),
     "a folder": _folder,
 }

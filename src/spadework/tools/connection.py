@@ -66,6 +66,7 @@ async def prepare(db: aiosqlite.Connection) -> None:
     """
     try:
         [(version,)] = await db.execute_fetchall("PRAGMA user_version")
+        await _check(db)
     except UnicodeDecodeError as error:  # what SQLite says of it shows a damaged name
         raise sqlite3.DatabaseError("its tables are damaged") from error
     if version > VERSION:
@@ -74,7 +75,6 @@ async def prepare(db: aiosqlite.Connection) -> None:
             f" its file; this one knows {VERSION}).",
             hint="Update spadework to go on with it.",
         )
-    await _check(db)
     for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"):
         await db.execute_fetchall(statement)
     for statement in _SCHEMA.split(";"):
