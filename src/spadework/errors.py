@@ -151,7 +151,11 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """The files of a session are broken: cut off, or not what they should be."""
+    """The files of a session are broken: cut off, or not what they should be. `why` says what is
+    wrong with the file, where it is one.
+    """
+
+    why = ""
 
 
 class SessionBusy(SessionError):

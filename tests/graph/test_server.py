@@ -184,6 +184,22 @@ async def test_no_question_is_refused_in_one_sentence(client: LangGraphClient, t
     }
 
 
+async def test_a_disk_that_fails_is_told_in_one_sentence(
+    client: LangGraphClient, thread: str, log: Path
+) -> None:
+    session, context = "20260101-000000-nodisk", {"approve": True}
+    asked = {**ASKED, "session_id": session}
+    await client.runs.wait(thread, "research", input=asked, context=context)
+    pages = log.parent / "home" / "sessions" / session / "pages"
+    pages.rmdir()
+    pages.write_text("")  # what stands in their place
+    resumed = client.runs.stream(thread, "research", command={"resume": ""}, context=context)
+    [error] = [part.data async for part in resumed if part.event == "error"]
+    assert error["error"] == "DiskStopped"
+    assert error["message"].startswith("The run cannot go on: ")
+    assert error["message"].endswith("What it has gathered stays.")
+
+
 async def test_what_is_the_owners_alone_cannot_be_set_by_a_run(
     client: LangGraphClient, thread: str, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""The sessions that are kept: list, print, export, delete."""
+"""The sessions that are kept: list, print, export, delete, repair."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ from pathlib import Path
 
 import typer
 
+from spadework.apps.ending import FAILED
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
 from spadework.apps.saying import say
 from spadework.errors import SessionNotFound
-from spadework.sessions.files import Unreadable, list_sessions, read_result, session_folder
+from spadework.sessions import repairing
+from spadework.sessions.files import (
+    Unreadable,
+    list_sessions,
+    read_report,
+    read_result,
+    session_folder,
+    whole_result,
+)
 from spadework.sessions.records import delete_session
 from spadework.tools.inline import one_line
 from spadework.values import Result
@@ -31,6 +40,15 @@ def print_list(home: Path) -> None:
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
     """The report of a finished session, or its whole result."""
+    folder = session_folder(home, session_id)
+    if not as_json and whole_result(folder) is None and (report := read_report(folder)) is not None:
+        typer.echo(report)
+        say(
+            f"Of session {session_id} only the report is there: `spadework resume {session_id}`"
+            " writes its result anew.",
+            err=True,
+        )
+        return
     result = _result(home, session_id)
     if as_json:
         typer.echo(result.model_dump_json())
@@ -53,6 +71,19 @@ def delete(home: Path, session_id: str) -> None:
         " removes them."
     )
     say(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
+
+
+def repair(home: Path, dry_run: bool) -> int:
+    """Say what is broken and what is done about it, a line each; the exit code: 1 where something
+    could not be set aside.
+    """
+    told = []
+    for one in repairing.repair(home, dry_run=dry_run):
+        say(one.text)
+        told.append(one)
+    if not told:
+        say("Nothing is broken.", err=True)
+    return FAILED if any(one.failed for one in told) else 0
 
 
 def _result(home: Path, session_id: str) -> Result:

@@ -25,7 +25,7 @@ def one_sentence() -> Iterator[None]:
     try:
         yield
     except SpadeworkError as error:
-        say(f"spadework: {error} {error.hint}".strip()[:400], err=True)
+        say(told(error), err=True)
         raise SystemExit(USAGE if isinstance(error, SettingsError) else FAILED) from None
     except BudgetSpent as error:
         say(f"spadework: {error}", err=True)
@@ -42,6 +42,11 @@ def one_sentence() -> Iterator[None]:
     except KeyboardInterrupt:
         say("spadework: interrupted.", err=True)
         raise SystemExit(INTERRUPTED) from None
+
+
+def told(error: SpadeworkError) -> str:
+    """An error as its one sentence, with the mend."""
+    return f"spadework: {error} {error.hint}".strip()[:400]
 
 
 def _said(error: OSError | UnicodeError) -> str:

@@ -12,7 +12,7 @@ import typer
 from spadework.apps.options import AsJson, Home
 
 sessions = typer.Typer(
-    help="List, show, export or delete sessions.",
+    help="List, show, export, delete or repair sessions.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )
@@ -62,6 +62,19 @@ def delete_session(session_id: str, home: Home = None) -> None:
     from spadework.apps.archive import delete
 
     delete(_home(home), session_id)
+
+
+@sessions.command("repair")
+def repair_sessions(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Set broken files aside in folders named `broken`, and keep what can still be read."""
+    from spadework.apps.archive import repair
+
+    raise typer.Exit(repair(_home(home), dry_run))
 
 
 def _home(given: Path | None) -> Path:

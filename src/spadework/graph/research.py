@@ -50,9 +50,11 @@ from spadework.graph.state import (
     left_over,
     proving,
 )
+from spadework.graph.stopping import DiskStopped
 from spadework.graph.verifying import Check, standing, still_proven
 from spadework.graph.waiting import stopped
 from spadework.settings import Settings
+from spadework.tools.disk import disk_fault
 from spadework.values import Problem
 
 #: The node that LangGraph makes of a worker's error handler.
@@ -105,7 +107,11 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
-    """One worker lost is not the run lost: it becomes a problem, and the others go on."""
+    """One worker lost is not the run lost: it becomes a problem, and the others go on. Raises
+    DiskStopped where the disk failed it, which fails them all.
+    """
+    if fault := disk_fault(error.error):
+        raise DiskStopped(fault) from fault
     # What an error of ours says is meant for people; any other may name paths of this machine.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__

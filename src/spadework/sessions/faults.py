@@ -13,23 +13,11 @@ import psutil
 
 from spadework.errors import DiskFailed, SessionError, SessionUnreadable
 from spadework.graph.stopping import DiskStopped
-from spadework.sessions.files import JOURNAL, METADATA
-from spadework.tools.disk import disk_fault
+from spadework.sessions.kept import JOURNAL, METADATA, REPAIR
+from spadework.tools.disk import IO_ERROR, NO_SPACE, disk_fault, said_of
 
-#: What SQLite says, by its result code, where the disk is to blame.
-_DISK = {
-    sqlite3.SQLITE_FULL: "no space left on the disk",
-    sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
-    sqlite3.SQLITE_READONLY: "it is read-only",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
-    sqlite3.SQLITE_PERM: "no permission",
-    sqlite3.SQLITE_BUSY: "another program holds it",
-    sqlite3.SQLITE_LOCKED: "another program holds it",
-}
 #: Bytes below which a disk is full for a database.
 LEAST_FREE = 65_536
-#: The kind of error is in the lowest byte of the code; the rest says more of it.
-_KIND = 0xFF
 
 
 @contextmanager
@@ -47,16 +35,15 @@ def disk_faults(folder: Path) -> Iterator[None]:
 
 
 def _told(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
-    code = getattr(fault, "sqlite_errorcode", 0) & _KIND
-    if isinstance(fault, sqlite3.Error) and code not in _DISK:
+    why = said_of(fault)
+    if not why:
+        said = " ".join(str(fault).split())[:150]
         return SessionUnreadable(
-            f"Session {folder.name} cannot be read: {JOURNAL}: {str(fault)[:200]}.",
-            hint=f"`spadework sessions delete {folder.name}` removes it.",
+            f"Session {folder.name} cannot be read: {JOURNAL}: {said}.", hint=REPAIR
         )
-    why = _DISK[code] if isinstance(fault, sqlite3.Error) else _of_the_system(fault)
     name = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
-    if code == sqlite3.SQLITE_IOERR and _is_full(folder):
-        why = _DISK[sqlite3.SQLITE_FULL]  # which SQLite cannot tell from a broken disk
+    if why == IO_ERROR and _is_full(folder):
+        why = NO_SPACE  # which SQLite cannot tell from a broken disk
     if (folder / METADATA).is_file():
         return DiskFailed(
             f"Session {folder.name} cannot go on: {name}: {why}. What it has gathered stays.",
@@ -78,11 +65,6 @@ def _is_full(folder: Path) -> bool:
         return psutil.disk_usage(str(folder)).free < LEAST_FREE
     except OSError:
         return False
-
-
-def _of_the_system(fault: OSError) -> str:
-    said = fault.strerror or str(fault) or type(fault).__name__
-    return said[:1].lower() + said[1:]
 
 
 def _name(fault: OSError) -> str:

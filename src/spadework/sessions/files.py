@@ -5,41 +5,37 @@ edited by hand, restored in part. One that is broken is an error of its session 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
 from spadework.graph.desk import is_session_id
+from spadework.sessions.kept import (
+    LEDGER,
+    METADATA,
+    PROGRESS,
+    RESULT,
+    Kept,
+    read_bytes,
+    read_value,
+    unreadable,
+)
 from spadework.tools.private import private_folder
 from spadework.values import Coverage, Evidence, Problem, Result, Value
-
-METADATA = "session_metadata.json"
-PROGRESS = "progress_tracking.json"
-LEDGER = "evidence.jsonl"
-RESULT = "result.json"
-JOURNAL = "session.sqlite"
+from spadework.visible import visible
 
 #: The version of a session's files. What an older one lacks has a value that stands for that.
 VERSION = 1
 #: Questions before this one that are told to the lead, at most.
 MOST_EARLIER = 5
 
-V = TypeVar("V", bound=BaseModel)
 
-
-class _Kept(BaseModel):
-    """What stands in a file that another version may have written: what it adds is passed over.
-    It is kept as it is, also a path with characters that nobody sees.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Metadata(_Kept):
+class Metadata(Kept):
     """What is known of a session from its start on, and in the end; `status` is "" until then.
     `version` is that of its files, 0 where they are from before there were versions.
     """
@@ -61,7 +57,7 @@ class Metadata(_Kept):
     file_paths: dict[str, str] = Field(default_factory=dict)
 
 
-class RoundProgress(_Kept):
+class RoundProgress(Kept):
     """One round: how many quotes the ledger holds after it, and how far its topics are proven."""
 
     round: int
@@ -69,7 +65,7 @@ class RoundProgress(_Kept):
     coverage: tuple[Coverage, ...] = ()
 
 
-class Progress(_Kept):
+class Progress(Kept):
     """How far a session is."""
 
     state: str = "started"
@@ -115,7 +111,9 @@ def read_metadata(folder: Path) -> Metadata:
     """The metadata of a session folder. Raises SessionNotFound where there is none,
     SessionUnreadable.
     """
-    if (found := _read(folder, METADATA, Metadata)) is None:
+    if (found := read_value(folder, METADATA, Metadata)) is None:
+        if (folder / RESULT).exists():
+            raise unreadable(folder, METADATA, "it is missing")
         raise SessionNotFound(
             f"There is no session {folder.name}.", hint="`spadework sessions` lists them."
         )
@@ -126,14 +124,14 @@ def read_metadata(folder: Path) -> Metadata:
             hint="Update spadework to use it.",
         )
     # The folder is what the session is found by, whatever stands in its file.
-    return found.model_copy(update={"id": folder.name})
+    return found.model_copy(update={"id": folder.name, "query": visible(found.query)})
 
 
 def read_result(folder: Path) -> Result | None:
     """The result of a finished session, None of one that is not finished. Raises
     SessionUnreadable.
     """
-    return _read(folder, RESULT, Result)
+    return read_value(folder, RESULT, Result)
 
 
 def whole_result(folder: Path) -> Result | None:
@@ -144,6 +142,41 @@ def whole_result(folder: Path) -> Result | None:
         return read_result(folder)
     except SessionUnreadable:
         return None
+
+
+def read_report(folder: Path) -> str | None:
+    """The report of a session as it was written down, without the result; None where there is none
+    that can be read.
+    """
+    for path in sorted(folder.glob("research_report_*.md"), reverse=True):
+        with suppress(OSError, UnicodeDecodeError):
+            return visible(path.read_bytes().decode())
+    return None
+
+
+def taken_over(metadata: Metadata) -> Metadata:
+    """The metadata of a session that is taken up, in this version. Raises SessionUnreadable where
+    an older one has not kept what a run needs: the session can only be read.
+    """
+    lacking = {"settings", "limits"} - metadata.model_fields_set
+    if metadata.version < VERSION and lacking:
+        raise SessionUnreadable(
+            f"Session {metadata.id} was written by an older spadework, which did not keep its"
+            f" {' and '.join(sorted(lacking))}: it can be read, not taken up.",
+            hint=f"`spadework ask … --follow {metadata.id}` asks anew with what it has read.",
+        )
+    return metadata.model_copy(update={"version": VERSION})
+
+
+def is_newer(folder: Path) -> bool:
+    """Whether a newer spadework has written the files of a session."""
+    try:
+        read_metadata(folder)
+    except SessionUnreadable as error:
+        return not error.why  # nothing is wrong with the file
+    except SessionError:
+        return False
+    return False
 
 
 def make_folder(folder: Path) -> None:
@@ -158,10 +191,17 @@ def make_folder(folder: Path) -> None:
         ) from None
 
 
+def check_progress(folder: Path) -> Progress:
+    """How far a session is; that of one just begun where the file is missing. Raises
+    SessionUnreadable.
+    """
+    return read_value(folder, PROGRESS, Progress) or Progress()
+
+
 def read_progress(folder: Path) -> Progress:
     """How far a session is; that of one just begun where the file is missing or broken."""
     try:
-        return _read(folder, PROGRESS, Progress) or Progress()
+        return check_progress(folder)
     except SessionUnreadable:
         return Progress()
 
@@ -184,11 +224,11 @@ def read_page(folder: Path, content_hash: str) -> str | None:
     if not content_hash.isalnum() or not content_hash.isascii():
         return None
     try:
-        return _bytes(folder, name).decode()
+        return read_bytes(folder, name).decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise _unreadable(folder, name, "it is no valid text") from error
+        raise unreadable(folder, name, "it is no valid text") from error
 
 
 def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
@@ -233,52 +273,6 @@ def _listed(folder: Path) -> Metadata | Unreadable | None:
         return None
     except SessionUnreadable as error:
         return Unreadable(id=folder.name, reason=str(error))
-
-
-def _read(folder: Path, name: str, kind: type[V]) -> V | None:
-    """What a file holds, None where there is none."""
-    try:
-        return kind.model_validate_json(_bytes(folder, name))
-    except FileNotFoundError:
-        return None
-    except ValidationError as error:
-        raise _unreadable(folder, name, _wrong(error)) from None
-    except SettingsError as error:
-        raise _unreadable(folder, name, str(error)) from None
-
-
-def _bytes(folder: Path, name: str) -> bytes:
-    """Raises FileNotFoundError where there is no such file, SessionUnreadable where there is
-    something in its place.
-    """
-    path = folder / name
-    try:
-        if path.exists() and not path.is_file():  # reading a pipe would never end
-            raise _unreadable(folder, name, "it is no file")
-        return path.read_bytes()
-    except NotADirectoryError as error:
-        raise FileNotFoundError(path) from error
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise _unreadable(folder, name, error.strerror or "it cannot be read") from None
-
-
-def _wrong(error: ValidationError) -> str:
-    """The first thing that is wrong with a file."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
-
-
-def _unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
-    # What a run ended with is in its last checkpoint as well.
-    anew = f"`spadework resume {folder.name}` writes it anew."
-    gone = f"`spadework sessions delete {folder.name}` removes it."
-    return SessionUnreadable(
-        f"Session {folder.name} cannot be read: {name}: {why}"[:300].rstrip(".") + ".",
-        hint=anew if name == RESULT else gone,
-    )
 
 
 def _entry(line: bytes) -> Evidence | None:

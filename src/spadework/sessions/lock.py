@@ -10,11 +10,14 @@ from filelock import FileLock, Timeout
 
 from spadework.errors import SessionBusy
 
+#: The file that is locked.
+LOCK = ".lock"
+
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold the session in `folder`. Raises SessionBusy when another process does."""
-    lock = FileLock(folder / ".lock", mode=0o600)
+    lock = FileLock(folder / LOCK, mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout:

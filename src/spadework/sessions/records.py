@@ -5,7 +5,7 @@ entry; the pages lie in `pages/`.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,10 +20,6 @@ from spadework.events import Assessed, Event, Planned, Read, Searched, Troubled
 from spadework.graph.opened import SECRETS
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import (
-    LEDGER,
-    METADATA,
-    PROGRESS,
-    RESULT,
     VERSION,
     Metadata,
     Progress,
@@ -31,9 +27,12 @@ from spadework.sessions.files import (
     read_metadata,
     read_progress,
     session_folder,
+    taken_over,
 )
+from spadework.sessions.kept import LEDGER, METADATA, PROGRESS, RESULT
+from spadework.sessions.late import Late
 from spadework.sessions.lock import held
-from spadework.sessions.log import log_event
+from spadework.sessions.log import LOG, log_event
 from spadework.settings import Settings
 from spadework.tools.disk import on_disk
 from spadework.tools.export.markdown import escaped
@@ -55,6 +54,16 @@ class Records:
         self._searches: list[str] = []
         self._reads: list[str] = []
         self._progress = Progress()
+        self._late = Late(folder.name)
+
+    @property
+    def late(self) -> list[str]:
+        """What could not be written in time since this was asked last, in a sentence each."""
+        return self._late.told()
+
+    def hurry(self, left: Callable[[], float]) -> None:
+        """Wait for no file longer than the run has time `left`, in seconds."""
+        self._late.left = left
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
@@ -62,7 +71,8 @@ class Records:
         else, so that it can be taken up. Raises SessionUnreadable.
         """
         if (folder / METADATA).exists():
-            taken_up = cls(folder, await on_disk(read_metadata, folder), fresh=False)
+            metadata = taken_over(await on_disk(read_metadata, folder))
+            taken_up = cls(folder, metadata, fresh=False)
             taken_up._progress = await on_disk(read_progress, folder)
             return taken_up
         # Only what was asked for; what comes from the environment is that of the process that
@@ -85,6 +95,7 @@ class Records:
             limits=limits,
         )
         records = cls(folder, metadata, fresh=True)
+        records.hurry(lambda: 60 * limits.minutes)
         try:
             await on_disk(write_atomically, folder / METADATA, _told(metadata))
         except OSError:
@@ -107,7 +118,7 @@ class Records:
         """Take down an event: as a line of the log, and where it stands in the session's own
         files.
         """
-        await on_disk(self._log, event)
+        await self._late.within(LOG, self._log, event)
         if isinstance(event, Searched):
             self._searches.append(
                 f"- {escaped(event.topic)}: “{escaped(event.query)}” at {escaped(event.provider)}:"
@@ -183,10 +194,10 @@ class Records:
         await self._json(PROGRESS, self._progress)
 
     async def _json(self, name: str, value: BaseModel) -> None:
-        await on_disk(self._write, name, _told(value))
+        await self._late.within(name, self._write, name, _told(value))
 
     async def _text(self, name: str, text: str) -> None:
-        await on_disk(self._write, name, text.encode())
+        await self._late.within(name, self._write, name, text.encode())
 
     def _write(self, name: str, data: bytes) -> None:
         self._there()

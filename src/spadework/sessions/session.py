@@ -11,7 +11,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
@@ -33,7 +33,6 @@ from spadework.graph.desk import Desk, new_session_id
 from spadework.graph.judging import recall
 from spadework.graph.opened import Replay
 from spadework.graph.research import build_graph
-from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission
 from spadework.sessions.brief import Brief
@@ -47,10 +46,10 @@ from spadework.sessions.files import (
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
 from spadework.sessions.reserve import reserve, took
-from spadework.sessions.store import checkpoints
+from spadework.sessions.store import checkpoints, last_state
 from spadework.sessions.stream import watched
 from spadework.settings import Settings
-from spadework.tools.disk import on_disk
+from spadework.tools.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
 
@@ -274,17 +273,27 @@ class Session:
         except SettingsError:
             await records.discard()
             raise
+        records.hurry(self.budget.left)
         writing: float | None = None
+        hangs = False
         try:
             async with aclosing(self._run(desk, records)) as events:
                 async for event in events:
                     await records.saw(event)
+                    for sentence in records.late:
+                        yield Notice(text=sentence)
                     if isinstance(event, Finished):
                         writing = self.budget.closing()
                     yield event
+        except DiskHangs:
+            hangs = True
+            raise
         finally:
             began = time.monotonic()
-            await desk.close()
+            if hangs:
+                await let_go(desk.close(), LEAST_CLOSING)
+            else:
+                await desk.close()
             if writing is not None and self._replay is None:
                 closing = time.monotonic() - began
                 await on_disk(took, self.settings.home, writing=writing, closing=closing)
@@ -323,7 +332,7 @@ class Session:
             yield Answered(kind=asked.kind, text=answer)
             given = Command(resume=answer)
         # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
-        state = cast(ResearchState, (await graph.aget_state(config)).values)
+        state = await last_state(graph, config)
         result = await closed_by_code(desk, state, self.question)
         await records.finish(result)
         yield Finished(result=result)

@@ -1,18 +1,81 @@
 """Where the state of a run is saved: the session's SQLite file, in which only our own values come
-back as objects.
+back as objects, and only as they were saved.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import sqlite3
+from itertools import chain
+from pathlib import Path
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from spadework.graph.research import Graph
+from spadework.graph.state import ResearchState
 from spadework.graph.stored import OUR_VALUES
+from spadework.sessions.kept import JOURNAL
+from spadework.tools.disk import DiskHangs
 from spadework.tools.journal import Journal
+
+#: How long the last state of a run is waited for that has no time left.
+STATE_SECONDS = 1.0
+#: What the kind of a value ends with that has its checksum, of so many bytes, behind it.
+_SUMMED, _SUM_BYTES = "+sum", 8
+
+
+class _Summed(JsonPlusSerializer):
+    """Values with a checksum: of a damaged one LangGraph would give back what it can make of it,
+    such as a dictionary in place of an object.
+    """
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """The kind and the bytes of a value."""
+        kind, data = super().dumps_typed(obj)
+        return kind + _SUMMED, data + _sum(data)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """The value; one of an earlier version has no checksum. Raises sqlite3.DatabaseError where
+        it is damaged.
+        """
+        kind, told = data
+        if kind.endswith(_SUMMED):
+            told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
+            if checksum != _sum(told):
+                raise sqlite3.DatabaseError("a checkpoint is damaged")
+        return super().loads_typed((kind.removesuffix(_SUMMED), told))
 
 
 def checkpoints(journal: Journal) -> AsyncSqliteSaver:
     """The checkpoints of a session, in the file of its journal and through its connection."""
-    return AsyncSqliteSaver(
-        journal.connection, serde=JsonPlusSerializer(allowed_msgpack_modules=OUR_VALUES)
-    )
+    return AsyncSqliteSaver(journal.connection, serde=_Summed(allowed_msgpack_modules=OUR_VALUES))
+
+
+async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
+    """What was saved of a run that was cut off. Raises DiskHangs."""
+    try:
+        async with asyncio.timeout(STATE_SECONDS):
+            return cast("ResearchState", (await graph.aget_state(config)).values)
+    except TimeoutError:
+        raise DiskHangs(Path(JOURNAL), STATE_SECONDS) from None
+
+
+def damaged_checkpoint(db: sqlite3.Connection) -> str:
+    """What is wrong with the checkpoints in the file of a session, "" where nothing is."""
+    told = _Summed(allowed_msgpack_modules=OUR_VALUES)
+    rows = db.execute("SELECT type, checkpoint FROM checkpoints")
+    written = db.execute("SELECT type, value FROM writes")
+    try:
+        for row in chain(rows, written):
+            told.loads_typed(row)
+    except (ValueError, TypeError, sqlite3.Error):
+        return "a checkpoint is damaged"
+    return ""
+
+
+def _sum(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_SUM_BYTES).digest()

@@ -18,6 +18,9 @@ from spadework.values import Evidence
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
 GRACE_SECONDS = 0.3
+#: How long what is just being saved is waited for then, and the run's end: on a disk that does not
+#: answer, no longer.
+SAVING_SECONDS, CANCEL_SECONDS = 1.0, 5.0
 #: Stands among the parts where the time to write has come.
 EMERGENCY = object()
 
@@ -42,10 +45,9 @@ async def parts_until_deadline(
         except asyncio.CancelledError as cancelled:
             # LangGraph hands over the task in which it is still saving, to be waited for before the
             # file is closed.
-            await asyncio.gather(
-                *(left for left in cancelled.args if isinstance(left, asyncio.Task)),
-                return_exceptions=True,
-            )
+            saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
+            if saving:
+                await asyncio.wait(saving, timeout=SAVING_SECONDS)
             raise
         finally:
             queue.put_nowait(end)
@@ -70,7 +72,7 @@ async def parts_until_deadline(
         await task
     finally:
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
 
 async def watched(

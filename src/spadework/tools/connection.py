@@ -5,6 +5,7 @@ who wanted it is cancelled.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import aiosqlite
@@ -58,10 +59,16 @@ async def connected(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Make the tables that are not there, and bring a file of an earlier version up to date. Raises
-    SessionUnreadable for one of a later version, which it leaves as it is.
+    """Make the tables that are not there, and bring a file of an earlier version up to date.
+
+    Raises SessionUnreadable for one of a later version, which it leaves as it is, and
+    sqlite3.DatabaseError for one that is damaged.
     """
-    [(version,)] = await db.execute_fetchall("PRAGMA user_version")
+    try:
+        [(version,)] = await db.execute_fetchall("PRAGMA user_version")
+        await _check(db)
+    except UnicodeDecodeError as error:  # what SQLite says of it shows a damaged name
+        raise sqlite3.DatabaseError("its tables are damaged") from error
     if version > VERSION:
         raise SessionUnreadable(
             f"The journal of this session was written by a newer spadework (version {version} of"
@@ -75,6 +82,15 @@ async def prepare(db: aiosqlite.Connection) -> None:
     for statement in _ONE_BY_ONE if version < VERSION else ():
         await db.execute_fetchall(statement)
     await db.commit()
+
+
+async def _check(db: aiosqlite.Connection) -> None:
+    """Raises sqlite3.DatabaseError where the file is damaged: what could still be read of it would
+    be a part, taken for the whole.
+    """
+    [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
+    if said != "ok":
+        raise sqlite3.DatabaseError(" ".join(str(said).split())[:150])
 
 
 async def stopped(db: aiosqlite.Connection) -> None:

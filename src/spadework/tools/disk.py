@@ -8,10 +8,11 @@ import asyncio
 import errno
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 #: Errors of the system that are of files. Others are of connections, or of the process.
 _OF_FILES = frozenset(
@@ -24,11 +25,27 @@ _OF_FILES = frozenset(
     if (code := getattr(errno, name, None)) is not None  # Windows has no quotas
 )
 
+NO_SPACE, IO_ERROR = "no space left on the disk", "the disk cannot be read or written"
+#: What SQLite says, by its result code, where the disk is to blame.
+_OF_SQLITE = {
+    sqlite3.SQLITE_FULL: NO_SPACE,
+    sqlite3.SQLITE_IOERR: IO_ERROR,
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_PERM: "no permission",
+    sqlite3.SQLITE_BUSY: "another program holds it",
+    sqlite3.SQLITE_LOCKED: "another program holds it",
+}
+#: The kind of error is in the lowest byte of the code; the rest says more of it.
+_KIND = 0xFF
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Files that are written or read at the same time.
 THREADS = 4
+#: How long one of them is waited for: so long takes no file of ours on a disk that works.
+SECONDS = 20.0
 
 
 def _new_pool() -> ThreadPoolExecutor:
@@ -47,12 +64,42 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+class DiskHangs(OSError):
+    """A file was not written or read in its time; that may yet be done, or never."""
+
+    def __init__(self, path: object, seconds: float) -> None:
+        named = str(path) if isinstance(path, Path) else None
+        super().__init__(errno.EIO, f"the disk does not answer within {seconds:.3g} s", named)
+
+
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `work` returns or raises, done in one of the threads for files. It is done to its end,
-    also when the caller is cancelled, and before the process ends.
+    also when the caller is cancelled, and before the process ends. Raises DiskHangs after SECONDS.
     """
     call = partial(work, *args, **kwargs)
-    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(_pool, call))
+    doing = asyncio.get_running_loop().run_in_executor(_pool, call)
+    try:
+        await asyncio.wait({doing}, timeout=SECONDS)
+        if doing.done():
+            return doing.result()
+        raise DiskHangs(next(iter(args), getattr(work, "__self__", None)), SECONDS)
+    finally:
+        if not doing.done():
+            doing.add_done_callback(_forgotten)
+
+
+async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
+    """Wait so long for work on a disk that does not answer; what then becomes of it is nobody's."""
+    doing = asyncio.ensure_future(work)
+    await asyncio.wait({doing}, timeout=seconds)
+    doing.add_done_callback(_forgotten)
+    doing.cancel()
+
+
+def _forgotten(doing: asyncio.Future[Any]) -> None:
+    """What becomes of work that nobody waits for is nobody's any more."""
+    if not doing.cancelled():
+        doing.exception()
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
@@ -64,3 +111,13 @@ def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
     if isinstance(error, sqlite3.Error):
         return error
     return error if isinstance(error, OSError) and error.errno in _OF_FILES else None
+
+
+def said_of(fault: OSError | sqlite3.Error) -> str:
+    """What is wrong with the disk, in a few words; "" where it is rather the file: no database, or
+    a damaged one.
+    """
+    if isinstance(fault, sqlite3.Error):
+        return _OF_SQLITE.get(getattr(fault, "sqlite_errorcode", 0) & _KIND, "")
+    said = fault.strerror or str(fault) or type(fault).__name__
+    return said[:1].lower() + said[1:]

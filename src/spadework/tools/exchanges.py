@@ -140,6 +140,8 @@ class Exchanges:
                     break
                 assert tape
                 tape.add(head, await self._unpacked(name))
+            if error is not None:
+                raised(error)
             return Row(number, tape, error, json.loads(used), float(elapsed))
         except (ValueError, TypeError, LookupError, zstandard.ZstdError, MemoryError):
             raise Damaged(f"row {number} of its exchanges is damaged") from None

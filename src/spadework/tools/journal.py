@@ -19,9 +19,10 @@ import aiosqlite
 from pydantic import TypeAdapter, ValidationError
 
 from spadework import errors
-from spadework.bill import Bill, total
+from spadework.bill import Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
+from spadework.tools.charges import USED, charged
 from spadework.tools.connection import connected, prepare, stopped
 from spadework.tools.exchanges import Exchanges, raised, told
 from spadework.tools.recording import Recording
@@ -34,7 +35,6 @@ Ask = Callable[[Tape], Awaitable[T]]
 #: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
 MOST_BYTES = 50_000_000
 _OF_KIND = "SELECT 1 FROM journal WHERE kind = ?"
-_USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 
 
 class Journal:
@@ -66,7 +66,8 @@ class Journal:
         most_bytes: float = MOST_BYTES,
     ) -> Self:
         """Open or make the journal at `path` and set `budget` to what earlier processes of this
-        session used. Of pages, files and documents as they came it keeps `most_bytes`.
+        session used. Of pages, files and documents as they came it keeps `most_bytes`. Raises
+        SessionUnreadable for a later version, sqlite3.Error where the file is damaged.
         """
         db = await connected(path)
         try:
@@ -281,10 +282,8 @@ class Journal:
     async def _restore(self) -> None:
         await self._exchanges.measure()
         self._budget.refused = self._budget.refused or await self._exchanges.refused()
-        rows = list(await self._db.execute_fetchall(_USED))
-        if rows:
-            elapsed = max(float(elapsed) for _, elapsed in rows)
-            used = total(json.loads(used) for used, _ in rows)
+        if found := charged(await self._db.execute_fetchall(USED)):
+            used, elapsed = found
             self._budget.start(self._budget.started - elapsed, used)
 
 
@@ -292,9 +291,13 @@ def _answer(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | No
     """The answer in a row, None where it is damaged. Raises the failure that was kept."""
     answer, error = row
     if error is not None:
-        name, message, hint = json.loads(error)
-        kept: type[SpadeworkError] = getattr(errors, name)
-        raise kept(message, hint=hint)
+        try:
+            name, message, hint = json.loads(error)
+            kept: type[SpadeworkError] = getattr(errors, name)
+            failure = kept(message, hint=hint)
+        except (ValueError, TypeError, AttributeError):
+            return None
+        raise failure
     try:
         return (TypeAdapter(shape).validate_json(answer or "null"),)
     except ValidationError:

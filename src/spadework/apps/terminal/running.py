@@ -15,12 +15,14 @@ from pathlib import Path
 import psutil
 import typer
 
+from spadework.apps.ending import FAILED, told
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.interrupts import Interrupts
 from spadework.apps.terminal.progress import Progress, progress_for
+from spadework.errors import DiskFailed
 from spadework.events import Answered, Asked, Event, Finished
 from spadework.sessions.session import Session
 from spadework.tools.fetch.aside import aside
@@ -142,7 +144,14 @@ async def _run(
         answer = Questions().answer
     progress = progress_for(session.budget, quiet=output.events)
     saw = _print_event if output.events else None
-    return await Run(session, progress, answer, saw, deliver).result()
+    try:
+        return await Run(session, progress, answer, saw, deliver).result()
+    except DiskFailed as error:
+        # What still waits for the disk is not waited for: its threads would keep the process.
+        say(told(error), err=True)
+        if LEAVING.alone:
+            LEAVING.begin(session.budget.left(), FAILED)
+        raise SystemExit(FAILED) from None
 
 
 def _print_event(event: Event) -> None:

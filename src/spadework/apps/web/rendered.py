@@ -17,6 +17,7 @@ from markdown_it.token import Token
 
 from spadework.apps.web.markdown import TAGS
 from spadework.values import Evidence
+from spadework.visible import visible
 
 #: Characters that no text holds (Unicode assigns none): where a quote begins, its number between
 #: two of them, and where one ends.
@@ -43,13 +44,14 @@ def rendered(text: str, start: int, evidence: Sequence[Evidence], wanted: str = 
             token.tag = f"h{min(int(token.tag[1]) + 1, _LOWEST)}"
     html = renderer.render(tokens, markdown.options, {})
     html = html.replace("<th></th>", "<td></td>")  # a heading that says nothing heads nothing
-    return nh3.clean(
+    cleaned = nh3.clean(
         html,
         tags=TAGS | {"h5", "h6", "mark", "span"},
         attributes={"a": {"href"}, "ol": {"start"}, "mark": {"class"}, "span": {"id", "class"}},
         url_schemes={"http", "https"},
         link_rel="noopener noreferrer nofollow",
     )
+    return visible(cleaned)  # what an entity stands for may work unseen, too
 
 
 def _signed(text: str, start: int, evidence: Sequence[Evidence]) -> str:

@@ -12,12 +12,11 @@ from spadework.errors import NotAllowed, Unreadable
 from spadework.tools.dense.filling import fill
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.library.builder import build
 from spadework.tools.library.document import Document
 from spadework.tools.library.near import Dense, nothing, passages
 from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan, plan
-from spadework.tools.library.search import Searcher
+from spadework.tools.library.shelved import Shelved
 from spadework.tools.operators import without_operators
 from spadework.values import Hit
 
@@ -31,12 +30,14 @@ class Library:
     files.
     """
 
-    def __init__(self, searcher: Searcher, words: str, dense: Dense | None = None) -> None:
-        self._searcher = searcher
+    def __init__(
+        self, index: Shelved, known: tuple[int, list[Skipped]], words: str, dense: Dense | None
+    ) -> None:
+        self._index = index
         self._dense = dense
-        self.documents = searcher.store.count()
+        self.documents, skipped = known
         self.describe = words % self.documents if "%d" in words else words
-        self.skipped: Sequence[Skipped] = tuple(searcher.store.skipped())
+        self.skipped: Sequence[Skipped] = tuple(skipped)
 
     @classmethod
     async def open(
@@ -52,12 +53,11 @@ class Library:
 
         With `meaning` its documents are found by that, too, if they have vectors (`embed`).
         `progress` is told in a sentence what is going on. Raises SettingsError for a path that is
-        missing or must not be read, or when the index cannot be written.
+        missing or must not be read, or when the index cannot be written. A damaged one is made
+        anew.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
-        if not await asyncio.to_thread(wanted.folder.exists):
-            await build(wanted, progress)
-        return await asyncio.to_thread(cls._opened, wanted, meaning)
+        return await cls._of(wanted, progress, meaning)
 
     @classmethod
     async def made(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
@@ -68,18 +68,32 @@ class Library:
         words = wanted.words.replace(" (%d documents)", "")
         if not await asyncio.to_thread(wanted.folder.exists):
             return words, None
-        return words, await asyncio.to_thread(cls._opened, wanted, None)
+        return words, await cls._of(wanted, None, None)
 
     @classmethod
-    def _opened(cls, wanted: Plan, meaning: Meaning | None) -> Library:
-        searcher = Searcher(wanted.folder, frozenset() if wanted.paths else _UNDERSTOOD)
+    async def _of(
+        cls, wanted: Plan, progress: Callable[[str], None] | None, meaning: Meaning | None
+    ) -> Library:
+        index = await Shelved.open(wanted, frozenset() if wanted.paths else _UNDERSTOOD, progress)
+        known = await index.ask(lambda searcher: (searcher.store.count(), searcher.store.skipped()))
+        return await asyncio.to_thread(cls._opened, index, known, wanted, meaning)
+
+    @classmethod
+    def _opened(
+        cls,
+        index: Shelved,
+        known: tuple[int, list[Skipped]],
+        wanted: Plan,
+        meaning: Meaning | None,
+    ) -> Library:
         vectors = (
             Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name)
             if meaning
             else None
         )
         return cls(
-            searcher,
+            index,
+            known,
             wanted.words,
             Dense(vectors, meaning, "run `spadework index`.") if meaning and vectors else None,
         )
@@ -89,7 +103,7 @@ class Library:
         `relevance` is 0..1.
         """
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
-        found = await asyncio.to_thread(self._searcher.search, text, limit, nearest)
+        found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
         return [
             Hit(
                 url=each.document.url,
@@ -113,7 +127,7 @@ class Library:
         """
         if self._dense is None:
             return 0
-        vectors, store = self._dense.vectors, self._searcher.store
+        vectors, store = self._dense.vectors, self._index.searcher.store
         there, known = (
             set(await asyncio.to_thread(store.numbers)),
             await asyncio.to_thread(vectors.numbers),
@@ -130,7 +144,7 @@ class Library:
 
     def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
         for number in numbers:
-            yield passages(number, self._searcher.store.by_numbers([number])[number].document)
+            yield passages(number, self._index.searcher.store.by_numbers([number])[number].document)
 
     async def document(self, url: str) -> Document:
         """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when
@@ -138,11 +152,12 @@ class Library:
         """
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
-        found = await asyncio.to_thread(self._searcher.store.by_url, url.partition("#")[0])
+        at = url.partition("#")[0]
+        found = await self._index.ask(lambda searcher: searcher.store.by_url(at))
         if found is None:
             raise Unreadable(f"There is no document {url[:200]} in {self.describe}.")
         return found
 
     def close(self) -> None:
         """Close the index."""
-        self._searcher.store.close()
+        self._index.searcher.store.close()

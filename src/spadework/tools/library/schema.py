@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -79,9 +80,25 @@ def name_analyzer() -> tantivy.TextAnalyzer:
     )
 
 
+@contextmanager
+def no_panic() -> Iterator[None]:
+    """Raises ValueError where reading an index panics: files that were cut off are no error to
+    Tantivy, but a fault of its own, which is no Exception.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # it can be imported from nowhere
+            raise ValueError("the index is damaged") from error
+        raise
+
+
 def open_index(folder: Path) -> tantivy.Index:
-    """The index in `folder`, created when there is none."""
-    index = tantivy.Index(schema(), path=str(folder))
+    """The index in `folder`, created when there is none. Raises ValueError for one that is
+    damaged.
+    """
+    with no_panic():
+        index = tantivy.Index(schema(), path=str(folder))
     index.register_tokenizer("words", word_analyzer())
     index.register_tokenizer("names", name_analyzer())
     index.register_tokenizer(

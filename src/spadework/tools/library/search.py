@@ -15,7 +15,7 @@ from spadework.tools.library.limits import Limits, kept_to
 from spadework.tools.library.near import Nearest, blended, nothing, with_near
 from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked, telling, within
 from spadework.tools.library.ranking import Match, Ranked, rank
-from spadework.tools.library.schema import open_index
+from spadework.tools.library.schema import no_panic, open_index
 from spadework.tools.library.snippet import snippet
 from spadework.tools.library.store import StoreReader
 from spadework.tools.operators import only, without_operators
@@ -41,7 +41,8 @@ class Searcher:
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
         self.store = StoreReader(folder)
-        self._searcher = open_index(folder / "index").searcher()
+        with no_panic():
+            self._searcher = open_index(folder / "index").searcher()
         self._understood = understood
 
     @property
@@ -61,7 +62,8 @@ class Searcher:
             return []
         weights = {term.text: self._weight(term) for term in question.terms}
         question = telling(question, weights)
-        matches = list(self._matches(question, within))
+        with no_panic():
+            matches = list(self._matches(question, within))
         near = nearest(
             matches, self._documents(within) if within and nearest is not nothing else None
         )

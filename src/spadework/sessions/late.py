@@ -1,0 +1,51 @@
+"""A disk that does not answer holds no run: what is written for people beside the run is waited for
+only for a while, and what was not written is said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from typing import ParamSpec
+
+from spadework.tools.disk import DiskHangs, on_disk
+
+P = ParamSpec("P")
+#: The share of the time left for which a file is waited for; so many seconds at most, and at least.
+SHARE, MOST_SECONDS, LEAST_SECONDS = 0.1, 5.0, 0.5
+
+
+class Late:
+    """The files of a session that were not written in time. After the first of them nothing more
+    is written: each would wait again. `left` is how many seconds the run has.
+    """
+
+    def __init__(self, session_id: str) -> None:
+        self._session_id = session_id
+        self.left: Callable[[], float] = lambda: math.inf
+        self._hangs = False
+        self._untold: list[str] = []
+
+    def told(self) -> list[str]:
+        """One sentence of each file that was not written in time, once."""
+        untold, self._untold = self._untold, []
+        return [
+            f"{name} could not be written: the disk does not answer. No more is written of this"
+            f" session; when it answers, `spadework resume {self._session_id}` writes it anew."
+            for name in untold
+        ]
+
+    async def within(
+        self, name: str, work: Callable[P, None], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """Do what writes a file, in a thread for files, as long as the disk answers."""
+        if self._hangs:
+            return
+        seconds = max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
+        try:
+            async with asyncio.timeout(seconds):
+                await on_disk(work, *args, **kwargs)
+        except (TimeoutError, DiskHangs):
+            self._hangs = True
+            self._untold.append(name)

@@ -1,0 +1,83 @@
+"""A library's index on the disk: built where there is none, and once more where it turns out to be
+damaged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Self, TypeVar
+
+import zstandard
+
+from spadework.errors import SearchError
+from spadework.tools.library.builder import build
+from spadework.tools.library.plan import Plan
+from spadework.tools.library.search import Searcher
+
+T = TypeVar("T")
+#: What reading a damaged index ends with: its tables, its full text, a text in it.
+_DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
+
+
+class Shelved:
+    """The opened index of a plan. `searcher` reads it."""
+
+    searcher: Searcher
+
+    def __init__(
+        self, wanted: Plan, understood: frozenset[str], progress: Callable[[str], None] | None
+    ) -> None:
+        self._plan, self._understood, self._progress = wanted, understood, progress
+        self._anew = False
+        self._lock = asyncio.Lock()
+
+    @classmethod
+    async def open(
+        cls, wanted: Plan, understood: frozenset[str], progress: Callable[[str], None] | None
+    ) -> Self:
+        """The index of a plan. Raises SettingsError when it cannot be written, SearchError."""
+        shelved = cls(wanted, understood, progress)
+        if not await asyncio.to_thread(wanted.folder.exists):
+            await build(wanted, progress)
+        try:
+            shelved.searcher = await asyncio.to_thread(Searcher, wanted.folder, understood)
+        except _DAMAGED as error:
+            await shelved._made_anew(error)
+        return shelved
+
+    async def ask(self, work: Callable[[Searcher], T]) -> T:
+        """What is read of it, in a thread. Raises SearchError where it stays damaged."""
+        searcher = self.searcher
+        try:
+            return await asyncio.to_thread(work, searcher)
+        except _DAMAGED as error:
+            async with self._lock:  # one makes it anew, the others wait
+                if self.searcher is searcher:
+                    await self._made_anew(error)
+        try:
+            return await asyncio.to_thread(work, self.searcher)
+        except _DAMAGED as error:
+            raise self._given_up() from error
+
+    async def _made_anew(self, damage: Exception) -> None:
+        """Put the index out of the way, where the next build sweeps it up, and build another: what
+        is in it can be had again.
+        """
+        if self._anew:
+            raise self._given_up() from damage
+        self._anew = True
+        with suppress(FileNotFoundError):  # another process has done so
+            aside = self._plan.shelf / f".damaged-{secrets.token_hex(4)}"
+            await asyncio.to_thread(self._plan.folder.rename, aside)
+        await build(self._plan, self._progress)
+        try:
+            self.searcher = await asyncio.to_thread(Searcher, self._plan.folder, self._understood)
+        except _DAMAGED as error:
+            raise self._given_up() from error
+
+    def _given_up(self) -> SearchError:
+        return SearchError("The index of the library is damaged, though it was made anew.")

@@ -1,0 +1,328 @@
+"""Broken and older files, through the commands a user has: no traceback, every other session as it
+was, and `spadework sessions repair` keeps what can be read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from spadework.sessions.lock import held
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from tests.apps.process import Terminal
+from tests.sessions.broken import BREAKAGES, DATABASE_BREAKAGES, share
+
+QUESTION = "What is the Quillon?"
+METADATA, RESULT, JOURNAL = "session_metadata.json", "result.json", "session.sqlite"
+NOTE = (
+    "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding.\n\n## Use"
+    "\n\nTo use the Quillon, turn the crank thirty times.\n"
+)
+Breaks = Callable[[Path], object]
+
+
+@dataclass
+class Place:
+    """A home with three sessions: a whole one, one that is finished and one that is not."""
+
+    home: Path
+    whole: str
+    finished: str
+    unfinished: str
+
+    def folder(self, session_id: str) -> Path:
+        return self.home / "sessions" / session_id
+
+    def state(self, but: str = "") -> dict[Path, bytes | None]:
+        """Every file and folder, without those of one session."""
+        return {
+            path: path.read_bytes() if path.is_file() else None
+            for path in self.home.rglob("*")
+            if not but or but not in path.parts
+        }
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "quillon.md").write_text(NOTE)
+    settings = Settings.load(home=folder / "home", search="library", library=(folder / "notes",))
+
+    async def run() -> Place:
+        ids = [(await Session.start(QUESTION, settings=settings).result()).session_id]
+        ids += [(await Session.start(QUESTION, settings=settings).result()).session_id]
+        session = Session.start(QUESTION, settings=settings)
+        async with aclosing(session.events()) as events:
+            async for event in events:
+                if event.type == "read":
+                    break
+        return Place(settings.home, *ids, session.session_id)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def place(made: Place, tmp_path: Path) -> Place:
+    """A copy of it."""
+    shutil.copytree(made.home, tmp_path / "home")
+    return Place(tmp_path / "home", made.whole, made.finished, made.unfinished)
+
+
+@pytest.fixture
+def terminal(made: Place, place: Place, tmp_path: Path) -> Terminal:
+    notes = str(made.home.parent / "notes")
+    env = {"SPADEWORK_SEARCH": "library", "SPADEWORK_LIBRARY": notes}
+    return Terminal({**env, "SPADEWORK_HOME": str(place.home)}, tmp_path)
+
+
+def changed(**fields: object) -> Breaks:
+    """Other fields in a JSON file; None takes one away."""
+
+    def breaks(path: Path) -> None:
+        told = json.loads(path.read_text()) | fields
+        path.write_text(json.dumps({k: v for k, v in told.items() if v is not None}))
+
+    return breaks
+
+
+def missing(path: Path) -> None:
+    path.unlink()
+
+
+CASES: dict[str, tuple[str, str, Breaks]] = {
+    **{f"journal {how}": ("finished", JOURNAL, b) for how, b in DATABASE_BREAKAGES.items()},
+    **{f"own journal {how}": ("unfinished", JOURNAL, b) for how, b in DATABASE_BREAKAGES.items()},
+    **{
+        f"{name} {how}": ("finished", name, BREAKAGES[how])
+        for name in (METADATA, RESULT)
+        for how in ("cut off", "empty", "no text", "wrong types", "a folder", "cannot be opened")
+    },
+    **{
+        f"own metadata {how}": ("unfinished", METADATA, BREAKAGES[how])
+        for how in ("cut off", "no JSON", "a list", "too deep")
+    },
+    "metadata missing": ("finished", METADATA, missing),
+    "own metadata missing": ("unfinished", METADATA, missing),
+    "metadata without a date": ("unfinished", METADATA, changed(created_at=None)),
+    "result of wrong types": ("finished", RESULT, changed(topics={"a": 1})),
+    "progress a folder": ("finished", "progress_tracking.json", BREAKAGES["a folder"]),
+    "log cut off": ("finished", "events.jsonl", share(0.9)),
+    "ledger no text": ("finished", "evidence.jsonl", BREAKAGES["no text"]),
+    "lock a folder": ("finished", ".lock", BREAKAGES["a folder"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_broken_file_costs_its_session_alone_and_is_set_aside(
+    place: Place, terminal: Terminal, case: str
+) -> None:
+    which, name, breaks = CASES[case]
+    session_id = getattr(place, which)
+    breaks(place.folder(session_id) / name)
+    others, before = place.state(but=session_id), place.state()
+    for command in (["sessions"], ["stats"], ["sessions", "show", session_id]):
+        code, out, err = terminal.run(*command)
+        assert code in (0, 1), err
+        assert err.count("\n") <= 1, err
+        assert command[-1] == session_id or place.whole in out
+    code, said, _ = terminal.run("sessions", "repair", "--dry-run")
+    assert code == 0
+    assert place.state() == before
+    code, out, err = terminal.run("sessions", "repair")
+    assert (code, err) == (0, "")
+    assert out.count("\n") == 1, out
+    assert f"Session {session_id}: {name} is " in out
+    assert out == said.replace("would be", "is")
+    after = place.state()
+    assert {path: after[path] for path in others} == others
+    there = list(after.values())
+    assert all(there.count(data) for data in before.values() if data)  # nothing is lost
+    assert terminal.run("sessions", "repair")[1:] == ("", "Nothing is broken.\n")
+    status = "completed  " if which == "finished" else "unfinished "
+    assert f"{session_id}  {status}     {QUESTION}" in terminal.run("sessions")[1]
+    assert terminal.run("sessions", "show", session_id)[0] == (which == "unfinished")
+    code, out, err = terminal.run("resume", session_id)
+    assert code == 0, err
+    assert "plays for 45 minutes" in out
+
+
+@pytest.mark.parametrize("how", DATABASE_BREAKAGES)
+def test_a_session_whose_journal_is_broken_is_not_taken_up(
+    place: Place, terminal: Terminal, how: str
+) -> None:
+    DATABASE_BREAKAGES[how](place.folder(place.unfinished) / JOURNAL)
+    code, out, err = terminal.run("resume", place.unfinished)
+    assert (code, out) == (1, ""), err
+    assert f"Session {place.unfinished} cannot " in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "name", ["pages", "research_report_*.md", "editorial_review_*.md", "search_workproduct_*.md"]
+)
+def test_a_text_that_is_broken_is_set_aside(place: Place, terminal: Terminal, name: str) -> None:
+    [path] = place.folder(place.finished).glob("pages/*.md" if name == "pages" else name)
+    share(0.5)(path) if name == "pages" else BREAKAGES["no text"](path)
+    code, out, _ = terminal.run("sessions", "repair")
+    assert (code, out.count("\n")) == (0, 1)
+    aside = place.folder(place.finished) / "broken" / path.relative_to(place.folder(place.finished))
+    assert aside.is_file()
+    assert not path.exists()
+    assert terminal.run("sessions", "show", place.finished)[0] == 0
+
+
+def test_a_report_is_shown_though_nothing_else_can_be_read(
+    place: Place, terminal: Terminal
+) -> None:
+    report = terminal.run("sessions", "show", place.finished)[1]
+    folder = place.folder(place.finished)
+    for name in (METADATA, RESULT, JOURNAL, "events.jsonl", "evidence.jsonl"):
+        BREAKAGES["no text"](folder / name)
+    code, out, _ = terminal.run("sessions", "repair")
+    assert (code, out.count("\n")) == (0, 5)
+    assert "put together anew from its report" in out
+    assert f"{place.finished}  unfinished      {QUESTION}" in terminal.run("sessions")[1]
+    code, out, err = terminal.run("sessions", "show", place.finished)
+    assert (code, out) == (0, report)
+    assert err.startswith(f"Of session {place.finished} only the report is there")
+
+
+def test_a_session_of_which_nothing_can_be_read_is_set_aside_in_the_home(
+    place: Place, terminal: Terminal
+) -> None:
+    folder = place.folder(place.unfinished)
+    for name in (METADATA, JOURNAL, "events.jsonl"):
+        BREAKAGES["no text"](folder / name)
+    kept = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    code, out, _ = terminal.run("sessions", "repair")
+    assert (code, out.count("\n")) == (0, 1)
+    aside = place.home / "broken" / "sessions" / place.unfinished
+    assert {path.name: path.read_bytes() for path in aside.rglob("*") if path.is_file()} == kept
+    assert not folder.exists()
+    assert terminal.run("sessions", "repair")[1] == ""
+
+
+def test_nothing_is_done_where_nothing_is_broken(place: Place, terminal: Terminal) -> None:
+    before = place.state()
+    assert terminal.run("sessions", "repair") == (0, "", "Nothing is broken.\n")
+    assert place.state() == before
+    assert terminal.run("sessions", "repair", "--home", "nowhere")[0] == 0
+
+
+def test_a_session_that_runs_is_left_alone(place: Place, terminal: Terminal) -> None:
+    BREAKAGES["empty"](place.folder(place.finished) / RESULT)
+    BREAKAGES["empty"](place.folder(place.unfinished) / METADATA)
+    with held(place.folder(place.unfinished)):
+        before = place.state(but=place.finished)
+        code, out, _ = terminal.run("sessions", "repair")
+        assert code == 0
+        assert f"Session {place.unfinished} is being worked on and is left alone." in out
+        assert place.state(but=place.finished) == before
+    assert (place.folder(place.finished) / "broken" / RESULT).is_file()
+
+
+def test_what_cannot_be_set_aside_is_said_and_the_rest_is_repaired(
+    place: Place, terminal: Terminal
+) -> None:
+    for session_id in (place.finished, place.whole):
+        BREAKAGES["empty"](place.folder(session_id) / RESULT)
+    (place.folder(place.finished) / "broken").write_text("mine")
+    code, out, _ = terminal.run("sessions", "repair")
+    assert code == 1
+    assert f"Session {place.finished} could not be repaired: " in out
+    assert (place.folder(place.whole) / "broken" / RESULT).is_file()
+
+
+def test_a_session_of_a_newer_version_is_left_alone(place: Place, terminal: Terminal) -> None:
+    folder = place.folder(place.unfinished)
+    changed(version=99)(folder / METADATA)
+    BREAKAGES["no text"](folder / "events.jsonl")
+    before = place.state()
+    code, out, _ = terminal.run("sessions", "repair")
+    assert code == 0
+    assert "by a newer spadework and is left alone" in out
+    assert terminal.run("resume", place.unfinished)[0] == 1
+    assert place.state() == before
+
+
+def test_an_older_session_is_brought_up_in_silence(place: Place, terminal: Terminal) -> None:
+    file = place.folder(place.unfinished) / METADATA
+    changed(version=None)(file)
+    assert terminal.run("sessions", "repair")[1] == ""
+    code, out, err = terminal.run("resume", place.unfinished)
+    assert code == 0
+    assert "older spadework" not in err
+    assert "plays for 45 minutes" in out
+    assert json.loads(file.read_text())["version"] == 1
+
+
+def test_an_older_session_that_lacks_something_can_only_be_read(
+    place: Place, terminal: Terminal
+) -> None:
+    for session_id in (place.finished, place.unfinished):
+        changed(version=None, settings=None, limits=None)(place.folder(session_id) / METADATA)
+    before = place.state()
+    report = terminal.run("sessions", "show", place.finished)[1]
+    assert terminal.run("resume", place.finished)[:2] == (0, report)
+    code, out, err = terminal.run("resume", place.unfinished)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "by an older spadework" in err
+    assert place.state() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *(
+            (f"{name}.json", how)
+            for name in ("cache/hosts", "endings")
+            for how in ("half", "a folder")
+        ),
+        *(("library/*/documents.db", how) for how in ("half", "overwritten", "a folder", "empty")),
+        *(("library/*/index/meta.json", how) for how in ("half", "no JSON")),
+        *(("library/*/index/*.store", how) for how in ("half", "no text")),
+        ("cache/searches.sqlite", "no database"),
+    ],
+)
+def test_a_broken_file_of_the_home_ends_no_run(
+    place: Place, terminal: Terminal, name: str, how: str
+) -> None:
+    found = list(place.home.glob(name))
+    path = found[0] if found else place.home / name
+    if not found:
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(place.folder(place.whole) / JOURNAL, path)
+    (DATABASE_BREAKAGES | BREAKAGES)[how](path)
+    code, out, err = terminal.run("ask", QUESTION)
+    assert code == 0, err
+    assert "plays for 45 minutes" in out
+    assert terminal.run("sessions")[0] == 0
+    code, out, err = terminal.run("sessions", "repair")
+    assert code == 0
+    assert out == "" or "is set aside as broken/" in out
+    assert terminal.run("sessions", "repair") == (0, "", "Nothing is broken.\n")
+
+
+@pytest.mark.parametrize("how", ["half", "overwritten", "no database", "a folder"])
+def test_a_broken_knowledge_store_is_set_aside_whole(
+    place: Place, terminal: Terminal, how: str
+) -> None:
+    path = place.home / "knowledge" / "pages.sqlite"
+    path.parent.mkdir()
+    shutil.copy(place.folder(place.whole) / JOURNAL, path)
+    DATABASE_BREAKAGES[how](path)
+    code, _, err = terminal.run("knowledge", "list")
+    assert (code, err.count("\n")) == (1, 1)
+    code, out, _ = terminal.run("sessions", "repair")
+    assert (code, out.count("\n")) == (0, 1)
+    assert out.startswith("knowledge is broken")
+    assert (place.home / "broken" / "knowledge").is_dir()
+    assert terminal.run("knowledge", "list")[0] == 0

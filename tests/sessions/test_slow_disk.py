@@ -1,0 +1,161 @@
+"""A disk that does not answer: the run ends at its deadline, its report is told, and one sentence
+says which file could not be written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import aclosing, closing
+from pathlib import Path
+
+import pytest
+
+from spadework.errors import DiskFailed
+from spadework.events import Event, Finished, Notice
+from spadework.sessions import late, records
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from spadework.tools import disk
+from spadework.tools.pages import PageStore
+
+QUESTION = "How do I use the Quillon?"
+
+
+@pytest.fixture
+def let_go() -> Iterator[threading.Event]:
+    """Ends what hangs, when the test is over."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+@pytest.mark.parametrize(
+    "name", ["events.jsonl", "evidence.jsonl", "progress_", "research_report", "result.json"]
+)
+async def test_a_file_that_cannot_be_written_holds_no_report(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, let_go: threading.Event, name: str
+) -> None:
+    write, log = records.write_atomically, records.log_event
+
+    def writes(path: Path, data: bytes) -> None:
+        if path.name.startswith(name):
+            let_go.wait(50)
+        write(path, data)
+
+    def logs(folder: Path, event: Event) -> None:
+        if name == "events.jsonl" and event.type == "planned":
+            let_go.wait(50)
+        log(folder, event)
+
+    monkeypatch.setattr(late, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(records, "write_atomically", writes)
+    monkeypatch.setattr(records, "log_event", logs)
+    session, events = Session.start(QUESTION, settings=settings), list[Event]()
+    async with asyncio.timeout(30), aclosing(session.events()) as told:
+        async for event in told:
+            events.append(event)
+    assert isinstance(events[-1], Finished)
+    assert "forty times" in events[-1].result.report
+    said = [e.text for e in events if isinstance(e, Notice) and "does not answer" in e.text]
+    assert len(said) == 1
+    assert said[0].startswith(name)
+    assert f"spadework resume {session.session_id}" in said[0]
+    let_go.set()
+    monkeypatch.undo()
+    again = await Session.resume(session.session_id, settings=settings).result()
+    assert again.report == events[-1].result.report
+    assert (session.folder / "result.json").exists()
+
+
+#: What hangs in a process, its exit codes, and what it says.
+HANGING = {
+    "records.write_atomically": ((0, 3), "could not be written: the disk does not answer"),
+    "records.log_event": ((0, 3), "could not be written: the disk does not answer"),
+    "PageStore._write": ((3,), "time_limited"),
+}
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("hanging", HANGING)
+def test_the_process_ends_in_time(settings: Settings, hanging: str) -> None:
+    lines = [
+        "import sys, threading",
+        "from spadework.apps.cli import console",
+        "from spadework.sessions import records",
+        "from spadework.tools.pages import PageStore",
+        "write = records.write_atomically",
+        "def hangs(path, *rest):",
+        "    if getattr(path, 'name', '') == 'session_metadata.json':",
+        "        return write(path, *rest)",
+        "    threading.Event().wait(60)",
+        f"sys.argv = ['spadework', 'ask', {QUESTION!r}, '--minutes', '0.1']",
+        f"{hanging} = hangs",
+        "console()",
+    ]
+    env = {
+        "SPADEWORK_SEARCH": "library",
+        "SPADEWORK_LIBRARY": str(settings.library[0]),
+        "SPADEWORK_HOME": str(settings.home),
+    }
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    seconds = time.monotonic() - began
+    codes, said = HANGING[hanging]
+    assert done.returncode in codes, done.stderr
+    assert done.stdout.startswith(f"# {QUESTION}")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert seconds < 6 + 2
+
+
+@pytest.mark.full
+@pytest.mark.timed
+async def test_a_journal_that_another_program_holds_ends_the_run_in_one_sentence(
+    settings: Settings,
+) -> None:
+    short = settings.model_copy(update={"minutes": 0.1})
+    session = Session.start(QUESTION, settings=short)
+    began, held = time.monotonic(), None
+    with pytest.raises(DiskFailed, match=r"session\.sqlite: "):
+        async with aclosing(session.events()) as told:
+            async for event in told:
+                if event.type == "planned":
+                    held = sqlite3.connect(session.folder / "session.sqlite", timeout=5)
+                    held.execute("BEGIN IMMEDIATE")
+    seconds = time.monotonic() - began
+    assert held
+    with closing(held):
+        held.rollback()
+    assert seconds < 15
+    result = await Session.resume(session.session_id, settings=settings).result()
+    assert "forty times" in result.report
+
+
+async def test_what_never_ends_is_no_longer_waited_for(
+    monkeypatch: pytest.MonkeyPatch, let_go: threading.Event, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(disk, "SECONDS", 0.2)
+
+    def hangs(path: Path) -> None:
+        let_go.wait(50)
+
+    with pytest.raises(OSError, match="does not answer") as raised:
+        await disk.on_disk(hangs, tmp_path / "page.md")
+    assert disk.disk_fault(raised.value) is raised.value
+    assert raised.value.filename == str(tmp_path / "page.md")
+    monkeypatch.undo()
+    assert (await PageStore(tmp_path).put("A lighthouse."))[1] == "A lighthouse."
