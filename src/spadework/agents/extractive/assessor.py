@@ -18,7 +18,7 @@ from spadework.values import Evidence, Plan, Priority, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic; below that it is only the nearest that
 #: was read (benchmarks/README.md).
-ANSWERED, NEAREST = 0.82, 0.25
+ANSWERED, NEAREST = 0.8, 0.25
 #: From this share of the words of a page's title on, that stand in the question, the page is of the
 #: subject.
 TITLED = 0.3
