@@ -28,8 +28,9 @@ from spadework.values import (
     Topic,
 )
 
-#: Share of the pages that the first round may read, so that gaps find some left.
-FIRST_ROUND_PAGES = 0.7
+#: Share of the pages that the first round may read, so that gaps find some left; what is more of a
+#: ceiling is held back from a round that would come near it, and perhaps for nobody.
+FIRST_ROUND_PAGES = 0.87
 #: Pages that a topic reads in the first round, however many topics share them.
 LEAST_PAGES = 2
 #: The round in which nothing is searched: what a followed-up session has read is judged first.
@@ -63,14 +64,18 @@ def known_tasks(plan: Plan) -> list[Task]:
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """One task a topic, with as many of its queries and pages as the question is worth."""
-    share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
-    pages, broad = (
-        max(LEAST_PAGES, min(load.pages, share)),
-        load.broad or plan.question_type == "list",
-    )
+    """One task a topic, with as many of its queries and pages as the question is worth; where that
+    could be more than there are, all of them together have a bound.
+    """
+    topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
+    most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
     task = Task(
-        topic=plan.topics[0], queries=(), pages=pages, broad=broad, own=broad or share < load.pages
+        topic=plan.topics[0],
+        queries=(),
+        pages=load.pages,
+        broad=broad,
+        own=broad,
+        together=most if most < topics * load.pages else None,
     )
     asked = [(topic, dated(topic.queries[: load.queries], plan.freshness)) for topic in plan.topics]
     return [
@@ -138,29 +143,22 @@ def gap_tasks(
             state["plan"],
         )
         going[0] = (topic, (*queries, *whole[: max(0, load.gap_queries - len(queries))]))
-    shares = _shares(len(going), budget, load)
-    own = any(pages < load.gap_pages for pages in shares)
+    # Were what is left not dealt out, it would go to the fastest, each time another.
+    most = max(0, int(budget.limits.pages - budget.spent("pages")))
+    going = going[:most]
     return [
         Task(
             topic=topic,
             queries=queries,
             again=dated(topic.queries, state["plan"].freshness) if topic.name in again else (),
             round=number,
-            pages=pages,
+            pages=min(load.gap_pages, most),
             broad=broad,
-            own=own or broad,
+            own=broad,
+            together=most if most < len(going) * load.gap_pages else None,
         )
-        for (topic, queries), pages in zip(going, shares, strict=True)
-        if pages
+        for topic, queries in going
     ]
-
-
-def _shares(tasks: int, budget: Budget, load: Workload) -> list[int]:
-    """The pages of each gap task. Were what is left not divided, it would go to the fastest, each
-    time another.
-    """
-    left = max(0, int(budget.limits.pages - budget.spent("pages")))
-    return [min(load.gap_pages, left // tasks + (n < left % tasks)) for n in range(tasks)]
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
@@ -270,7 +268,7 @@ def after_review(state: ResearchState) -> list[Send] | str:
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     """What a worker is told: its task, and what was read before, for its topic or, where it wants
-    pages of its own, for any.
+    pages of its own, for any; among whom pages are dealt out.
     """
     before = [
         page.url
@@ -293,6 +291,6 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
         **told,
         "read_before": before,
         "attached": attached,
-        "among": together if task.own else [],
+        "among": together if task.own or task.together is not None else [],
         "joint": plan.question_type == "list",
     }
