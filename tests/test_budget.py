@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spadework.budget import BY_CODE, WITH_MODEL, Budget, Shares, shares_of
+from spadework.budget import Budget
+from spadework.deadline import BY_CODE, WITH_MODEL, Shares, shares_of
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.holds import Price, Wish
 from spadework.values import Usage

@@ -20,7 +20,8 @@ from typing import Any, Self, cast
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
-from spadework.budget import Budget, Mark, shares_of
+from spadework.budget import Budget
+from spadework.deadline import Mark, shares_of
 from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
@@ -107,6 +108,8 @@ class Desk:
     cleaning: int = 0
     #: Whether it was said that the model is spared since it is slow, which is said once.
     said_slow: bool = False
+    #: Seconds after the start at which the writing of the report began.
+    writing_since: float | None = None
     #: The examination of the model: its result, or why there is none.
     examination: asyncio.Task[Examined | str] | None = None
     #: The model, once it has passed its examination: only then it judges and writes.

@@ -9,7 +9,8 @@ from typing import Any
 
 from langgraph.types import Send
 
-from spadework.budget import ACCELERATE, Budget
+from spadework.budget import Budget
+from spadework.deadline import ACCELERATE
 from spadework.graph.again import open_topics, worth_asking
 from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
@@ -33,6 +34,8 @@ from spadework.values import (
 FIRST_ROUND_PAGES = 0.87
 #: Pages that a topic reads in the first round, however many topics share them.
 LEAST_PAGES = 2
+#: Share of the time of a round before without which none for gaps is begun.
+GAP_SHARE = 0.3
 #: The round in which nothing is searched: what a followed-up session has read is judged first.
 KNOWN = 0
 
@@ -216,21 +219,24 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
         return budget.refused or "time"
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
-    if budget.under(ACCELERATE):
-        return "time"
-    # In quick effort a further round must not take of the time for writing: it is as long as those
-    # before.
-    coming = budget.reckoned("search", "read", "assess")
-    if settings.effort == "quick" and coming < budget.elapsed():
-        return "time"
     last = rounds[-1]
     added = last.evidence_after - last.evidence_before
     if last.number > 1 and added < settings.marginal_utility * max(1, last.evidence_after):
         return "marginal utility"
-    # A purse that is just empty ends only a run that would have gone on.
+    # What is just empty, time or purse, ends only a run that would have gone on.
     if last.number == KNOWN or worth_asking(state, price):
-        return budget.ended_by()
+        late = budget.under(ACCELERATE) or not fits(budget, state, settings)
+        return "time" if late else budget.ended_by()
     return "price"
+
+
+def fits(budget: Budget, state: ResearchState, settings: Settings) -> bool:
+    """Whether there is time for one more round: in quick effort as much as those before have taken,
+    else a part of what each of them has.
+    """
+    taken = budget.elapsed() - state.get("plan_seconds", 0.0) - (budget.written or 0.0)
+    part = 1.0 if settings.effort == "quick" else GAP_SHARE / len(state["rounds"])
+    return budget.reckoned("search", "read", "assess") >= part * taken
 
 
 def status_of(why: str) -> Status:
@@ -241,11 +247,8 @@ def status_of(why: str) -> Status:
         return "partial"
     if why == "nothing searched":
         return "failed"
-    return (
-        "budget_limited"
-        if why in ("calls", "searches", "pages", "tokens", "money")
-        else "completed"
-    )
+    purses = ("calls", "searches", "pages", "tokens", "money")
+    return "budget_limited" if why in purses else "completed"
 
 
 def workers(state: ResearchState) -> list[Send] | str:
@@ -286,6 +289,7 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
         "task": task,
         "topics": len(plan.topics),
         "tasks": len(together),
+        "plan_seconds": state.get("plan_seconds", 0.0),
     }
     return {
         **told,

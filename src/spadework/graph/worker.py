@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from spadework.budget import BEST_ONLY
+from spadework.deadline import BEST_ONLY
 from spadework.events import Distilled
 from spadework.graph.cleaning import cleaned
 from spadework.graph.dealing import How, Table
