@@ -22,6 +22,9 @@ from spadework.holds import Free, Hold, Wish, held, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
 
+#: What is kept to write again what is weak in a report, as a share of what all of it has cost.
+AGAIN = 0.5
+
 Purse = Literal["calls", "searches", "pages", "tokens", "money"]
 
 
@@ -72,6 +75,9 @@ class Budget(Deadline):
         self._money = 0.0
         self._holds: list[Hold] = []
         self._waiting: set[asyncio.Future[None]] = set()
+        #: When writing began and what was spent by then; what is kept to write again.
+        self._began: tuple[float, dict[Purse, float]] | None = None
+        self._again: dict[Purse, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -100,6 +106,19 @@ class Budget(Deadline):
         """What is used inside, as a bill of its own; one that is not `kept` is loose in the end."""
         with metered(self.loose) as bill:
             yield bill
+
+    def writes(self) -> None:
+        """The report is written from now on."""
+        self._began = self.elapsed(), {purse: self._paid(purse) for purse in _HELD_BACK}
+
+    def wrote(self) -> None:
+        """The report is written and checked. To write again what is weak in it takes less than all
+        of it has.
+        """
+        if self._began is not None:
+            at, before = self._began
+            self.written = self.elapsed() - at
+            self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, purse: Purse, amount: float = 1) -> None:
         """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then
@@ -192,8 +211,11 @@ class Budget(Deadline):
         limit: float = getattr(self.limits, purse)
         if closing or purse not in _HELD_BACK:
             return limit
-        kept = self.shares["write"] * limit
+        kept = min(self.shares["write"] * limit, self._again.get(purse, limit))
         return limit - (math.ceil(kept) if purse == "calls" else kept)
+
+    def _paid(self, purse: Purse) -> float:
+        return self._money if purse == "money" else self.spent(purse)
 
     def _refuse(self, purse: Purse) -> NoReturn:
         self.refused = self.refused or purse

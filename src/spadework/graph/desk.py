@@ -108,8 +108,6 @@ class Desk:
     cleaning: int = 0
     #: Whether it was said that the model is spared since it is slow, which is said once.
     said_slow: bool = False
-    #: Seconds after the start at which the writing of the report began.
-    writing_since: float | None = None
     #: The examination of the model: its result, or why there is none.
     examination: asyncio.Task[Examined | str] | None = None
     #: The model, once it has passed its examination: only then it judges and writes.

@@ -27,8 +27,7 @@ async def reviewed(desk: Desk, state: ResearchState) -> dict[str, Any]:
     before = state.get("review")
     if before:
         return {"review": _ended(before, state)}
-    if desk.writing_since is not None:
-        desk.budget.written = desk.budget.elapsed() - desk.writing_since
+    desk.budget.wrote()
     told_otherwise = state.get("before") and state["turn"].kind == "form"
     if not desk.deep or told_otherwise or await stopped(desk.journal, desk.stop, "review"):
         return {}
