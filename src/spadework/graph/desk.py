@@ -247,9 +247,6 @@ class Desk:
     async def close(self) -> None:
         """Give back the connections and files, and forget the desk."""
         _desks.pop(self.session_id, None)
-        if self.examination:
-            self.examination.cancel()
-            await asyncio.wait({self.examination})
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
         # Each is closed whatever becomes of the others, also when this is cancelled.
@@ -263,6 +260,9 @@ class Desk:
             closing.push_async_exit(self.browser)
             if self.model:
                 closing.push_async_callback(self.model.close)
+            if self.examination:
+                self.examination.cancel()
+                await asyncio.wait({self.examination})
 
 
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:
