@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 
 from spadework.agents.gate import GATES
+from spadework.tools.fetch.robots import TURNS
 from tests.world.background import Background
 from tests.world.embedding import Embeddings
 from tests.world.model import Model
@@ -55,7 +56,9 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SPADEWORK_HOME", str(tmp_path / "home"))
-    GATES.clear()  # what one test taught its server's gate is nothing to the next
+    # What one test taught a server's gate, and who had a turn at a site, is nothing to the next.
+    GATES.clear()
+    TURNS.clear()
 
 
 @pytest.fixture(scope="session")

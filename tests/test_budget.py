@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spadework.budget import BY_CODE, WITH_MODEL, Budget, Shares, shares_of
+from spadework.budget import Budget
+from spadework.deadline import BY_CODE, WITH_MODEL, Shares, shares_of
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.holds import Price, Wish
 from spadework.values import Usage
@@ -56,6 +57,28 @@ def test_the_time_to_write_is_left_whatever_was_done_before(gone: float) -> None
         spare = budget.until_closing() - budget.phase(phase)
         assert spare >= min(180, budget.until_closing()) - 0.01
     assert (budget.ended_by() == "time") == (budget.until_closing() <= 180)
+
+
+def test_in_a_short_run_a_step_may_take_of_the_time_for_reading() -> None:
+    short, usual = Budget(minutes=0.25), Budget(minutes=10)
+    assert short.phase("plan", "search") < 3
+    assert short.step("plan", "search", least=6) == pytest.approx(5, abs=0.5)
+    assert short.step("plan", "search", least=3) == pytest.approx(3, abs=0.1)
+    assert usual.step("plan", least=6) == pytest.approx(usual.phase("plan"), abs=0.1)
+
+
+def test_what_a_report_has_taken_bounds_what_is_held_back_to_write_it_again() -> None:
+    budget = Budget(minutes=10, tokens=1_000)
+    budget.shares = WITH_MODEL
+    budget.start(time.monotonic() - 300, Usage(tokens_in=400))
+    assert budget.reckoned("assess") == pytest.approx(118, abs=1)
+    assert budget.free().tokens == 300
+    budget.writes()
+    budget.started -= 60
+    budget.add(tokens_in=100)
+    budget.wrote()
+    assert budget.reckoned("assess") == pytest.approx(120, abs=1), "nothing is read under 20 %"
+    assert budget.free().tokens == 450
 
 
 def test_a_model_that_writes_has_another_share_than_code() -> None:

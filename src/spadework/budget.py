@@ -1,8 +1,8 @@
-"""One deadline and one purse for a run.
+"""One purse for a run, beside its deadline.
 
-Every wait that leaves the process takes its time limit from here, and every model call, search and
-page is charged before it starts. A share of everything is held back for those who close the run:
-they write, check and mend. Running out raises BudgetSpent, which means: write with what there is.
+Every model call, search and page is charged before it starts. A share of what a model costs is held
+back for those who close the run: they write, check and mend. Running out raises BudgetSpent, which
+means: write with what there is.
 """
 
 from __future__ import annotations
@@ -10,40 +10,22 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from spadework.bill import Amounts, Bill, metered
+from spadework.deadline import Deadline
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.holds import Free, Hold, Wish, held, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
 
-Phase = Literal["plan", "search", "read", "assess", "write"]
+#: What is kept to write again what is weak in a report, as a share of what all of it has cost.
+AGAIN = 0.5
+
 Purse = Literal["calls", "searches", "pages", "tokens", "money"]
-
-Shares = Mapping[Phase, float]
-#: Share of the whole time, most seconds.
-Mark = tuple[float, float]
-
-#: Shares of the whole time (S10). What a phase does not use passes on to those after it; that of
-#: writing is held back whatever those before it use, in calls, tokens and money, too.
-BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
-WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-
-#: Below this share of the time (or these seconds, whichever is less) the run narrows: (share, most
-#: seconds). Only the best pages are read; fewer passages judged and no new round begun; nothing is
-#: searched, read or judged any more.
-BEST_ONLY = (0.50, 300.0)
-ACCELERATE = (0.40, 240.0)
-WRITE_NOW = (0.20, 120.0)
-
-#: Seconds kept at the very end for composing, verifying and saving by code alone, for closing and
-#: leaving, where nothing is known of what these take; and the most, as a share of the whole.
-CLOSING_SECONDS = 2.0
-CLOSING_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -67,12 +49,7 @@ class Limits:
                 )
 
 
-def shares_of(effort: str, *, model: bool) -> Shares:
-    """The shares of the phases: a model writes and checks in several steps, but not in haste."""
-    return WITH_MODEL if model and effort != "quick" else BY_CODE
-
-
-class Budget:
+class Budget(Deadline):
     """The deadline and the purse of one run. `started` is on the clock of `time.monotonic`."""
 
     def __init__(
@@ -87,23 +64,20 @@ class Budget:
         money: float = 5.0,
     ) -> None:
         self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
-        self.started = time.monotonic()
-        #: Seconds that the end of the run is reckoned to take.
-        self.reserve = CLOSING_SECONDS
+        super().__init__(self.limits.minutes * 60)
         self.used = Usage()
         #: The purse that first could not pay, or "".
         self.refused = ""
-        self.shares: Shares = BY_CODE
         #: What was used since the last answer was written down, and belongs to none.
         self.loose = Bill()
-        #: In a replay, the seconds that the recorded run had used by its last answer replayed.
-        self.replayed: float | None = None
         #: Dollars spent where the price is known, what model calls under way have set aside, and
         #: who waits for one of them to settle.
         self._money = 0.0
         self._holds: list[Hold] = []
         self._waiting: set[asyncio.Future[None]] = set()
-        self._paused_at: float | None = None
+        #: When writing began and what was spent by then; what is kept to write again.
+        self._began: tuple[float, dict[Purse, float]] | None = None
+        self._again: dict[Purse, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -119,11 +93,6 @@ class Budget:
             money=s.money,
         )
 
-    @property
-    def seconds(self) -> float:
-        """The whole time, in seconds."""
-        return self.limits.minutes * 60
-
     def start(self, at: float, used: Usage | None = None) -> None:
         """Set the clock back to `at` (time.monotonic) and the purse to what was `used` before, as
         on a resume.
@@ -138,65 +107,18 @@ class Budget:
         with metered(self.loose) as bill:
             yield bill
 
-    def pause(self) -> None:
-        """Stop the clock while the user is thinking."""
-        self._paused_at = self._paused_at or time.monotonic()
+    def writes(self) -> None:
+        """The report is written from now on."""
+        self._began = self.elapsed(), {purse: self._paid(purse) for purse in _HELD_BACK}
 
-    def go_on(self) -> None:
-        """Let a paused clock run on."""
-        if self._paused_at is not None:
-            self.started += time.monotonic() - self._paused_at
-            self._paused_at = None
-
-    def elapsed(self) -> float:
-        """Seconds since the start, without those of pauses."""
-        if self.replayed is not None:
-            return self.replayed
-        return (self._paused_at or time.monotonic()) - self.started
-
-    def left(self) -> float:
-        """Seconds until the deadline, never below 0."""
-        return max(0.0, self.seconds - self.elapsed())
-
-    def until_closing(self) -> float:
-        """Seconds until only closing by code has time."""
-        return max(0.0, self.left() - self._kept)
-
-    def closing(self) -> float:
-        """Seconds that closing has taken by now of what is kept for it, and beyond."""
-        return max(0.0, self.elapsed() - (self.seconds - self._kept))
-
-    @property
-    def _kept(self) -> float:
-        return min(self.reserve, CLOSING_SHARE * self.seconds)
-
-    def phase(self, *phases: Phase) -> float:
-        """Seconds that the given phases together may take from now on, those between them and
-        writing keeping their shares, and writing its share of the whole. Nothing but writing takes
-        of the time under WRITE_NOW.
+    def wrote(self) -> None:
+        """The report is written and checked. To write again what is weak in it takes less than all
+        of it has.
         """
-        return self.seconds if self.replayed is not None else self.reckoned(*phases)
-
-    def reckoned(self, *phases: Phase) -> float:
-        """The same by the clock, also in a replay, which itself waits for nobody."""
-        left = self.until_closing()
-        order = list(self.shares)
-        coming = [name for name in order[order.index(phases[0]) :] if name != "write"]
-        if not coming:
-            return left
-        kept = min(left, self.shares["write"] * self.seconds)
-        part = sum(self.shares[name] for name in phases if name != "write")
-        before = (left - kept) * part / sum(self.shares[name] for name in coming)
-        return before + kept if "write" in phases else min(before, self.until(WRITE_NOW))
-
-    def until(self, mark: Mark) -> float:
-        """Seconds until less time is left than `mark`."""
-        share, most = mark
-        return max(0.0, self.left() - min(share * self.seconds, most))
-
-    def under(self, mark: Mark) -> bool:
-        """True when less time is left than `mark`."""
-        return self.until(mark) <= 0
+        if self._began is not None:
+            at, before = self._began
+            self.written = self.elapsed() - at
+            self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, purse: Purse, amount: float = 1) -> None:
         """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then
@@ -289,8 +211,11 @@ class Budget:
         limit: float = getattr(self.limits, purse)
         if closing or purse not in _HELD_BACK:
             return limit
-        kept = self.shares["write"] * limit
+        kept = min(self.shares["write"] * limit, self._again.get(purse, limit))
         return limit - (math.ceil(kept) if purse == "calls" else kept)
+
+    def _paid(self, purse: Purse) -> float:
+        return self._money if purse == "money" else self.spent(purse)
 
     def _refuse(self, purse: Purse) -> NoReturn:
         self.refused = self.refused or purse

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.budget import Budget
-from spadework.graph.dealing import Table, Wish, dealt
+from spadework.graph.dealing import How, Table, Wish, dealt
 from spadework.tools.journal import Journal
 
 WISHES: dict[str, Wish] = {"Roots": ("abcd", 2), "Leaves": ("abef", 2), "Bark": ("ba", 1)}
@@ -30,7 +30,16 @@ def test_turn_by_turn_each_takes_the_best_that_is_left() -> None:
 def test_of_one_matter_what_several_topics_lead_to_comes_first() -> None:
     wishes: dict[str, Wish] = {"Roots": ("axyz", 1), "Leaves": ("bxyw", 1), "Bark": ("cxyz", 1)}
     assert dealt(wishes) == {"Roots": ["a"], "Leaves": ["b"], "Bark": ["c"]}
-    assert dealt(wishes, joint=True) == {"Roots": ["x"], "Leaves": ["y"], "Bark": ["z"]}
+    assert dealt(wishes, How(joint=True)) == {"Roots": ["x"], "Leaves": ["y"], "Bark": ["z"]}
+
+
+def test_what_several_would_read_is_dealt_to_all_of_them_and_counts_once() -> None:
+    wishes: dict[str, Wish] = {"Roots": ("abc", 2), "Leaves": ("acb", 2), "Bark": ("bda", 2)}
+    whole = {"Roots": ["a", "b"], "Leaves": ["a", "c"], "Bark": ["b", "d"]}
+    assert dealt(wishes, How(own=False)) == dealt(wishes, How(own=False, most=4)) == whole
+    few = {"Roots": ["a", "b"], "Leaves": ["a"], "Bark": ["b"]}
+    assert dealt(wishes, How(own=False, most=2)) == few
+    assert dealt(wishes, How(most=2)) == {"Roots": ["a"], "Leaves": ["c"], "Bark": []}
 
 
 @given(
@@ -43,7 +52,7 @@ def test_of_one_matter_what_several_topics_lead_to_comes_first() -> None:
 def test_nobody_gets_a_page_twice_nor_more_than_wanted_and_none_that_is_wanted_is_left(
     wishes: dict[str, Wish], joint: bool
 ) -> None:
-    made = dealt(wishes, joint=joint)
+    made = dealt(wishes, How(joint=joint))
     given_out = [url for urls in made.values() for url in urls]
     assert len(given_out) == len(set(given_out))
     for topic, (urls, wanted) in wishes.items():
@@ -80,6 +89,15 @@ async def test_who_comes_too_late_is_not_waited_for_and_finds_the_pages_dealt(
         {"c", "d"},
         {"a", "b"},
     )
+
+
+async def test_who_comes_too_late_takes_no_more_than_is_left(journal: Journal) -> None:
+    how = How(own=False, most=3)
+    table = Table(journal, ("?", 1), list(WISHES), how)
+    first = await table.deal("Leaves", WISHES["Leaves"], asyncio.Event(), seconds=0.01)
+    assert first == ({"a", "b"}, set())
+    late = await table.deal("Roots", ("acd", 3), asyncio.Event(), seconds=5)
+    assert late == ({"a", "c"}, set())
 
 
 async def test_nobody_is_waited_for_when_the_user_wants_the_report(journal: Journal) -> None:

@@ -55,12 +55,12 @@ def after(plan: Plan, budget: Budget) -> Any:
 
 def test_where_there_are_pages_enough_every_topic_reads_what_it_likes() -> None:
     tasks = first_tasks(planned(4), Budget(pages=60), load())
-    assert {(task.pages, task.own) for task in tasks} == {(10, False)}
+    assert {(task.pages, task.own, task.together) for task in tasks} == {(10, False, None)}
 
 
-def test_where_pages_are_few_no_two_topics_spend_them_on_the_same() -> None:
+def test_where_pages_are_few_they_are_dealt_out_and_those_of_several_topics_count_once() -> None:
     tasks = first_tasks(planned(4), Budget(pages=20), load())
-    assert {(task.pages, task.own) for task in tasks} == {(3, True)}
+    assert {(task.pages, task.own, task.together) for task in tasks} == {(10, False, 17)}
     assert payload({"session_id": "s", "plan": planned(4), "tasks": tasks}, tasks[0])["among"] == [
         "T0",
         "T1",
@@ -83,13 +83,17 @@ def test_deep_effort_deals_out_pages_and_makes_no_survey_of_other_questions(
 
 
 @pytest.mark.parametrize(
-    ("left", "shares"), [(60, [5, 5, 5]), (11, [4, 4, 3]), (2, [1, 1]), (0, [])]
+    ("left", "shares"),
+    [(60, [(5, None)] * 3), (11, [(5, 11)] * 3), (2, [(2, 2)] * 2), (0, [])],
 )
-def test_what_is_left_is_divided_among_the_gaps(left: int, shares: list[int]) -> None:
+def test_what_is_left_is_divided_among_the_gaps(
+    left: int, shares: list[tuple[int, int | None]]
+) -> None:
     budget = Budget(pages=100)
     state = after(planned(3), budget)
     budget.charge("pages", 100 - left)
-    assert [task.pages for task in gap_tasks(state, budget, load())] == shares
+    tasks = gap_tasks(state, budget, load())
+    assert [(task.pages, task.together) for task in tasks] == shares
 
 
 def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_survey_at_no_page_of_another_topic() -> (  # noqa: E501

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.budget import Budget
-from spadework.graph.forecast import forecast
+from spadework.graph.forecast import forecast, pages_of
 from spadework.graph.routes import FIRST_ROUND_PAGES, LEAST_PAGES, first_tasks
 from spadework.graph.workload import workload
 from spadework.sessions.research import research
@@ -73,7 +73,7 @@ def test_without_a_model_a_simple_question_has_no_pages_taken_away() -> None:
 def test_deep_effort_reads_200_to_400_pages_for_a_complex_question(topics: int) -> None:
     plan, settings = plan_of("complex", topics), Settings.load(effort="deep")
     tasks = tasks_of(plan, effort="deep")
-    assert 200 <= sum(task.pages for task in tasks) <= 400
+    assert 200 <= pages_of(tasks) <= 400
     told = forecast(plan, tasks, settings)
     assert told.pages.high == settings.pages == 400
 
@@ -92,7 +92,7 @@ def test_the_first_round_keeps_to_its_share_of_the_pages(
     tasks = tasks_of(
         plan_of(complexity, topics), model=model, effort=effort, preset=preset, pages=pages
     )
-    assert sum(task.pages for task in tasks) <= max(LEAST_PAGES * topics, pages * FIRST_ROUND_PAGES)
+    assert pages_of(tasks) <= max(LEAST_PAGES * topics, pages * FIRST_ROUND_PAGES)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 
 from spadework.budget import Budget
+from spadework.sessions.reserve import ENOUGH, took
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
@@ -27,6 +28,9 @@ TOPICS = {
 #: Ceilings of which a run feels nothing.
 WIDE = {"minutes": 10, "calls": 1_000, "tokens": 10_000_000, "money": 100.0, "pages": 1_000}
 MORE, LESS = 1.15, 0.6
+#: Seconds of a model's answer, and of a search's and a page's, where time is the ceiling.
+ANSWER, PAGE = 0.8, 0.1
+FULL = pytest.mark.full
 
 
 @pytest.fixture
@@ -53,8 +57,10 @@ def whole(purse: str, amount: float) -> float:
     return amount if purse == "money" else math.ceil(amount)
 
 
-@pytest.mark.parametrize("effort", ["normal", pytest.param("quick", marks=pytest.mark.full)])
-@pytest.mark.parametrize("purse", ["tokens", "money", "calls"])
+@pytest.mark.parametrize(
+    "effort", ["normal", *(pytest.param(effort, marks=FULL) for effort in ("quick", "deep"))]
+)
+@pytest.mark.parametrize("purse", ["tokens", "money", "calls", "pages"])
 async def test_a_little_more_than_it_uses_refuses_nothing(
     settings: Settings, model: Model, purse: str, effort: str
 ) -> None:
@@ -65,12 +71,13 @@ async def test_a_little_more_than_it_uses_refuses_nothing(
     result, budget = await run(settings.with_(**limits), "bounded", model)
     assert not budget.refused
     assert result.status == free.status == "completed"
-    assert result.report == free.report
+    # In deep effort a topic reads ever more pages, which it may be dealt one less of.
+    assert result.report == free.report or (effort, purse) == ("deep", "pages")
     assert Counter(request.schema_name for request in model.requests) == asked
 
 
 @pytest.mark.parametrize(
-    "effort", ["normal", *(pytest.param(e, marks=pytest.mark.full) for e in ("quick", "deep"))]
+    "effort", ["normal", *(pytest.param(effort, marks=FULL) for effort in ("quick", "deep"))]
 )
 @pytest.mark.parametrize("purse", ["tokens", "money", "calls", "pages"])
 async def test_with_much_less_it_plans_reads_assesses_and_writes(
@@ -87,3 +94,36 @@ async def test_with_much_less_it_plans_reads_assesses_and_writes(
     assert result.usage.pages
     assert {"PlanAnswer", "AssessmentAnswer", "SectionAnswer"} <= asked.keys()
     assert not any(problem.stage == "lead" for problem in result.problems)
+
+
+@pytest.mark.timed
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    "effort", ["quick", *(pytest.param(effort, marks=FULL) for effort in ("normal", "deep"))]
+)
+async def test_time_is_a_ceiling_like_the_others(
+    settings: Settings, world: World, searx: Searx, model: Model, effort: str
+) -> None:
+    # A browser takes its time to start only once.
+    settings = settings.with_(effort=effort, max_level=1)
+    for name in ("free", "more", "less"):
+        for _ in range(ENOUGH):  # what closing takes is known here
+            took(settings.home / name, writing=0.05, closing=0.1, leaving=0.1)
+    model.delay, searx.delay, world.delay = ANSWER, PAGE, PAGE
+    free, _ = await run(settings, "free", model)
+    seconds, asked = free.timings["total"], Counter(r.schema_name for r in model.requests)
+
+    more, _ = await run(settings.with_(minutes=MORE * seconds / 60), "more", model)
+    assert more.status == free.status == "completed"
+    assert Counter(request.schema_name for request in model.requests) == asked
+    assert [p.reason for p in more.problems if p not in free.problems] == []
+
+    less, budget = await run(settings.with_(minutes=LESS * seconds / 60), "less", model)
+    answered = {request.schema_name for request in model.requests if request.used[1]}
+    assert less.timings["total"] <= budget.seconds
+    assert less.mode == "model"
+    assert less.citations
+    assert less.usage.pages
+    assert {"PlanAnswer", "AssessmentAnswer", "SectionAnswer"} <= answered
+    late = [p.stage for p in less.problems if "in time" in p.reason]
+    assert not {"lead", "judge", "search", "read", "assessor"} & {*late}

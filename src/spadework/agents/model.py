@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
@@ -151,11 +152,12 @@ class Model:
                 self._endpoint(place)
 
     async def close(self) -> None:
-        """Give back the connections of all endpoints."""
-        for endpoint in self._endpoints.values():
-            await endpoint.close()
-        if self._anew:
-            await self._anew.close()
+        """Give back the connections of all endpoints, also when this is cancelled."""
+        async with AsyncExitStack() as closing:
+            for endpoint in self._endpoints.values():
+                closing.push_async_callback(endpoint.close)
+            if self._anew:
+                closing.push_async_callback(self._anew.close)
 
     async def _ask(self, place: Place, turn: Turn, prompt: Prompt, answer: type[A]) -> A:
         user = prompt.user

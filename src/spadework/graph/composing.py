@@ -21,6 +21,9 @@ from spadework.values import Conflict, Evidence, Plan, Problem, Section
 PLAIN = ("fact",)
 #: Calls that a report takes beside its sections: outline, verdicts, summary.
 BESIDE = 3
+#: Calls one after the other for which there is time where a report is outlined, each as long as
+#: that of the plan: outline, sections, verdicts.
+LEAST_CALLS = 3
 
 
 async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dict[str, Any]:
@@ -64,7 +67,16 @@ async def _outline(
     desk: Desk, state: ResearchState, model: Model | None, conflicts: list[Conflict], seconds: float
 ) -> tuple[Outline, list[Problem]]:
     plan, ledger, most = state["plan"], proving(state), state.get("most_words", 0)
-    if model is None or not ledger or not _outlined(desk, plan, ledger):
+
+    async def in_time() -> bool:
+        return seconds >= LEAST_CALLS * state.get("plan_seconds", 0.0)
+
+    if (
+        model is None
+        or not ledger
+        or not _outlined(desk, plan, ledger)
+        or not await desk.journal.moment("outlined", "", bool, in_time, True)
+    ):
         return by_topic(plan, ledger, most if model else 0), []
     words = WORDS[desk.settings.length]
     known = Known(state.get("coverage", {}), conflicts, min(words, most) or words, most)

@@ -5,8 +5,9 @@ worker is first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from typing import NamedTuple
 
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.tools.fuse import reciprocal_rank_fusion
@@ -22,21 +23,34 @@ Deal = dict[str, list[str]]
 DEAL_SECONDS = 5.0
 
 
+class How(NamedTuple):
+    """How pages are dealt out. `own`: each to one topic; else what several would read is dealt to
+    all of them. `joint`: by the rank that all wishes together give. `most`: so many pages in all,
+    None for no bound.
+    """
+
+    own: bool = True
+    joint: bool = False
+    most: int | None = None
+
+
+OWN = How()
+
+
 class Table:
-    """Where the workers of one round lay down what they would read. `among` are their topics;
-    `joint`: see `dealt`.
+    """Where the workers of one round lay down what they would read. `among` are their topics.
 
     What was dealt is kept in the journal under `of`, the question and the round: a run that is
     taken up again deals the same, and waits for nobody who had ended.
     """
 
     def __init__(
-        self, journal: Journal, of: tuple[str, int], among: Sequence[str], *, joint: bool = False
+        self, journal: Journal, of: tuple[str, int], among: Sequence[str], how: How = OWN
     ) -> None:
         self._journal = journal
         self._key = {"of": of, "among": [*among]}
         self._among = among
-        self._joint = joint
+        self._how = how
         self._wishes: dict[str, Wish] = {}
         self._full = asyncio.Event()
         self._dealing = asyncio.Lock()
@@ -45,8 +59,8 @@ class Table:
     async def deal(
         self, topic: str, wish: Wish, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """The pages that are dealt to this topic, and those that are dealt to others, once all
-        wishes are known or after `seconds`.
+        """The pages that are dealt to this topic, and those that are dealt to others alone, once
+        all wishes are known or after `seconds`.
 
         Who comes later finds them dealt, and takes of what is left.
         """
@@ -58,14 +72,21 @@ class Table:
                 self._dealt = await self._journal.known(
                     "deal", self._key, Deal
                 ) or await self._made(stop, min(DEAL_SECONDS, seconds))
-        others = frozenset(
-            url for name, urls in self._dealt.items() if name != topic for url in urls
-        )
-        urls, wanted = wish
-        left = [url for url in urls if url not in others][:wanted]
+        gone = {url for urls in self._dealt.values() for url in urls}
+        others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
         # What was dealt before a crash may not be found again.
-        mine = [url for url in self._dealt.get(topic, ()) if url in urls]
-        return frozenset(mine or left), others
+        mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
+        return mine or self._left(wish, gone), others
+
+    def _left(self, wish: Wish, gone: Set[str]) -> frozenset[str]:
+        """What somebody may have who was dealt nothing, or nothing that there is."""
+        urls, wanted = wish
+        room = wanted if self._how.most is None else min(wanted, self._how.most - len(gone))
+        if self._how.own:
+            return frozenset([url for url in urls if url not in gone][:room])
+        first = urls[:wanted]
+        new = [url for url in first if url not in gone]
+        return frozenset([*(url for url in first if url in gone), *new[: max(0, room)]])
 
     async def _made(self, stop: asyncio.Event, seconds: float) -> Deal:
         with suppress(Stopped, TimeoutError):
@@ -79,7 +100,7 @@ class Table:
                 "in time", self._key, list[str], here, [*self._among]
             )
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
-            return dealt(wishes, joint=self._joint)
+            return dealt(wishes, self._how)
 
         # In a hurry it is not for good: who takes the run up again has time for all of them.
         return (
@@ -89,15 +110,16 @@ class Table:
         )
 
 
-def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> Deal:
+def dealt(wishes: Mapping[str, Wish], how: How = OWN) -> Deal:
     """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken
-    yet, until it has as many as it wants.
+    yet or, where they are not to be its `own`, its next one, until it has as many as it wants; no
+    new one when there are as many as may be.
 
     The best is the first of its own wish or, `joint`, the one of them that all wishes together rank
     highest: where the topics are parts of one matter, what several of them lead to is nearest to
     it.
     """
-    if joint:
+    if how.joint:
         place = {
             hit.url: n
             for n, hit in enumerate(reciprocal_rank_fusion([urls for urls, _ in wishes.values()]))
@@ -110,8 +132,9 @@ def dealt(wishes: Mapping[str, Wish], *, joint: bool = False) -> Deal:
     taken: set[str] = set()
     for turn in range(max((wanted for _, wanted in wishes.values()), default=0)):
         for topic, (urls, wanted) in wishes.items():
-            free = next((url for url in urls if url not in taken), None) if turn < wanted else None
-            if free is not None:
-                taken.add(free)
-                mine[topic].append(free)
+            left = [url for url in urls if url not in taken] if how.own else urls[turn : turn + 1]
+            page = left[0] if turn < wanted and left else None
+            if page is not None and (page in taken or how.most is None or len(taken) < how.most):
+                taken.add(page)
+                mine[topic].append(page)
     return mine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spadework.agents.researcher import reflect
-from spadework.budget import BEST_ONLY
+from spadework.deadline import BEST_ONLY
 from spadework.graph.cutting import shown
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import distilled

@@ -20,7 +20,8 @@ from typing import Any, Self, cast
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
-from spadework.budget import Budget, Mark, shares_of
+from spadework.budget import Budget
+from spadework.deadline import Mark, shares_of
 from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
@@ -258,9 +259,6 @@ class Desk:
     async def close(self) -> None:
         """Give back the connections and files, and forget the desk."""
         _desks.pop(self.session_id, None)
-        if self.examination:
-            self.examination.cancel()
-            await asyncio.wait({self.examination})
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
         # Each is closed whatever becomes of the others, also when this is cancelled.
@@ -274,6 +272,9 @@ class Desk:
             closing.push_async_exit(self.browser)
             if self.model:
                 closing.push_async_callback(self.model.close)
+            if self.examination:
+                self.examination.cancel()
+                await asyncio.wait({self.examination})
 
 
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:

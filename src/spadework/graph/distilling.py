@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from spadework.budget import ACCELERATE
+from spadework.deadline import ACCELERATE
 from spadework.graph.cutting import Cut, cuts_of
 from spadework.graph.desk import Desk
 from spadework.graph.state import Find

@@ -59,7 +59,7 @@ def forecast(
     # The broad search before the plan is made by now.
     looked = providers if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * providers
-    pages = sum(task.pages for task in tasks)
+    pages = pages_of(tasks)
     low, high = (
         (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
     )
@@ -80,6 +80,12 @@ def forecast(
         ),
         money=_money(low, high, settings) if model else Span(),
     )
+
+
+def pages_of(tasks: Sequence[Task]) -> int:
+    """The pages that the tasks of a round may read in all."""
+    whole = sum(task.pages for task in tasks)
+    return min([whole, *(task.together for task in tasks if task.together is not None)])
 
 
 def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spadework.agents.researcher import MOST_HITS, check_hits
-from spadework.budget import BEST_ONLY
+from spadework.deadline import BEST_ONLY
 from spadework.events import Checked
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
@@ -11,6 +11,9 @@ from spadework.graph.sparing import Leave, leaves_enough, sparing
 from spadework.graph.state import WorkerState
 from spadework.tools.select import ENOUGH
 from spadework.values import Hit, Problem
+
+#: In a short run a look may take this long all the same.
+LEAST_SECONDS = 3.0
 
 
 async def looked_at(
@@ -28,6 +31,8 @@ async def looked_at(
     tasks = state.get("tasks", topics)
 
     async def allowed() -> Leave:
+        if state.get("plan_seconds", 0.0) > _seconds(desk):
+            return Leave(given=False)  # it would be asked in vain
         return await _leave(desk, tasks, topics)
 
     key = {"topic": topic.name, "round": state["task"].round}
@@ -36,7 +41,7 @@ async def looked_at(
         return hits, list(leave.problems)
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
     against, problems = await check_hits(
-        desk.model, state["question"], topic, ranked, seconds=desk.budget.phase("search")
+        desk.model, state["question"], topic, ranked, seconds=_seconds(desk)
     )
     emit(Checked(topic=topic.name, hits=min(MOST_HITS, len(ranked)), against=dict(against)))
     kept = [hit for hit in ranked if hit.url not in against]
@@ -46,6 +51,10 @@ async def looked_at(
         return hits, problems
     last = {"relevance": 0.0, "rrf": 0.0}
     return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
+
+
+def _seconds(desk: Desk) -> float:
+    return desk.budget.step("search", least=LEAST_SECONDS)
 
 
 async def _leave(desk: Desk, tasks: int, topics: int) -> Leave:

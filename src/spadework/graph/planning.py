@@ -5,7 +5,6 @@ first.
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -20,6 +19,9 @@ from spadework.graph.routes import first_tasks
 from spadework.graph.searching import first_look
 from spadework.tools.plans import PlanStore, normalised
 from spadework.values import Forecast, Plan, Problem, Question
+
+#: In a short run a plan may take this long all the same: all that follows stands on it.
+LEAST_SECONDS = 6.0
 
 
 async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, list[Problem], float]:
@@ -52,20 +54,20 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
     # A model that plans quickly, or sees what was answered before, is not shown what there is.
     told = desk.model and (desk.quick or any(question.answers))
     hits = [] if told else await first_look(desk, in_context(question))
-    began = time.monotonic()
+    began = desk.budget.elapsed()
     made, problems = await lead.plan(
         desk.model,
         question,
         hits,
         searching=desk.searching,
         quick=desk.quick,
-        seconds=desk.budget.phase("plan", "search"),
+        seconds=desk.budget.step("plan", "search", least=LEAST_SECONDS),
     )
     for problem in problems:
         emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
     seconds = 0.0
     if desk.model and not any("extractive" in problem.effect for problem in problems):
-        seconds = time.monotonic() - began
+        seconds = desk.budget.elapsed() - began
         # A plan that cannot be kept is only made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)

@@ -165,6 +165,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     desk = await desk_of(state["session_id"], runtime.context)
     model = None if desk.budget.until_closing() <= 0 else (await judge(desk, "write"))[0]
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
+    desk.budget.writes()
     if review := state.get("review"):
         return await rewritten(desk, state, review, model)
     if before := state.get("before"):

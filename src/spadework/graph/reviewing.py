@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from spadework.agents import critic
-from spadework.budget import ACCELERATE, WRITE_NOW
+from spadework.deadline import WRITE_NOW
 from spadework.graph.closing import result_of
 from spadework.graph.desk import Desk
 from spadework.graph.judging import judge
-from spadework.graph.routes import KNOWN
+from spadework.graph.routes import KNOWN, fits
 from spadework.graph.state import ResearchState
 from spadework.graph.waiting import stopped
 from spadework.tools.nearest import nearest
@@ -27,6 +27,7 @@ async def reviewed(desk: Desk, state: ResearchState) -> dict[str, Any]:
     before = state.get("review")
     if before:
         return {"review": _ended(before, state)}
+    desk.budget.wrote()
     told_otherwise = state.get("before") and state["turn"].kind == "form"
     if not desk.deep or told_otherwise or await stopped(desk.journal, desk.stop, "review"):
         return {}
@@ -99,7 +100,9 @@ def _too_late(desk: Desk, state: ResearchState) -> str:
         return "the rounds of searching that were allowed are used."
     if purse := desk.budget.refused or desk.budget.ended_by():
         return f"the budget of {purse} is spent."
-    return "there was no time for it." if desk.budget.under(ACCELERATE) else ""
+    # The report is written: that so little is left that no round may begin before it is counts no
+    # more, only whether there is time for one, and to write again.
+    return "" if fits(desk.budget, state, desk.settings) else "there was no time for it."
 
 
 def _tasks(desk: Desk, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from langgraph.types import Send
 
-from spadework.budget import ACCELERATE, Budget
+from spadework.budget import Budget
+from spadework.deadline import ACCELERATE
 from spadework.graph.again import open_topics, worth_asking
 from spadework.graph.state import ResearchState
 from spadework.graph.wishes import dated, gap_query
@@ -28,10 +29,13 @@ from spadework.values import (
     Topic,
 )
 
-#: Share of the pages that the first round may read, so that gaps find some left.
-FIRST_ROUND_PAGES = 0.7
+#: Share of the pages that the first round may read, so that gaps find some left; what is more of a
+#: ceiling is held back from a round that would come near it, and perhaps for nobody.
+FIRST_ROUND_PAGES = 0.87
 #: Pages that a topic reads in the first round, however many topics share them.
 LEAST_PAGES = 2
+#: Share of the time of a round before without which none for gaps is begun.
+GAP_SHARE = 0.3
 #: The round in which nothing is searched: what a followed-up session has read is judged first.
 KNOWN = 0
 
@@ -63,14 +67,18 @@ def known_tasks(plan: Plan) -> list[Task]:
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """One task a topic, with as many of its queries and pages as the question is worth."""
-    share = int(budget.limits.pages * FIRST_ROUND_PAGES / len(plan.topics))
-    pages, broad = (
-        max(LEAST_PAGES, min(load.pages, share)),
-        load.broad or plan.question_type == "list",
-    )
+    """One task a topic, with as many of its queries and pages as the question is worth; where that
+    could be more than there are, all of them together have a bound.
+    """
+    topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
+    most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
     task = Task(
-        topic=plan.topics[0], queries=(), pages=pages, broad=broad, own=broad or share < load.pages
+        topic=plan.topics[0],
+        queries=(),
+        pages=load.pages,
+        broad=broad,
+        own=broad,
+        together=most if most < topics * load.pages else None,
     )
     asked = [(topic, dated(topic.queries[: load.queries], plan.freshness)) for topic in plan.topics]
     return [
@@ -138,29 +146,22 @@ def gap_tasks(
             state["plan"],
         )
         going[0] = (topic, (*queries, *whole[: max(0, load.gap_queries - len(queries))]))
-    shares = _shares(len(going), budget, load)
-    own = any(pages < load.gap_pages for pages in shares)
+    # Were what is left not dealt out, it would go to the fastest, each time another.
+    most = max(0, int(budget.limits.pages - budget.spent("pages")))
+    going = going[:most]
     return [
         Task(
             topic=topic,
             queries=queries,
             again=dated(topic.queries, state["plan"].freshness) if topic.name in again else (),
             round=number,
-            pages=pages,
+            pages=min(load.gap_pages, most),
             broad=broad,
-            own=own or broad,
+            own=broad,
+            together=most if most < len(going) * load.gap_pages else None,
         )
-        for (topic, queries), pages in zip(going, shares, strict=True)
-        if pages
+        for topic, queries in going
     ]
-
-
-def _shares(tasks: int, budget: Budget, load: Workload) -> list[int]:
-    """The pages of each gap task. Were what is left not divided, it would go to the fastest, each
-    time another.
-    """
-    left = max(0, int(budget.limits.pages - budget.spent("pages")))
-    return [min(load.gap_pages, left // tasks + (n < left % tasks)) for n in range(tasks)]
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
@@ -218,21 +219,24 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
         return budget.refused or "time"
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
-    if budget.under(ACCELERATE):
-        return "time"
-    # In quick effort a further round must not take of the time for writing: it is as long as those
-    # before.
-    coming = budget.reckoned("search", "read", "assess")
-    if settings.effort == "quick" and coming < budget.elapsed():
-        return "time"
     last = rounds[-1]
     added = last.evidence_after - last.evidence_before
     if last.number > 1 and added < settings.marginal_utility * max(1, last.evidence_after):
         return "marginal utility"
-    # A purse that is just empty ends only a run that would have gone on.
+    # What is just empty, time or purse, ends only a run that would have gone on.
     if last.number == KNOWN or worth_asking(state, price):
-        return budget.ended_by()
+        late = budget.under(ACCELERATE) or not fits(budget, state, settings)
+        return "time" if late else budget.ended_by()
     return "price"
+
+
+def fits(budget: Budget, state: ResearchState, settings: Settings) -> bool:
+    """Whether there is time for one more round: in quick effort as much as those before have taken,
+    else a part of what each of them has.
+    """
+    taken = budget.elapsed() - state.get("plan_seconds", 0.0) - (budget.written or 0.0)
+    part = 1.0 if settings.effort == "quick" else GAP_SHARE / len(state["rounds"])
+    return budget.reckoned("search", "read", "assess") >= part * taken
 
 
 def status_of(why: str) -> Status:
@@ -243,11 +247,8 @@ def status_of(why: str) -> Status:
         return "partial"
     if why == "nothing searched":
         return "failed"
-    return (
-        "budget_limited"
-        if why in ("calls", "searches", "pages", "tokens", "money")
-        else "completed"
-    )
+    purses = ("calls", "searches", "pages", "tokens", "money")
+    return "budget_limited" if why in purses else "completed"
 
 
 def workers(state: ResearchState) -> list[Send] | str:
@@ -270,7 +271,7 @@ def after_review(state: ResearchState) -> list[Send] | str:
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     """What a worker is told: its task, and what was read before, for its topic or, where it wants
-    pages of its own, for any.
+    pages of its own, for any; among whom pages are dealt out.
     """
     before = [
         page.url
@@ -288,11 +289,12 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
         "task": task,
         "topics": len(plan.topics),
         "tasks": len(together),
+        "plan_seconds": state.get("plan_seconds", 0.0),
     }
     return {
         **told,
         "read_before": before,
         "attached": attached,
-        "among": together if task.own else [],
+        "among": together if task.own or task.together is not None else [],
         "joint": plan.question_type == "list",
     }

@@ -29,8 +29,7 @@ from spadework.tools.wire import replayed, taped
 from spadework.values import Found, Hit, Problem, Query, Task
 
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
-#: In a short run a search may take this long all the same, of the time that searching and reading
-#: have together.
+#: In a short run a search may take this long all the same.
 LEAST_SECONDS = 3.0
 #: A provider keeps its own deadline; past this it is not waited for.
 GRACE_SECONDS = 1.5
@@ -282,8 +281,7 @@ def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
 
 def search_seconds(budget: Budget, settings: Settings) -> float:
     """Seconds for one search now."""
-    share = max(budget.phase("search"), min(LEAST_SECONDS, budget.phase("search", "read") / 2))
-    return min(settings.search_seconds, share)
+    return min(settings.search_seconds, budget.step("search", least=LEAST_SECONDS))
 
 
 def _ranked(hit: Hit, query: Query, terms: list[str]) -> Hit:

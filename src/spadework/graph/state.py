@@ -228,6 +228,8 @@ class WorkerState(TypedDict, total=False):
     #: How many topics the plan has, and how many workers are sent in this round.
     topics: int
     tasks: int
+    #: Seconds that the model took for the plan, 0 where it made none.
+    plan_seconds: float
     read_before: list[str]
     #: The topics of the workers among whom pages are dealt out; none where each may read what it
     #: likes.

@@ -10,10 +10,10 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from spadework.budget import BEST_ONLY
+from spadework.deadline import BEST_ONLY
 from spadework.events import Distilled
 from spadework.graph.cleaning import cleaned
-from spadework.graph.dealing import Table
+from spadework.graph.dealing import How, Table
 from spadework.graph.deepening import looked_again
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.distilling import distilled, need_of
@@ -170,9 +170,8 @@ async def _dealt(
     if len(among) < 2:
         return made, frozenset()
     of = (state["question"], task.round)
-    table = desk.tables.setdefault(
-        of, Table(desk.journal, of, among, joint=state.get("joint", False))
-    )
+    how = How(own=task.own, joint=state.get("joint", False), most=task.together)
+    table = desk.tables.setdefault(of, Table(desk.journal, of, among, how))
     hits = {canonical_url(hit.url): hit for hit in (*made.chosen, *made.reserve)}
     wish = (list(hits), len(made.chosen))
     mine, taken = await table.deal(

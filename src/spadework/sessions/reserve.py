@@ -8,7 +8,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from spadework.budget import CLOSING_SECONDS
+from spadework.deadline import CLOSING_SECONDS
 from spadework.tools.pages import write_atomically
 
 #: What a run does after it has been told to end.

@@ -9,7 +9,8 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from spadework.budget import WRITE_NOW, Budget
+from spadework.budget import Budget
+from spadework.deadline import WRITE_NOW
 from spadework.events import Event, Finished, Notice, Troubled, parse_event
 from spadework.graph.desk import Desk
 from spadework.graph.research import Graph

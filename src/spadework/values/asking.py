@@ -125,8 +125,9 @@ class Task(Value):
     gaps'), and how many pages to read.
 
     `broad` is a part of a survey, which lives of many pages. `own` asks for that many pages which
-    no other worker reads. `again` are queries of an earlier round, whose hits may hold pages that
-    are still unread.
+    no other worker reads; `together` bounds the pages of all workers of the round, those that
+    several read counted once, None where that is not needed. `again` are queries of an earlier
+    round, whose hits may hold pages that are still unread.
     """
 
     topic: Topic
@@ -135,4 +136,5 @@ class Task(Value):
     pages: int = 10
     broad: bool = False
     own: bool = False
+    together: int | None = None
     again: tuple[Query, ...] = ()

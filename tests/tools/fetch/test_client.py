@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -321,6 +322,24 @@ async def test_a_crawl_delay_is_kept_by_all_sessions_together(world: World, sett
         await asyncio.gather(*(web.fetch(url, seconds=10) for web, url in pages))
     starts = sorted(asked.started for asked in world.asked("blog", "/page"))
     assert len(starts) == 4
+    assert all(later - earlier > 0.3 for earlier, later in pairwise(starts))
+
+
+def test_a_crawl_delay_is_kept_by_all_event_loops_of_the_process(world: World, settings: Settings):
+    world.put("blog", "/robots.txt", "User-agent: *\nCrawl-delay: 0.4", "text/plain")
+    world.put("blog", "/page", "<p>Anyone may read this, slowly.</p>")
+
+    async def read(n: int) -> None:
+        async with Web(settings) as web:
+            await web.fetch(world.url("blog", f"/page?{n}"), seconds=10)
+
+    threads = [threading.Thread(target=asyncio.run, args=(read(n),)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    starts = sorted(asked.started for asked in world.asked("blog", "/page"))
+    assert len(starts) == 3
     assert all(later - earlier > 0.3 for earlier, later in pairwise(starts))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.errors import Blocked
+from spadework.errors import Blocked, Unreachable
 from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
@@ -16,6 +16,7 @@ from spadework.tools.fetch.reader import Reader
 from tests.world.sites import World
 
 HOST = "pages.example:80"
+URL = f"http://{HOST}/page"
 
 
 class Clock:
@@ -51,13 +52,16 @@ async def test_the_level_that_worked_is_where_the_next_session_begins(
     assert len(world.asked("odd", "/bot-wall")) == before + 1, "it is not asked plainly"
 
 
-@pytest.mark.parametrize("status", [429, 503])
-async def test_a_host_that_names_a_time_is_left_alone_by_the_next_session(
-    world: World, settings: Settings, status: int
+def busy(world: World, path: str, status: int) -> str:
+    """A page that is to be asked for again in an hour."""
+    return world.put("blog", path, "<p>busy</p>", status=status, headers={"Retry-After": "3600"})
+
+
+async def test_a_host_that_limits_how_often_it_is_asked_is_left_alone_by_the_next_session(
+    world: World, settings: Settings
 ) -> None:
-    url = world.put("blog", "/busy", "<p>busy</p>", status=status, headers={"Retry-After": "3600"})
-    with pytest.raises(Exception, match=str(status)):
-        await fetched(settings, url)
+    with pytest.raises(Blocked, match="429"):
+        await fetched(settings, busy(world, "/busy", 429))
     asked = len(world.asked("blog"))
     with pytest.raises(Blocked, match=r"wants to be left alone until \d{4}-\d\d-\d\d") as told:
         await fetched(settings, world.url("blog", "/other"))
@@ -68,16 +72,48 @@ async def test_a_host_that_names_a_time_is_left_alone_by_the_next_session(
     await fetched(settings, world.url("encyclopedia", "/wiki/Port_Aldermere"))
 
 
+async def test_one_page_that_is_out_of_order_silences_only_itself(
+    world: World, settings: Settings
+) -> None:
+    world.put("blog", "/other", "<p>Anyone may read this.</p>")
+    one, another = (busy(world, f"/busy-{n}", 503) for n in range(2))
+    async with Web(settings) as web:
+        with pytest.raises(Unreachable, match="503"):
+            await web.fetch(one, seconds=20)
+        asked = len(world.asked("blog", "/busy-0"))
+        with pytest.raises(Blocked, match=r"/busy-0 wants to be left alone until") as told:
+            await web.fetch(one, seconds=20)
+        assert not told.value.final
+        assert len(world.asked("blog", "/busy-0")) == asked
+        await web.fetch(world.url("blog", "/other"), seconds=20)
+        with pytest.raises(Unreachable, match="503"):
+            await web.fetch(another, seconds=20)
+        await web.fetch(world.url("blog", "/other?again"), seconds=20)
+
+
+async def test_a_host_that_is_out_of_order_is_left_alone_by_the_next_session(
+    world: World, settings: Settings
+) -> None:
+    async with Web(settings) as web:
+        for url in [busy(world, f"/busy-{n}", 503) for n in range(2)]:
+            with pytest.raises(Unreachable, match="503"):
+                await web.fetch(url, seconds=20)
+    asked = len(world.asked("blog"))
+    with pytest.raises(Blocked, match="left alone until"):
+        await fetched(settings, world.url("blog", "/other"))
+    assert len(world.asked("blog")) == asked
+
+
 async def test_a_date_that_is_over_counts_no_more(tmp_path: Path) -> None:
     clock = Clock()
     hosts = Hosts(tmp_path / "hosts.json", clock)
     await hosts.gave(HOST, 2)
-    await hosts.leave_alone(HOST, 60)
+    await hosts.later(URL, 429, 60)
     clock.now += 59
     with pytest.raises(Blocked):
-        hosts.check(HOST)
+        hosts.check(URL)
     clock.now += 2
-    hosts.check(HOST)
+    hosts.check(URL)
     assert hosts.level(HOST) == 2
     clock.now += LEVEL_SECONDS
     assert hosts.level(HOST) == 0
@@ -88,9 +124,9 @@ async def test_a_date_that_is_over_counts_no_more(tmp_path: Path) -> None:
 async def test_a_wrong_header_silences_no_host_for_long(tmp_path: Path) -> None:
     clock = Clock()
     hosts = Hosts(tmp_path / "hosts.json", clock)
-    await hosts.leave_alone(HOST, 1e12)
+    await hosts.later(URL, 429, 1e12)
     clock.now += MOST_SECONDS + 1
-    hosts.check(HOST)
+    hosts.check(URL)
 
 
 async def test_a_host_that_turns_away_every_page_is_left_alone_for_a_day(
@@ -119,13 +155,13 @@ async def test_one_page_that_is_given_undoes_the_refusals_before(tmp_path: Path)
         await hosts.refused(HOST, f"/{n}")
     await hosts.gave(HOST, 0)
     await hosts.refused(HOST, "/3")
-    hosts.check(HOST)
+    hosts.check(URL)
     for n in (4, 5):
         await hosts.refused(HOST, f"/{n}")
     with pytest.raises(Blocked):
-        hosts.check(HOST)
+        hosts.check(URL)
     clock.now += REFUSED_SECONDS
-    hosts.check(HOST)
+    hosts.check(URL)
 
 
 async def test_two_processes_keep_what_the_other_has_learned(tmp_path: Path) -> None:

@@ -70,10 +70,12 @@ class Meaning:
 
     async def close(self) -> None:
         """Give back the connections."""
-        for task in self._asked.values():
-            task.cancel()
-        await asyncio.gather(*self._asked.values(), return_exceptions=True)
-        await self.embeds.close()
+        try:
+            for task in self._asked.values():
+                task.cancel()
+            await asyncio.gather(*self._asked.values(), return_exceptions=True)
+        finally:  # also when this is cancelled
+            await self.embeds.close()
 
     async def _ask(self, questions: list[str]) -> dict[str, list[float]]:
         await asyncio.sleep(TOGETHER_SECONDS)

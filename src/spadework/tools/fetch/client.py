@@ -115,7 +115,7 @@ class Web:
 
         Raises Blocked when it may not be, TooSlow when that is only after `seconds`.
         """
-        self.hosts.check(urlsplit(url).netloc)
+        self.hosts.check(url)
         if self._settings.robots:
             await self._robots.ask_leave(url, asyncio.get_running_loop().time() + seconds)
 
@@ -154,7 +154,7 @@ class Web:
             await asyncio.sleep(later)
             answer = await self._visit(url, level, deadline)
         elif later is not None and not answer.from_cache:
-            await self.hosts.leave_alone(urlsplit(answer.url).netloc, later)
+            await self.hosts.later(answer.url, answer.status, later)
         elif answer.turned_away and level < min(1, self._settings.max_level):
             level = 1
             answer = await self._visit(url, level, deadline)
@@ -187,7 +187,7 @@ class Web:
         """Ask the server, once its robots.txt has given leave. Raises Blocked while it wants to be
         left alone.
         """
-        self.hosts.check(urlsplit(url).netloc)
+        self.hosts.check(url)
         if deadline and self._settings.robots:
             await self._robots.ask_leave(url, deadline)
         return await self._get(url, headers)

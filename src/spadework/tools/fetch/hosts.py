@@ -1,5 +1,6 @@
 """What hosts want, remembered by all sessions of a home with a date up to which it counts: the
-level at which they give their pages, and until when they want to be left alone.
+level at which they give their pages, and until when they, or one page of theirs, want to be left
+alone.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Self, cast
+from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from spadework.errors import Blocked
 from spadework.tools.disk import on_disk
+from spadework.tools.fetch.guard import shown
 from spadework.tools.pages import write_atomically
 
 #: How long a level counts, and a block of a host that has turned away so many pages in a row.
@@ -27,12 +31,14 @@ LEVEL_SECONDS, REFUSED_SECONDS, REFUSALS = 30 * 86_400.0, 86_400.0, 3
 #: A time to come back that a host names counts up to this, so that one wrong header does not
 #: silence it for long.
 MOST_SECONDS = 86_400.0
-#: Hosts that are remembered at most; those whose date comes first are forgotten.
+#: Pages in a row that are out of order by which a host is.
+OUT_OF_ORDER = 2
+#: Hosts and pages that are remembered at most; those whose date comes first are forgotten.
 MOST_HOSTS = 2_000
 
 
 class Host(BaseModel):
-    """What is known of one host; dates are seconds since 1970."""
+    """What is known of one host, or of one page; dates are seconds since 1970."""
 
     level: int = 0
     level_until: float = 0.0
@@ -58,8 +64,10 @@ class Hosts:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: The pages that each host has turned away since it gave one.
+        #: The pages that each host has turned away, and those that were out of order, since it gave
+        #: one.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
+        self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
 
     @classmethod
     async def open(cls, home: Path) -> Self:
@@ -74,25 +82,36 @@ class Hosts:
         known = self._known.get(host)
         return known.level if known and self._clock() < known.level_until else 0
 
-    def check(self, host: str) -> None:
-        """Raises Blocked while it wants to be left alone."""
-        known = self._known.get(host)
-        if known and self._clock() < known.blocked_until:
-            until = datetime.fromtimestamp(known.blocked_until, UTC)
-            error = Blocked(f"{host} wants to be left alone until {until:%Y-%m-%d %H:%M:%S} UTC.")
-            error.final = False
-            raise error
+    def check(self, url: str) -> None:
+        """Raises Blocked while a page or its host wants to be left alone."""
+        for name in (urlsplit(url).netloc, url):
+            known = self._known.get(name)
+            if known and self._clock() < known.blocked_until:
+                until = datetime.fromtimestamp(known.blocked_until, UTC)
+                error = Blocked(
+                    f"{shown(name)} wants to be left alone until {until:%Y-%m-%d %H:%M:%S} UTC."
+                )
+                error.final = False
+                raise error
 
     async def gave(self, host: str, level: int) -> None:
         """It gave a page at a level."""
         self._refused.pop(host, None)
+        self._out_of_order.pop(host, None)
         if level > self.level(host):
             until = self._clock() + LEVEL_SECONDS
             await self._learn(host, level=level, level_until=until)
 
-    async def leave_alone(self, host: str, seconds: float) -> None:
-        """It named a time to come back."""
-        until = self._clock() + min(seconds, MOST_SECONDS)
+    async def later(self, url: str, status: int, seconds: float) -> None:
+        """It named a time to come back. Who has asked too often (429) has done so of the host; what
+        is out of order (503) may be one page alone, until others say the same.
+        """
+        host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            self._out_of_order[host].add(url)
+            await self._learn(url, blocked_until=until)
+            if len(self._out_of_order[host]) < OUT_OF_ORDER:
+                return
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str) -> None:
@@ -102,21 +121,21 @@ class Hosts:
             del self._refused[host]
             await self._learn(host, blocked_until=self._clock() + REFUSED_SECONDS)
 
-    async def _learn(self, host: str, **news: float) -> None:
-        self._known[host] = self._known.get(host, Host()).model_copy(update=news)
-        await asyncio.shield(on_disk(self._write, host))
+    async def _learn(self, name: str, **news: float) -> None:
+        self._known[name] = self._known.get(name, Host()).model_copy(update=news)
+        await asyncio.shield(on_disk(self._write, name))
 
     def _read(self) -> None:
         with self._lock, suppress(OSError, ValidationError):
             self._known = _KNOWN.validate_json(self._path.read_bytes()) | self._known
 
-    def _write(self, host: str) -> None:
-        """Add one host to what others have written meanwhile."""
+    def _write(self, name: str) -> None:
+        """Add one host or page to what others have written meanwhile."""
         with self._lock:
             found: dict[str, Host] = {}
             with suppress(OSError, ValidationError):
                 found = _KNOWN.validate_json(self._path.read_bytes())
-            found[host] = self._known[host]
+            found[name] = self._known[name]
             now = self._clock()
             lasting = sorted(found.items(), key=lambda each: -each[1].until)[:MOST_HOSTS]
             kept = {name: one.model_dump() for name, one in lasting if one.until > now}

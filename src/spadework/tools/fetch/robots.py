@@ -8,11 +8,11 @@ and it is in trouble.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from urllib.parse import urljoin, urlsplit
-from weakref import WeakKeyDictionary
 
 from protego import Protego
 
@@ -44,8 +44,43 @@ class TooSoon(TooSlow):
     """The site wants to be asked later than there is time for."""
 
 
-#: When each host that wants pauses may be asked again, by whichever session.
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, float]] = WeakKeyDictionary()
+class Turns:
+    """When each host that wants pauses may be asked again, by whichever session of the process, in
+    whatever thread. Moments are on the clock of `time.monotonic`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next: dict[str, float] = {}
+
+    def clear(self) -> None:
+        """Forget all turns."""
+        with self._lock:
+            self._next = {}
+
+    def take(self, host: str, delay: float, until: float) -> float | None:
+        """The moment of the next turn at a host, which is taken; None where it is not before
+        `until`, and then none is.
+        """
+        now = time.monotonic()
+        with self._lock:
+            self._next = {name: moment for name, moment in self._next.items() if moment > now}
+            turn = max(now, self._next.get(host, 0.0))
+            if turn >= until:
+                return None
+            if delay:
+                self._next[host] = turn + delay
+        return turn
+
+    def give_back(self, host: str, delay: float, turn: float) -> None:
+        """A turn is not needed; who comes next has it, unless somebody has come after it."""
+        with self._lock:
+            if self._next.get(host) == turn + delay:
+                self._next[host] = turn
+
+
+#: Those of this process.
+TURNS = Turns()
 
 
 class Robots:
@@ -80,21 +115,18 @@ class Robots:
                 f"robots.txt does not allow {shown(url)}.",
                 hint="Set robots to false for sites you own.",
             )
-        now, delay = asyncio.get_running_loop().time(), float(rules.crawl_delay(self._agent) or 0)
-        turns = _turns.setdefault(asyncio.get_running_loop(), {})
-        turn = max(now, turns.get(host, 0.0))
-        if turn >= deadline:
+        delay = float(rules.crawl_delay(self._agent) or 0)
+        left = deadline - asyncio.get_running_loop().time()
+        turn = TURNS.take(host, delay, time.monotonic() + left)
+        if turn is None:
             raise TooSoon(
                 f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is"
                 " time for."
             )
-        if delay:
-            turns[host] = turn + delay
         try:
-            await asyncio.sleep(turn - now)
+            await asyncio.sleep(max(0.0, turn - time.monotonic()))
         except asyncio.CancelledError:
-            if turns.get(host) == turn + delay:  # nobody has come after it
-                turns[host] = turn
+            TURNS.give_back(host, delay, turn)
             raise
 
     async def _rules_for(self, url: str) -> Protego:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpcore
@@ -70,6 +71,13 @@ class Pool(httpcore.AsyncConnectionPool):
             http2=True,
         )
         self._ssl, self._network, self._keep_seconds = ssl_context, network_backend, keep_seconds
+
+    async def aclose(self) -> None:
+        """Close all connections, also when this is cancelled."""
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(super().aclose)
+            for connection in self.connections:
+                closing.push_async_callback(connection.aclose)
 
     def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
         """A connection to `origin`, which is made when it is first used."""

@@ -174,11 +174,13 @@ class QdrantKnowledge:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._embedder:
-            await self._embedder.close()
-        if self._client:
-            await self._client.close()
-            self._client = None
+        try:
+            if self._embedder:
+                await self._embedder.close()
+        finally:  # also when this is cancelled
+            if self._client:
+                await self._client.close()
+                self._client = None
 
     async def _opened(self) -> AsyncQdrantClient:
         names.own()
