@@ -118,7 +118,7 @@ async def test_a_file_of_a_host_that_needs_a_browser_is_still_read(world: World,
         world.put("archive", "/table.csv", "year,metres\n1887,41\n" * 20, "text/csv"), seconds=30
     )
     assert "| 1887 | 41 |" in found.markdown
-    assert fetched.level == 0
+    assert fetched.level == 1, "without a browser, with the headers of one"
 
 
 @pytest.mark.parametrize("status", [403, 429, 503])
