@@ -15,7 +15,10 @@ soft, hard = map(int, sys.argv[1:3])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 sys.argv = ["spadework", "--version"]
 from spadework.apps.cli import main
-main()
+try:
+    main()
+except SystemExit:
+    pass
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 
