@@ -19,7 +19,7 @@ NEAREST = "The nearest that was read"
 
 
 async def test_what_was_open_stays_open_beside_what_is_added(settings: Settings) -> None:
-    first = await ask("What is the latest news of the Quillon?", settings)
+    first = await ask("Which radios of the Russian army need batteries?", settings)
     assert f"## {NEAREST}" in first.report
     second = await ask("Add how long the spring of the Quillon lasts", settings, first.session_id)
     third = await ask("shorter", settings, second.session_id)
