@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import aclosing
 from typing import Any
 
 import typer
 
 from spadework.apps.saying import say
-from spadework.sessions.indexing import index
+from spadework.sessions.indexing import Indexed, index
 from spadework.sessions.looking import Looked, Ranked, search
 from spadework.settings import Settings
 from spadework.values import Found
@@ -68,13 +69,19 @@ def index_paths(settings: Settings) -> None:
     """Build or bring up to date the index of the library of the settings, and the vectors of its
     passages where a model is named.
     """
-    made = asyncio.run(index(settings, _tell))
-    left_out = f"; {len(made.skipped)} left out" if made.skipped else ""
-    say(f"Indexed {made.holds}{left_out}.")
-    for skipped in made.skipped:
-        say(f"Not read: {skipped}", err=True)
-    if made.embedded_by:
-        say(f"Embedded with {made.embedded_by}: {made.texts} new texts, {made.tokens} tokens.")
+    asyncio.run(_index(settings))
+
+
+async def _index(settings: Settings) -> None:
+    async with aclosing(index(settings, _tell)) as done:
+        async for made in done:
+            if isinstance(made, Indexed):
+                left_out = f"; {len(made.skipped)} left out" if made.skipped else ""
+                say(f"Indexed {made.holds}{left_out}.")
+                for skipped in made.skipped:
+                    say(f"Not read: {skipped}", err=True)
+            else:
+                say(f"Embedded with {made.by}: {made.texts} new texts, {made.tokens} tokens.")
 
 
 def _tell(text: str) -> None:

@@ -4,7 +4,7 @@ more than that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from spadework.agents.editor import problem_lines
 from spadework.graph.desk import Desk
@@ -52,7 +52,7 @@ class Gathered(Value):
         """What the steps have left in their state, however far they came."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
-            pages=tuple(pages),
+            pages=tuple(pages[: state["task"].pages]),  # beside a slow one another was read
             unread=tuple(state.get("unread", ())),
             found=len(state.get("hits", [])),
             answered=state.get("answered", True),
@@ -79,9 +79,7 @@ def result_of_pages(
     report lists them. `why` is what ended it before its time.
     """
     pages = {page.url: page for page in gathered.pages}
-    sources = [
-        source.model_copy(update={"unused": ""}) for source in sources_of({"pages": pages}, [], [])
-    ]
+    sources = _sources(pages)
     document = Report(title=asked, sections=_sections(desk, gathered, sources, why))
     return Result(
         session_id=desk.session_id,
@@ -98,6 +96,12 @@ def result_of_pages(
         timings={"total": round(desk.budget.elapsed(), 2)},
         session_dir=str(desk.folder),
     )
+
+
+def _sources(pages: Mapping[str, Page]) -> list[Source]:
+    """What was read, in its order: nothing rests on it that could be first."""
+    found = {source.url: source for source in sources_of({"pages": dict(pages)}, [], [])}
+    return [found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)]
 
 
 def _sections(

@@ -328,7 +328,7 @@ async def test_no_more_than_two_messages_a_second_tell_of_pages_and_each_page_co
         )
     assert 1 <= len(told) <= 3
     await teller.beat()
-    assert told[-1] == "Round 1: 16 pages read"
+    assert told[-1] == "16 pages read"
 
 
 async def test_an_unknown_argument_is_refused_with_those_that_are_known(settings: Settings) -> None:

@@ -8,10 +8,11 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from spadework.agents.extractive import writer
+from spadework.apps.mcp.answering import AsJson, answered
 from spadework.apps.mcp.door import Call, Door, door_of
 from spadework.apps.mcp.paging import stretch
 from spadework.apps.mcp.recorded import MOST_CHARS, recorded
@@ -38,21 +39,23 @@ async def create_research_report(
         Composition,
         Field(
             description=(
-                "report: as it was written. quotes: composed anew, all quotes of each topic word"
-                " for word."
+                "report: as it was written. quotes: all quotes of each topic, word for word."
             )
         ),
     ] = "report",
+    as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ReportAnswer]:
     """Write the report of a research session to a file in that session's folder, and get its text.
 
-    A session that was cut off is closed by this: its report is written from the evidence it has. To
-    go on searching instead, call agentic_search with its session_id.
+    A session that was cut off is closed by this, with the evidence it has. To go on searching
+    instead, call agentic_search with its session_id.
     """
     door = door_of(call)
     record = await asyncio.to_thread(recorded, door.settings.home, session_id)
     result = record.result or await _closed(record.folder.name, door, call)
-    return await asyncio.to_thread(_written, result, (format, composition), record.folder, door)
+    return await asyncio.to_thread(
+        _written, result, (format, composition), (record.folder, door), as_json=as_json
+    )
 
 
 async def _closed(session_id: str, door: Door, call: Call) -> Result:
@@ -65,9 +68,9 @@ async def _closed(session_id: str, door: Door, call: Call) -> Result:
 
 
 def _written(
-    result: Result, wanted: tuple[str, Composition], folder: Path, door: Door
+    result: Result, wanted: tuple[str, Composition], to: tuple[Path, Door], *, as_json: bool
 ) -> CallToolResult:
-    format_, composition = wanted
+    (format_, composition), (folder, door) = wanted, to
     if composition == "quotes":
         result = _of_quotes(result)
     file = folder / FOLDER / f"{composition}.{format_}"
@@ -82,10 +85,7 @@ def _written(
         report=shown.text,
         next_offset=shown.next_offset,
     )
-    return CallToolResult(
-        content=[TextContent(type="text", text=_text(shaped))],
-        structured_content=shaped.model_dump(mode="json"),
-    )
+    return answered(shaped, _text(shaped), as_json=as_json)
 
 
 def _of_quotes(result: Result) -> Result:
