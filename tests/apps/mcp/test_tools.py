@@ -338,8 +338,17 @@ async def test_an_unknown_argument_is_refused_with_those_that_are_known(settings
     assert "serp_search does not take limit: it takes query" in text(refused)
 
 
-async def test_the_schemas_of_the_tools_are_small(settings: Settings) -> None:
+async def test_all_that_is_told_of_the_tools_is_small(settings: Settings) -> None:
     async with over_http(settings) as client:
         tools = (await client.list_tools()).tools
-    size = sum(len(json.dumps(tool.input_schema)) + len(tool.description or "") for tool in tools)
-    assert size < 12_000
+    told = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+    assert sum(len(json.dumps(one, separators=(",", ":"))) for one in told) < 12_000
+
+
+async def test_what_is_not_offered_is_not_advertised(settings: Settings) -> None:
+    for mode in ("auto", "legacy"):
+        async with over_http(settings, mode) as client:
+            offered = client.server_capabilities
+        assert (offered.prompts, offered.logging, offered.completions) == (None, None, None)
+        assert offered.tools is not None
+        assert offered.resources is not None

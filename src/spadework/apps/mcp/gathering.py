@@ -5,7 +5,6 @@ in them; no report.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated
 
 from mcp_types import CallToolResult
@@ -19,6 +18,7 @@ from spadework.apps.mcp.scraping import facts_of, headline
 from spadework.apps.mcp.shapes import GatheredAnswer, GatheredPage, Query, UnreadPage
 from spadework.apps.mcp.telling import Teller
 from spadework.prompts import fenced, plain
+from spadework.sessions.excerpts import excerpt
 from spadework.sessions.pages import (
     MOST_PAGES,
     PAGES,
@@ -27,16 +27,8 @@ from spadework.sessions.pages import (
     gathered_pages,
     gathering,
 )
-from spadework.tools.export.compressed import PIECE_CHARS, around, largest
 from spadework.tools.inline import one_line
-from spadework.tools.passages import cut
-from spadework.tools.retrieve import Bm25
-from spadework.tools.text.detect import spoken
 
-#: Pieces of a long page around which it is shown.
-BEST_PIECES = 5
-#: Characters of one page that are looked at when it is cut to size.
-MOST_CHARS = 60_000
 #: Pages that could not be read, as many as are named.
 MOST_UNREAD = 20
 
@@ -104,33 +96,10 @@ def _answer(query: str, found: GatheredPages, tokens: int, *, as_json: bool) -> 
 def _page(n: int, read: PageText, query: str, tokens: int) -> GatheredPage:
     facts, text = facts_of(read.page), read.text
     room = tokens - tokens_of(facts) - 60
-    spans = _best(text[:MOST_CHARS], query)
-    size = largest(
-        min(len(text), MOST_CHARS), lambda chars: tokens_of(_shown(text, spans, chars)) <= room
-    )
-    content = _shown(text, spans, size)
+    content = excerpt(text, query, lambda shown: tokens_of(shown) <= room)
     return GatheredPage(
         **facts, n=n, relevance=read.page.relevance, whole=content == text, content=content
     )
-
-
-def _shown(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
-    """The whole text where it fits, else its whole pieces around the best ones, else its
-    beginning.
-    """
-    if len(text) <= chars:
-        return text
-    return around(text[:MOST_CHARS], spans, chars) or text[:chars]
-
-
-def _best(text: str, query: str) -> list[tuple[int, int]]:
-    """The pieces that share most with the query, best first."""
-    pieces = cut(text, PIECE_CHARS)
-    scores = Bm25([text[start:end] for start, end in pieces], [spoken(text)] * len(pieces)).scores(
-        query
-    )
-    ranked = sorted(range(len(pieces)), key=lambda n: -scores[n])
-    return [pieces[n] for n in ranked[:BEST_PIECES] if scores[n] > 0]
 
 
 def _text(answer: GatheredAnswer) -> str:

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.agents.extractive import writer
 from spadework.apps.mcp.answering import AsJson, answered
 from spadework.apps.mcp.door import Call, Door, door_of
 from spadework.apps.mcp.paging import stretch
@@ -21,9 +20,9 @@ from spadework.apps.mcp.shapes import Format, ReportAnswer, SessionId
 from spadework.apps.mcp.telling import Teller
 from spadework.apps.outputs import write_output
 from spadework.prompts import fenced
+from spadework.sessions.excerpts import of_quotes
 from spadework.sessions.session import Session
-from spadework.tools.export.markdown import to_markdown
-from spadework.values import Report, Result
+from spadework.values import Result
 
 #: Where in the folder of a session its reports are put.
 FOLDER = "exports"
@@ -72,7 +71,7 @@ def _written(
 ) -> CallToolResult:
     (format_, composition), (folder, door) = wanted, to
     if composition == "quotes":
-        result = _of_quotes(result)
+        result = of_quotes(result)
     file = folder / FOLDER / f"{composition}.{format_}"
     write_output(result, file, 0o600)
     shown = stretch(result.report, 0, MOST_CHARS, door.form_tokens)
@@ -86,18 +85,6 @@ def _written(
         next_offset=shown.next_offset,
     )
     return answered(shaped, _text(shaped), as_json=as_json)
-
-
-def _of_quotes(result: Result) -> Result:
-    """The result with a report in which every topic is its quotes."""
-    sections = tuple(
-        writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
-    )
-    document = Report(title=result.question, sections=sections)
-    ledger = {e.id: e for topic in result.topics for e in topic.evidence}
-    return result.model_copy(
-        update={"document": document, "report": to_markdown(document, ledger, result.sources)}
-    )
 
 
 def _text(answer: ReportAnswer) -> str:

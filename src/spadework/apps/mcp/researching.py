@@ -27,7 +27,6 @@ from spadework.apps.mcp.shapes import (
     TopicShape,
 )
 from spadework.apps.mcp.telling import Teller
-from spadework.budget import Budget
 from spadework.errors import SessionUnreadable
 from spadework.prompts import fenced
 from spadework.sessions.files import read_page, session_folder
@@ -113,8 +112,7 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
     SessionNotFound, SettingsError.
     """
     if not session_id:
-        budget = Budget.of(settings)
-        made = Session.start(query, settings=settings, budget=budget, follows=follows)
+        made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
     session_folder(settings.home, session_id)
     return Session.resume(

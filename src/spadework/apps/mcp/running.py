@@ -29,6 +29,8 @@ async def run(session: Session, teller: Teller) -> Result:
         while (event := await _next(events, teller)) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
+        if teller.waits:  # the last count is not kept back
+            await teller.beat()
         await following
         if result is None:
             raise SessionNotFound(f"Session {session.session_id} ended without a result.")
