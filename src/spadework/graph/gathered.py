@@ -112,7 +112,7 @@ def _sections(
     about = (NOTHING_WRITTEN if sources else _NONE, gone, searched, *desk.notices)
     by_url = {page.url: page for page in gathered.pages}
     listed = [Sentence(text=_listed(source, by_url[source.url])) for source in sources]
-    parts = (Part(form="bullets", takes=(1,) * len(listed)),) if listed else ()
+    parts = (Part(form="steps", takes=(1,) * len(listed)),) if listed else ()
     troubles = problem_lines(gathered.problems)
     return (
         Section(
@@ -130,6 +130,6 @@ def _sections(
 
 
 def _listed(source: Source, page: Page) -> str:
-    """A page in a line."""
+    """A page in a line of a list that is numbered as the sources are."""
     how = f"{page.chars:,} characters" + (f", level {page.level}" if page.level > 0 else "")
-    return f"{source.n}. {source.title or source.domain}: {source.url} ({how})"
+    return f"{source.title or source.domain}: {source.url} ({how})"
