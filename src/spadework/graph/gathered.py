@@ -28,8 +28,8 @@ from spadework.values import (
 
 #: What such a session says of itself.
 NOTHING_WRITTEN = (
-    "These pages were read as they stand: nothing was judged or written about them, and no model"
-    " was asked. Their whole texts are in the session."
+    "Pages were read for this, and nothing was judged or written about them; no model was asked."
+    " Their whole texts are in the session."
 )
 #: What has ended it when whoever asked went away.
 CANCELLED = "cancelled"
@@ -80,7 +80,8 @@ def result_of_pages(
     """
     pages = {page.url: page for page in gathered.pages}
     sources = _sources(pages)
-    document = Report(title=asked, sections=_sections(desk, gathered, sources, why))
+    named = gathered.pages[0].title if asked in pages else ""
+    document = Report(title=named or asked, sections=_sections(desk, gathered, sources, why))
     return Result(
         session_id=desk.session_id,
         question=asked,

@@ -16,9 +16,12 @@ from spadework.graph.tasks import asked_of, task_of
 from spadework.sessions.aside import desk_aside
 from spadework.settings import Settings
 from spadework.tools.rank import query_terms, relevance_parts
+from spadework.tools.search.choose import usable
 from spadework.tools.select import Selection, select
 from spadework.tools.selected import reason
 from spadework.values import Hit, Query, Value
+
+__all__ = ["Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):

@@ -13,6 +13,7 @@ from spadework.events import Read
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.chromium import installed_chromium
 from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens, until
 from tests.world.held import Held
 from tests.world.model import Model
@@ -352,3 +353,13 @@ async def test_what_is_not_offered_is_not_advertised(settings: Settings) -> None
         assert (offered.prompts, offered.logging, offered.completions) == (None, None, None)
         assert offered.tools is not None
         assert offered.resources is not None
+
+
+async def test_providers_that_lack_their_key_are_not_offered(settings: Settings) -> None:
+    async with over_http(settings) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    said = tools["serp_search"].input_schema["properties"]["provider"]["description"]
+    assert "searxng, duckduckgo" in said
+    assert not any(name in said for name in ("serper", "tavily", "brave"))
+    formats = tools["create_research_report"].input_schema["properties"]["format"]["enum"]
+    assert ("pdf" in formats) == bool(installed_chromium())

@@ -103,9 +103,10 @@ def _page(n: int, read: PageText, query: str, tokens: int) -> GatheredPage:
 
 
 def _text(answer: GatheredAnswer) -> str:
+    count = len(answer.pages)
     parts = [
         (
-            f"{len(answer.pages)} pages read for “{answer.query}”, found by"
+            f"{count} page{'s' * (count != 1)} read for “{answer.query}”, found by"
             f" {'; '.join(answer.searched)}; kept in session {answer.session_id}."
         ),
         *answer.notices,

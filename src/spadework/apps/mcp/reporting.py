@@ -33,7 +33,7 @@ Composition = Literal["report", "quotes"]
 async def create_research_report(
     call: Call,
     session_id: SessionId,
-    format: Annotated[Format, Field(description="pdf needs a Chromium on the server.")] = "md",  # noqa: A002  (the name the caller sees)
+    format: Format = "md",  # noqa: A002  (the name the caller sees)
     composition: Annotated[
         Composition,
         Field(

@@ -18,6 +18,8 @@ from spadework.prompts import fenced, plain
 from spadework.sessions.looking import Looked, Ranked, search
 from spadework.tools.inline import one_line
 
+#: Stands where the providers of a server are named.
+OFFERED = "PROVIDERS"
 #: Characters of a snippet that are shown.
 SNIPPET_CHARS = 600
 
@@ -30,10 +32,7 @@ async def serp_search(
         str,
         Field(
             max_length=200,
-            description=(
-                "One or several with commas: searxng, duckduckgo, serper, tavily, brave, arxiv,"
-                " wikipedia, openalex, pubmed, library. Empty: those of the server."
-            ),
+            description=(f"One or several with commas: {OFFERED}. Empty: those of the server."),
         ),
     ] = "",
     as_json: AsJson = False,

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 from mcp.server import MCPServer
@@ -21,6 +20,7 @@ from spadework.apps.mcp.apart import CallerLeft, apart
 from spadework.apps.mcp.door import Door
 from spadework.apps.mcp.faults import worded
 from spadework.apps.mcp.gathering import intelligent_research_with_advanced_scraping
+from spadework.apps.mcp.offered import offered
 from spadework.apps.mcp.recorded import get_session_data
 from spadework.apps.mcp.reporting import create_research_report
 from spadework.apps.mcp.researching import agentic_search
@@ -70,16 +70,18 @@ class Server(MCPServer[Door]):
     running when its caller goes.
     """
 
-    #: Where its sessions are.
-    home: Path
+    settings_of_runs: Settings
 
     async def list_tools(self) -> list[Tool]:
-        """The tools, with schemas as short as they can be."""
-        return [shortened(tool) for tool in await super().list_tools()]
+        """The tools, with schemas as short as they can be; of providers and formats those that
+        this server has.
+        """
+        tools = [shortened(tool) for tool in await super().list_tools()]
+        return await asyncio.to_thread(offered, tools, self.settings_of_runs)
 
     async def list_resources(self) -> list[Resource]:
         """The newest sessions."""
-        return await asyncio.to_thread(listed, self.home)
+        return await asyncio.to_thread(listed, self.settings_of_runs.home)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Door, Any] | None = None
@@ -136,7 +138,7 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
             read_only_hint=reads, destructive_hint=destroys, open_world_hint=web
         )
         server.add_tool(tool, title=title, annotations=hints, structured_output=True)
-    server.home = settings.home
+    server.settings_of_runs = settings
     add_resources(server)
     for method in _NOT_OFFERED:
         server._lowlevel_server._request_handlers.pop(method, None)
