@@ -42,7 +42,7 @@ PAGES = {
 }
 
 
-@pytest.fixture(params=["stdio", "http"])
+@pytest.fixture(params=[pytest.param("stdio", marks=pytest.mark.full), "http"])
 def connected(
     request: pytest.FixtureRequest, env: dict[str, str], settings: Settings
 ) -> AbstractAsyncContextManager[Client]:
