@@ -93,7 +93,10 @@ class Records:
         """Know what was told before, and write the logs anew: a kill may have cut them short."""
         self._events = [event for event in await on_disk(read_log, self.folder) if event]
         self.record.recall(self._events)
-        await self._late.within(LOGS, self._logs.redraw, self._events)
+        await self._late.within(LOGS, self._redraw_logs)
+
+    def _redraw_logs(self) -> None:
+        self._logs.redraw(self._events)
 
     @property
     def created_at(self) -> datetime:
@@ -106,6 +109,11 @@ class Records:
         told = (event for event in self._events if isinstance(event, Proven))
         return frozenset(entry.id for event in told for entry in event.evidence)
 
+    @property
+    def course(self) -> Course:
+        """The course of the run so far."""
+        return Course(self._events)
+
     async def discard(self) -> None:
         """Remove a session that could not begin; one that was taken up stays."""
         if self._fresh:
@@ -117,7 +125,7 @@ class Records:
         self._events.append(event)
         await self._late.within(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
-            await self._write(LEDGER, drawn_ledger(Course(self._events).evidence))
+            await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled):
             await self._progressed(None)
         if isinstance(event, Assessed):
@@ -135,8 +143,7 @@ class Records:
 
     async def _draw(self, result: Result | None) -> None:
         """The work products and the metadata by now."""
-
-        course = Course(self._events)
+        course = self.course
         work = await on_disk(drawn_work, self.folder, course, self._metadata, result)
         for name, data in work.items():
             await self._write(name, data)
@@ -144,7 +151,7 @@ class Records:
         await self._write(METADATA, as_file(self._metadata))
 
     async def _progressed(self, result: Result | None) -> None:
-        await self._write(PROGRESS, as_file(drawn_progress(Course(self._events), result)))
+        await self._write(PROGRESS, as_file(drawn_progress(self.course, result)))
 
     async def _append(self, lines: bytes) -> None:
         await self._late.within(LOG, self._log, lines)
