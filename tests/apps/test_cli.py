@@ -118,7 +118,7 @@ def test_the_answer_of_a_run_that_was_killed_is_shown_and_its_files_are_drawn_an
     assert code == 0
     assert product.name in out.splitlines()
     assert product.exists()
-    assert terminal.run("sessions", "redraw", "20200101-000000-abcdef")[0] == 2
+    assert terminal.run("sessions", "redraw", "20200101-000000-abcdef")[0] == 1
 
 
 def test_sessions_are_listed_shown_exported_and_deleted(terminal: Terminal) -> None:
