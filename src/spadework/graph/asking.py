@@ -29,7 +29,8 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if not desk.settings.clarify:
         return {}
     question = routes.question_of(state)
-    hits = [] if desk.model else await first_look(desk, in_context(question))
+    emit = emitter(desk, runtime)
+    hits = [] if desk.model else await first_look(desk, in_context(question), emit)
     asked, problems = await doubt(desk.model, question, hits, seconds=desk.budget.phase("plan"))
     answer = ask_user(desk, asked) if asked else ""
     # Without a model the question is searched as it stands, and the words of ours are no part of
@@ -53,7 +54,7 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
             desk.model, changed, made, seconds=desk.budget.phase("plan", "search")
         )
     if made != state["plan"]:
-        emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
+        emitter(desk, runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
     known = bool(state.get("follows") and state.get("attached"))
     return {
         "plan": made,

@@ -220,7 +220,8 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
     last = rounds[-1]
-    if last.number > 1 and _brought(state) < settings.marginal_utility * max(1, last.evidence_after):
+    least = settings.marginal_utility * max(1, last.evidence_after)
+    if last.number > 1 and _brought(state) < least:
         return "marginal utility"
     # What is just empty, time or purse, ends only a run that would have gone on.
     if last.number == KNOWN or worth_asking(state, price):

@@ -32,8 +32,13 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     await judge(desk, f"distil {task.round} {task.topic.name}")
     by_model = desk.judging is not None
     passages = await distilled(desk, task.topic, pages, by_model=by_model)
-    emitter(runtime)(
-        Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages))
+    emitter(desk, runtime)(
+        Distilled(
+            topic=task.topic.name,
+            need=need_of(task.topic),
+            passages=len(passages),
+            round=task.round,
+        )
     )
     dead = [
         await failed_for_good(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])

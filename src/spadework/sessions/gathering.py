@@ -7,10 +7,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 from spadework.errors import FetchError, SearchError, SpadeworkError
-from spadework.events import Event, Finished, Read, Reading, Troubled, parse_event
+from spadework.events import Event, Finished, Read, Reading, Timed, Troubled
 from spadework.graph.desk import Desk
 from spadework.graph.fetching import LIBRARY
 from spadework.graph.gathered import CANCELLED, Gathered, begun, result_of_pages
@@ -46,6 +46,7 @@ class Gathering:
         answered, and so nothing read.
         """
         fault: SpadeworkError | None = None
+        record = self._desk.record
         try:
             work = self._found() if self._brief.kind == "gather" else self._one()
             try:
@@ -57,14 +58,17 @@ class Gathering:
                 fault = error
             await self._keep()
             for problem in self.gathered.problems:
-                yield Troubled(problem=problem)
+                record.tell(Troubled(problem=problem))
             result = await self._finish(self._ended_by(), failed=fault is not None)
         except (asyncio.CancelledError, GeneratorExit):
             await self._finish(CANCELLED)
             raise
+        if fault is None:
+            record.tell(Finished(result=result))
+        for event in record.heard():
+            yield event
         if fault is not None:
             raise fault
-        yield Finished(result=result)
 
     async def _found(self) -> AsyncGenerator[Event, None]:
         """Search, select, read and clean."""
@@ -72,33 +76,34 @@ class Gathering:
         stream = gather.astream(
             begun(desk, self._brief.question, self._brief.pages),
             context=desk.settings,
-            stream_mode=["custom", "values"],
+            stream_mode=["values"],
             version="v2",
         )
-        async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
-            async for part in parts:
-                if part is EMERGENCY:
-                    continue
-                if part["type"] == "values":
+        parts = parts_until_deadline(stream, desk.budget, desk.record.told)
+        async with aclosing(parts) as happening:
+            async for part in happening:
+                if isinstance(part, Timed):
+                    yield cast("Event", part)
+                elif part is not EMERGENCY:
                     self.gathered = Gathered.of(part["data"])
-                else:
-                    yield parse_event(part["data"])
 
     async def _one(self) -> AsyncGenerator[Event, None]:
         """Read the page at the address."""
-        url = self._brief.question
-        yield Reading(topic="", url=url)
+        url, record = self._brief.question, self._desk.record
+        record.tell(Reading(topic="", url=url))
+        for event in record.heard():
+            yield event
         try:
             page = await page_at(self._desk, url)
         except FetchError as error:
             problem = Problem(stage="read", subject=url, reason=str(error))
             self.gathered = Gathered(unread=(Hit(url=url),), problems=(problem,))
-            yield Read(topic="", url=url, reason=str(error))
+            record.tell(Read(topic="", url=url, reason=str(error)))
             raise
         except Stopped:
             return
         self.gathered = Gathered(pages=(page,), found=1)
-        yield Read(topic="", url=page.url, title=page.title, chars=page.chars)
+        record.tell(Read(topic="", url=page.url, title=page.title, chars=page.chars))
 
     async def _keep(self) -> None:
         """Keep what was read for later sessions."""

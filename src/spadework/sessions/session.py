@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -35,7 +35,7 @@ from spadework.graph.judging import recall
 from spadework.graph.opened import PagesAlone, Replay
 from spadework.graph.research import build_graph
 from spadework.graph.waiting import Stopped, unless_stopped
-from spadework.sessions import admission
+from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
 from spadework.sessions.faults import disk_faults
 from spadework.sessions.files import (
@@ -49,7 +49,7 @@ from spadework.sessions.lock import held
 from spadework.sessions.records import Records
 from spadework.sessions.reserve import reserve, took
 from spadework.sessions.store import checkpoints, last_state
-from spadework.sessions.stream import watched
+from spadework.sessions.stream import tell_again, watched
 from spadework.settings import Settings
 from spadework.tools.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
@@ -229,6 +229,8 @@ class Session:
             yield self._started(done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
+        if self.settings.otel:
+            await asyncio.to_thread(telemetry.providers)  # before anything is paid for
         await asyncio.to_thread(make_folder, self.folder)
         with held(self.folder):
             records = await Records.begin(
@@ -277,6 +279,7 @@ class Session:
         except SettingsError:
             await records.discard()
             raise
+        desk.tell_into(records.record)
         records.hurry(self.budget.left)
         writing: float | None = None
         hangs = False
@@ -298,30 +301,45 @@ class Session:
                 await let_go(desk.close(), LEAST_CLOSING)
             else:
                 await desk.close()
+                with suppress(OSError):
+                    await records.record.written()
             if writing is not None and self._replay is None:
                 closing = time.monotonic() - began
                 await on_disk(took, self.settings.home, writing=writing, closing=closing)
+                await self._told_of(records)
+
+    async def _told_of(self, records: Records) -> None:
+        """Tell OpenTelemetry of the run, where the settings want that."""
+        course = records.course
+        if self.settings.otel and course.result:
+            await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         await desk.journal.note("brief", "", self.brief.told())
-        if self.brief.kind != "research":
-            async with aclosing(self._gather(desk, records)) as events:
-                async for event in events:
-                    yield event
-            return
-        graph = build_graph(checkpoints(desk.journal))
+        work = self._research if self.brief.kind == "research" else self._gather
+        async with aclosing(work(desk, records)) as events:
+            async for event in events:
+                yield event
+
+    async def _research(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
+        """The run of a session that researches its question."""
+        record = desk.record
+        graph = build_graph(checkpoints(desk.journal, record))
         config: RunnableConfig = {
             "configurable": {"thread_id": self.session_id},
             "recursion_limit": MOST_STEPS,
         }
         if before := (await graph.aget_state(config)).values:
             await recall(desk)
-        for event in self._opening(desk, resumed=bool(before)):
+        self._tell_beginning(desk, before, records)
+        for event in record.heard():
             yield event
         if finished := before.get("result"):
             # Killed between its last checkpoint and its last file.
             await records.finish(finished)
-            yield Finished(result=finished)
+            record.tell(Finished(result=finished))
+            for event in record.heard():
+                yield event
             return
         given: Any = None if before else self.brief.state() | {"session_id": self.session_id}
         while True:
@@ -337,18 +355,27 @@ class Session:
             answer = await desk.journal.moment(
                 "answer", [asked.kind, asked.text], str, self._answered, ""
             )
-            yield Answered(kind=asked.kind, text=answer)
+            record.tell(Answered(kind=asked.kind, text=answer))
             given = Command(resume=answer)
         # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
         state = await last_state(graph, config)
         result = await closed_by_code(desk, state, self.question)
         await records.finish(result)
-        yield Finished(result=result)
+        record.tell(Finished(result=result))
+        for event in record.heard():
+            yield event
+
+    def _tell_beginning(self, desk: Desk, before: Mapping[str, Any], records: Records) -> None:
+        """Tell that the run begins, or goes on from the state `before`."""
+        record = desk.record
+        record.tell(self._started(desk.mode, desk.searching, resumed=bool(before)))
+        for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
+            record.tell(Notice(text=notice))
+        tell_again(record, before, records.proven)
 
     async def _gather(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         """The run of a session that gathers pages; one that is taken up has what it paid for."""
-        for event in self._opening(desk, resumed=False):
-            yield event
+        self._tell_beginning(desk, {}, records)
         work = Gathering(self.brief, desk, records)
         async with aclosing(work.events()) as events:
             async for event in events:
@@ -360,12 +387,6 @@ class Session:
         if self.brief.kind == "research":
             return self._providers
         return needed(self.brief, self._providers)
-
-    def _opening(self, desk: Desk, *, resumed: bool) -> list[Event]:
-        """What is told of the desk at the beginning."""
-        told = (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices)
-        started = self._started(desk.mode, desk.searching, resumed=resumed)
-        return [started, *(Notice(text=text) for text in told)]
 
     def _started(self, mode: str, searching: tuple[str, ...], *, resumed: bool) -> Started:
         return Started(
