@@ -124,6 +124,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "asked": "What does it cost?",
         "question": QUESTION.text,
         "headings": ["Summary", "Definition"],
+        "evidence": ENTRIES,
     },
     "reception": {"said": "see you later alligator"},
     "chore": {
