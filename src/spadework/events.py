@@ -12,6 +12,9 @@ from pydantic import Field, TypeAdapter
 
 from spadework.values import Coverage, Forecast, Need, Plan, Problem, Result, Usage, Value
 
+#: What is asked of a plan the first time.
+APPROVE = "Is this the plan?"
+
 
 class Started(Value):
     """A session began or was taken up again."""
@@ -37,7 +40,7 @@ class Asked(Value):
     whether the plan is right.
 
     The answer to `approve` is empty for "as it stands", or the names of the topics wanted, one a
-    line.
+    line; a last line "change: …" says in words what else shall change, and the plan is shown again.
     """
 
     type: Literal["asked"] = "asked"

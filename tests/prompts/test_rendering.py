@@ -126,6 +126,11 @@ SHOWN: dict[str, dict[str, Any]] = {
         "headings": ["Summary", "Definition"],
         "evidence": ENTRIES,
     },
+    "wished": {
+        "question": QUESTION.text,
+        "plan": Plan(question=QUESTION.text, topics=(TOPIC,)),
+        "wish": "nothing that costs money",
+    },
     "reception": {"said": "see you later alligator"},
     "chore": {
         "request": "### Task:\nGive the chat a title of five words.\nUSER: What is a spade?",

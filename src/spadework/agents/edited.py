@@ -20,7 +20,18 @@ MOST_TOPICS = 12
 #: Answers that leave the plan as it is.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
 
+#: What begins the last line of an answer that says in words how the plan shall change.
+WISH = "change: "
+
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+
+
+def wish_in(answer: str) -> tuple[str, str]:
+    """An answer without what is wished in words, and that; "" where nothing is."""
+    *named, last = answer.splitlines() or [""]
+    if not last.startswith(WISH):
+        return answer, ""
+    return "\n".join(named), last.removeprefix(WISH).strip()
 
 
 def edited(plan: Plan, answer: str) -> Plan:
@@ -30,10 +41,13 @@ def edited(plan: Plan, answer: str) -> Plan:
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
+    return with_topics(plan, [name for name in names if name])
+
+
+def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
+    """The plan with the topics of these names, in their order; the plan itself for none."""
     known = {topic.name.casefold(): topic for topic in plan.topics}
-    topics = {
-        name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names if name
-    }
+    topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
         plan.model_copy(update={"topics": tuple(topics.values())[:MOST_TOPICS]}) if topics else plan
     )
