@@ -40,7 +40,8 @@ class Asked(Value):
     whether the plan is right.
 
     The answer to `approve` is empty for "as it stands", or the names of the topics wanted, one a
-    line; a last line "change: …" says in words what else shall change, and the plan is shown again.
+    line; a line "change: …" says in words what else shall change, and the plan is shown again,
+    unless the last line is "yes".
     """
 
     type: Literal["asked"] = "asked"

@@ -102,18 +102,18 @@ async def test_a_plan_is_changed_in_words_and_shown_again(settings: Settings) ->
         "- Quillon\n- Price\nchange: only the last year",
         "change: make it nicer",
         "change: drop the second and add springs of wind-up radios",
-        "yes",
+        "change: add uses\nyes",
     )
     asked = [event for event in events if isinstance(event, Asked)]
     assert [event.text for event in asked[:2]] == [
         "Is this the plan?",
-        "Changed: only the last year",
+        "Changed: only the last year.",
     ]
     assert asked[2].text.startswith("“make it nicer” is not understood. Say it as: drop")
     shown = [([t.name for t in e.plan.topics], e.plan.freshness) for e in asked[1:] if e.plan]
     assert shown[0] == shown[1] == (["Quillon", "Price"], "recent")
     assert shown[2] == (["Quillon", "Springs of wind-up radios"], "recent")
-    assert [topic.name for topic in events[-1].result.topics] == shown[2][0]
+    assert [topic.name for topic in events[-1].result.topics] == [*shown[2][0], "Uses"]
 
 
 async def test_what_rules_do_not_understand_the_lead_does(

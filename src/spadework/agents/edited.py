@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from spadework.agents.fallback import first_of
 from spadework.agents.lead import TopicAnswer, topic_of
@@ -20,18 +21,34 @@ MOST_TOPICS = 12
 #: Answers that leave the plan as it is.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
 
-#: What begins the last line of an answer that says in words how the plan shall change.
-WISH = "change: "
+#: What begins a line of an answer that says in words how the plan shall change; and the last line
+#: of one that accepts the plan with that.
+WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
-def wish_in(answer: str) -> tuple[str, str]:
-    """An answer without what is wished in words, and that; "" where nothing is."""
-    *named, last = answer.splitlines() or [""]
-    if not last.startswith(WISH):
-        return answer, ""
-    return "\n".join(named), last.removeprefix(WISH).strip()
+class Said(NamedTuple):
+    """An answer: the topics that it names, one a line, what it wishes in words, and whether the
+    plan is accepted with that.
+    """
+
+    topics: str
+    wishes: tuple[str, ...]
+    done: bool
+
+
+def said_in(answer: str) -> Said:
+    """What an answer says of a plan. One that wishes something in words accepts it with a last line
+    "yes".
+    """
+    lines = answer.splitlines()
+    wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
+    if not wishes:
+        return Said(answer, (), done=True)
+    done = lines[-1] == ACCEPTED
+    named = [line for line in lines[: -1 if done else None] if not line.startswith(WISH)]
+    return Said("\n".join(named), wishes, done)
 
 
 def edited(plan: Plan, answer: str) -> Plan:

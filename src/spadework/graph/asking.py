@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from spadework.agents.doubt import clarified, doubt
-from spadework.agents.edited import edited, finished, wish_in
+from spadework.agents.edited import edited, finished, said_in
 from spadework.agents.extractive.lead import in_context
 from spadework.agents.wished import wished
 from spadework.events import APPROVE, Asked, Planned
@@ -70,14 +70,17 @@ async def _approved(desk: Desk, plan: Plan, seconds: float) -> tuple[Plan, list[
     now, text, problems = plan, APPROVE, list[Problem]()
     for _ in range(MOST_WISHES):
         foretold = foreseen(desk, now, seconds)
-        said = ask_user(desk, Asked(kind="approve", text=text, plan=now, forecast=foretold))
-        topics, wish = wish_in(said)
-        now = edited(now, topics)
-        if not wish:
+        answer = ask_user(desk, Asked(kind="approve", text=text, plan=now, forecast=foretold))
+        said = said_in(answer)
+        now, heard = edited(now, said.topics), list[str]()
+        for wish in said.wishes:
+            left = desk.budget.phase("plan", "search")
+            (now, why), more = await wished(desk.model, now, wish, seconds=left)
+            heard.append(why or f"Changed: {wish}.")
+            problems += more
+        if said.done:
             break
-        left = desk.budget.phase("plan", "search")
-        (now, why), more = await wished(desk.model, now, wish, seconds=left)
-        text, problems = why or f"Changed: {wish}", [*problems, *more]
+        text = " ".join(heard)
     now, more = await finished(desk.model, now, plan, seconds=desk.budget.phase("plan", "search"))
     return now, [*problems, *more]
 

@@ -120,7 +120,8 @@ def test_a_plan_is_changed_by_words(line: str, topics: tuple[str, ...]) -> None:
 def test_what_is_wanted_lately_is_said_in_words(line: str) -> None:
     change = changed(PLAN, line)
     assert (change.plan.freshness, names(change.plan)) == ("recent", list(NAMES))
-    assert answer(PLAN, change.plan) == f"{WISH}only the last year"
+    assert answer(PLAN, change.plan) == f"{WISH}only the last year\nyes"
+    assert answer(PLAN, change.plan, "nicer").splitlines()[-1] == f"{WISH}nicer"
 
 
 @pytest.mark.parametrize(

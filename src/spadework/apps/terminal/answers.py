@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spadework.agents.edited import MOST_TOPICS, WISH, YES, with_topics
+from spadework.agents.edited import ACCEPTED, MOST_TOPICS, WISH, YES, with_topics
 from spadework.agents.worded import by_words
 from spadework.tools.inline import one_line
 from spadework.values import Plan
@@ -63,14 +63,15 @@ def listed(plan: Plan, text: str) -> Change:
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
     """What the engine is told: nothing where the plan stays as it was, else the topics, one a line,
-    each with a bullet, and last in words what is no topic.
+    each with a bullet, and in words what is no topic. With a `wish` it is shown again.
     """
     # The bullet keeps a topic named "Go" from being taken for a yes.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
-    if plan.freshness != wanted.freshness:
-        since = "only the last year" if wanted.freshness == "recent" else "from any time"
-        wish = f"{since}; {wish}" if wish else since
-    return "\n".join([*topics, *([f"{WISH}{wish}"] if wish else [])])
+    lately = "only the last year" if wanted.freshness == "recent" else "from any time"
+    wishes = [lately] if plan.freshness != wanted.freshness else []
+    ended = [ACCEPTED] if wishes and not wish else []
+    wishes += [wish] if wish else []
+    return "\n".join([*topics, *(f"{WISH}{said}" for said in wishes), *ended])
 
 
 def names(plan: Plan) -> list[str]:
