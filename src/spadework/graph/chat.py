@@ -7,8 +7,9 @@ receive ─▶ listen ─▶ research (the whole loop, which is told of as it go
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Any, Literal, NotRequired, Required, cast
+from typing import Annotated, Any, Literal, NotRequired, Required
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
@@ -21,7 +22,7 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 from spadework.errors import SettingsError
-from spadework.events import Finished, parse_event
+from spadework.events import Event, Finished, parse_event
 from spadework.graph import research
 from spadework.graph.chatting import Teller
 from spadework.graph.desk import new_session_id
@@ -32,8 +33,6 @@ from spadework.values import Result
 
 #: Questions before the last one that are told to the lead, at most.
 MOST_EARLIER = 5
-#: What the loop is given of a turn.
-_ASKED = ("question", "session_id", "follows", "earlier", "wishes")
 #: Characters of wishes for the form of a report at most.
 MOST_WISHES = 4_000
 
@@ -115,16 +114,18 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """The loop, of which the thread's own stream is told: every event as a custom one, and what a
     reader wants to see while it goes on as messages. The report is the message that stays.
     """
-    asked = {name: state[name] for name in _ASKED if name in state}
+    asked: ResearchState = {
+        "question": state["question"],
+        "session_id": state["session_id"],
+        "follows": state.get("follows", ""),
+        "earlier": state.get("earlier", []),
+        "wishes": state.get("wishes", ""),
+    }
     teller = Teller(state["session_id"])
     result: Result | None = None
-    parts = research.graph.astream(
-        cast("ResearchState", asked), stream_mode="custom", subgraphs=True, version="v2"
-    )
-    async with aclosing(parts):
-        async for part in parts:
-            runtime.stream_writer(part["data"])
-            event = parse_event(part["data"])
+    async with aclosing(_events(asked)) as events:
+        async for event in events:
+            runtime.stream_writer(event.model_dump(mode="json"))
             for piece in teller.told(event):
                 push_message(piece, state_key=None)
             if isinstance(event, Finished):
@@ -132,6 +133,14 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     if result is None:
         raise AssertionError("research has handed over its result")
     return {"messages": [message_of(result)]}
+
+
+async def _events(asked: ResearchState) -> AsyncGenerator[Event, None]:
+    """What the loop tells, also of its workers; it runs in the thread of the conversation."""
+    parts = research.graph.astream(asked, stream_mode="custom", subgraphs=True, version="v2")
+    async for part in parts:
+        if part["type"] == "custom":
+            yield parse_event(part["data"])
 
 
 def message_of(result: Result) -> AIMessage:
