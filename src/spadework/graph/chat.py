@@ -123,7 +123,8 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     }
     teller = Teller(state["session_id"])
     result: Result | None = None
-    async with aclosing(_events(asked)) as events:
+    # Servers draw the graphs that a node names itself.
+    async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))
             for piece in teller.told(event):
@@ -135,9 +136,9 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     return {"messages": [message_of(result)]}
 
 
-async def _events(asked: ResearchState) -> AsyncGenerator[Event, None]:
+async def _events(loop: research.Graph, asked: ResearchState) -> AsyncGenerator[Event, None]:
     """What the loop tells, also of its workers; it runs in the thread of the conversation."""
-    parts = research.graph.astream(asked, stream_mode="custom", subgraphs=True, version="v2")
+    parts = loop.astream(asked, stream_mode="custom", subgraphs=True, version="v2")
     async for part in parts:
         if part["type"] == "custom":
             yield parse_event(part["data"])
