@@ -3,6 +3,7 @@ benchmarks/recall.py DATA SET… [--pages N]`.
 
 DATA is a folder with `web/sites/<site>/…` and `eval/dev/<set>.jsonl`, whose lines have `question`
 and `gold_urls`; all sites are one library, or with `--web PORT` a small web of as many addresses.
+`--without-bridges` takes out the rules by which a page leads on to others: what they bring.
 
 The sets that the figures in README.md are of: wiki2, mtrag_first_turn (20 pages), deepscholar (40
 pages). Nothing is kept from one question or run to the next, neither pages nor results of searches:
@@ -16,13 +17,16 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from recall_web import small_web
 
+from spadework.agents.extractive import assessor
+from spadework.agents.extractive.bridges import Trail
 from spadework.sessions.research import research
 from spadework.settings import Settings
 
@@ -68,6 +72,11 @@ async def figures(rows: Sequence[Row], run: Settings) -> Figures:
     }
 
 
+def bridges(*, left_out: bool) -> AbstractContextManager[object]:
+    """The rules of bridges as they are, or none of them."""
+    return patch.object(assessor, "trail", lambda *_: Trail()) if left_out else nullcontext()
+
+
 async def main(asked: argparse.Namespace, searching: dict[str, Any]) -> None:
     """Print the figures of every set."""
     for name in asked.sets:
@@ -92,11 +101,13 @@ if __name__ == "__main__":
         metavar="PORT",
         help="search and read over loopback, with a SearXNG endpoint at PORT",
     )
+    parser.add_argument("--without-bridges", action="store_true")
     options = parser.parse_args()
     all_sites = library(options.data)
     with (
+        bridges(left_out=options.without_bridges),
         small_web(all_sites["library"], options.home, options.web)
         if options.web
-        else nullcontext(all_sites) as found
+        else nullcontext(all_sites) as found,
     ):
         asyncio.run(main(options, found))

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spadework.budget import Budget
     from spadework.errors import SpadeworkError
+    from spadework.sessions.looking import search
+    from spadework.sessions.pages import gather
+    from spadework.sessions.reading import read
     from spadework.sessions.research import research, research_sync
     from spadework.sessions.session import Session
     from spadework.sessions.tool import research_tool
@@ -25,9 +28,12 @@ __all__ = [
     "Session",
     "Settings",
     "SpadeworkError",
+    "gather",
+    "read",
     "research",
     "research_sync",
     "research_tool",
+    "search",
 ]
 
 _HOMES = {
@@ -36,9 +42,12 @@ _HOMES = {
     "Session": "spadework.sessions.session",
     "Settings": "spadework.settings",
     "SpadeworkError": "spadework.errors",
+    "gather": "spadework.sessions.pages",
+    "read": "spadework.sessions.reading",
     "research": "spadework.sessions.research",
     "research_sync": "spadework.sessions.research",
     "research_tool": "spadework.sessions.tool",
+    "search": "spadework.sessions.looking",
 }
 
 

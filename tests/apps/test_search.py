@@ -52,8 +52,8 @@ def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(
 ):
     searx.script(
         "crowd",
-        [f"https://one.example/crowd/{n}" for n in range(6)]
-        + [f"https://n{n}.example/crowd" for n in range(9)],
+        [f"https://one.example/crowd/{n}" for n in range(9)]
+        + [f"https://n{n}.example/crowd" for n in range(6)],
     )
     reasons = {
         hit["url"]: hit["reason"]
@@ -61,11 +61,11 @@ def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(
     }
     assert sum(reason.startswith("Selected") for reason in reasons.values()) == 10
     assert (
-        "enough better pages of one.example are selected" in reasons["https://one.example/crowd/3"]
+        "enough better pages of one.example are selected" in reasons["https://one.example/crowd/8"]
     )
     assert (
         "better ones are selected, which is as many as are read"
-        in reasons["https://n8.example/crowd"]
+        in reasons["https://n5.example/crowd"]
     )
     searx.script("weak", [f"https://w{n}.example/" for n in range(3)])
     weak = [hit["reason"] for hit in json.loads(terminal.run("search", "weak unseen", "--json")[1])]
@@ -80,7 +80,7 @@ def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(
 def test_a_threshold_that_was_lowered_is_said_with_every_hit(
     terminal: Terminal, searx: Searx, tmp_path: Path
 ):
-    searx.script("faint", [f"https://f{n}.example/" for n in range(6)])
+    searx.script("faint", [f"https://f{n}.example/" for n in range(9)])
     settings = Terminal({**terminal.env, "SPADEWORK_PRESET": "precise"}, tmp_path)
     reasons = [
         hit["reason"] for hit in json.loads(settings.run("search", "faint unseen", "--json")[1])

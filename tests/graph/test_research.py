@@ -498,7 +498,7 @@ async def test_a_worker_that_raises_becomes_a_problem_and_the_others_go_on(
         return await read_pages(desk, task, *rest)
 
     play(model, TOPICS)
-    monkeypatch.setattr("spadework.graph.worker.read_pages", fails)
+    monkeypatch.setattr("spadework.graph.gathering.read_pages", fails)
     searx.script("inhabitants", [world.put("blog", "/census", page("It counted 48,212."))])
     searx.script("lighthouse", [])
     session = Session.start(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.mcp.looking import look, shelf
 from spadework.apps.searching import index_paths, search_once
 from spadework.errors import ModelError, SettingsError
+from spadework.sessions.looking import search
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from tests.world.embedding import Embeddings
@@ -108,14 +108,12 @@ async def test_a_missing_key_is_a_setting_to_mend(settings):
         await research(QUESTION, settings.with_(embeddings_url=""))
 
 
-async def test_a_tool_of_mcp_finds_by_meaning_and_says_where_it_cannot(settings, embeddings):
-    async with shelf(settings) as books:
-        lost = await look("automobile", settings, books)
+async def test_a_search_from_code_finds_by_meaning_and_says_where_it_cannot(settings, embeddings):
+    lost = await search("automobile", settings)
     assert (list(lost.hits), "run `spadework index`" in lost.notices[0]) == ([], True)
     await asyncio.to_thread(index_paths, settings)
-    async with shelf(settings) as books:
-        found = await look("automobile", settings, books)
-    assert ([hit.title for hit in found.hits], list(found.notices)) == (
+    found = await search("automobile", settings)
+    assert ([one.hit.title for one in found.hits], list(found.notices)) == (
         ["Washing the car", "The tide"],
         [],
     )

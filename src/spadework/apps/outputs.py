@@ -99,6 +99,16 @@ class Output:
         return self
 
 
+def prints_pdf() -> bool:
+    """Whether there is a browser here that prints a .pdf."""
+    from spadework.tools.export.pdf import find_chromium
+
+    try:
+        return bool(find_chromium())
+    except SettingsError:
+        return False
+
+
 def checked_attachments(paths: Sequence[Path]) -> list[str]:
     """The paths as strings. Raises SettingsError for one that cannot be read."""
     for path in paths:

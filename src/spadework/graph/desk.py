@@ -26,7 +26,7 @@ from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
-from spadework.graph.opened import Opened, Replay
+from spadework.graph.opened import Opened, PagesAlone, Replay
 from spadework.graph.standing_in import StandIns
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.graph.workload import Workload, workload
@@ -171,17 +171,19 @@ class Desk:
         *,
         stop: asyncio.Event | None = None,
         progress: Callable[[str], None] | None = None,
-        providers: Sequence[Any] | Replay = (),
+        providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
         """Open the session's folder, which has its id for a name, and its journal, choose the
-        providers (with those brought along, or those of the session that is replayed), and register
-        the desk.
+        providers (with those brought along, or those of the session that is replayed; for pages
+        alone perhaps none) and the model, and register the desk.
 
         Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
         no permission to write).
         """
         session_id = checked_session_id(folder.name)
         replay = providers if isinstance(providers, Replay) else None
+        alone = providers if isinstance(providers, PagesAlone) else None
+        own = alone.providers if alone else cast("Sequence[Any]", providers)
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         library: list[Library] = []
         meaning = None if replay else meaning_of(settings)
@@ -212,15 +214,17 @@ class Desk:
             try:
                 if replay:
                     name, problems, choice = await _again(settings, journal)
-                else:
+                elif alone is None:
                     name, problems = await unless_stopped(
                         stop, _model(settings), seconds=budget.until_closing()
                     )
                 budget.shares = shares_of(settings.effort, model=bool(name))
-                if not replay:
+                if alone and not alone.search:
+                    choice = Choice(())
+                elif not replay:
                     choice = await unless_stopped(
                         stop,
-                        choose(settings, open_library, list(cast("Sequence[Any]", providers))),
+                        choose(settings, open_library, list(own)),
                         seconds=budget.until_closing(),
                     )
             except (TimeoutError, Stopped):

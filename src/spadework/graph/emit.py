@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from langgraph.runtime import Runtime
+from typing import TYPE_CHECKING
 
 from spadework.events import Event
-from spadework.settings import Settings
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    from spadework.settings import Settings
 
 Emit = Callable[[Event], None]
 

@@ -18,11 +18,14 @@ from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.reader import Fetch
+from spadework.tools.inline import one_line
 from spadework.tools.tape import Request, Tape
 from spadework.tools.urls import canonical_url
 from spadework.values import Page, Problem, Value
 
 LIBRARY = "library://"
+#: Characters of the name of a language that are kept.
+LANGUAGE_CHARS = 40
 #: Local documents are at level -1: nothing was fetched.
 LOCAL = -1
 
@@ -70,6 +73,9 @@ async def from_web(desk: Desk, url: str, seconds: float) -> Page:
         url=fetched.url.partition("#")[0],
         title=extracted.title,
         author=extracted.author,
+        language=one_line(extracted.language, LANGUAGE_CHARS),
+        kind=extracted.kind,
+        bytes=len(fetched.body),
         level=fetched.level,
         status=fetched.status,
         media_type=fetched.media_type,

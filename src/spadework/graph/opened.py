@@ -82,6 +82,16 @@ class Replay:
 
 
 @dataclass(frozen=True)
+class PagesAlone:
+    """A desk that gathers pages: no model is asked, since who wants them judges them. `providers`
+    are those brought along; without `search` there is none at all.
+    """
+
+    providers: Sequence[Any] = ()
+    search: bool = True
+
+
+@dataclass(frozen=True)
 class _Recorded:
     """A provider of which only hits were recorded: a library, a tool, an object of a caller."""
 

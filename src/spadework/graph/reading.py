@@ -16,6 +16,7 @@ from spadework.events import Read, Reading
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import LIBRARY, from_knowledge, from_library, from_web
+from spadework.graph.waiting import unless_stopped
 from spadework.tools.fetch.pool import (
     Began,
     Came,
@@ -35,6 +36,8 @@ from spadework.values import Hit, Page, Problem, Task
 
 #: A page is slow after `slow_page_seconds`, but at the latest after this share of the time it has.
 SLOW_SHARE = 0.3
+#: A page keeps its own deadline; past this one that was named is not waited for.
+GRACE_SECONDS = 2.0
 
 
 async def read_pages(
@@ -139,6 +142,18 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
             "found_by": hit.found_by,
         }
     )
+
+
+async def page_at(desk: Desk, url: str) -> Page:
+    """The page at an address that somebody named, within the seconds of a page. Raises FetchError,
+    and Stopped when the user wants to stop.
+    """
+    seconds = min(desk.settings.page_seconds, desk.budget.until_closing())
+    reading = read_page(desk, Hit(url=url), seconds)
+    try:
+        return await unless_stopped(desk.stop, reading, seconds=seconds + GRACE_SECONDS)
+    except TimeoutError:
+        raise TooSlow("It was not there in time.") from None
 
 
 async def failed_for_good(journal: Journal, hit: Hit) -> bool:

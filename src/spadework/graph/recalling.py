@@ -123,7 +123,7 @@ async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:
 
     async def work() -> list[Kept]:
         store = PageStore(folder / "pages")
-        pages = await asyncio.to_thread(_recorded, folder)
+        pages = await asyncio.to_thread(recorded_pages, folder)
         found = [await _kept(page, store) for page in pages]
         return [kept for kept in found if kept]
 
@@ -153,7 +153,7 @@ async def _taken_over(desk: Desk, kept: Kept) -> Page:
     return kept.page
 
 
-def _recorded(folder: Path) -> list[Page]:
+def recorded_pages(folder: Path) -> list[Page]:
     """The pages in the journal of a session, in the order they were read, with what its result says
     of their worth.
     """

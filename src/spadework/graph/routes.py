@@ -220,14 +220,22 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
     last = rounds[-1]
-    added = last.evidence_after - last.evidence_before
-    if last.number > 1 and added < settings.marginal_utility * max(1, last.evidence_after):
+    if last.number > 1 and _brought(state) < settings.marginal_utility * max(1, last.evidence_after):
         return "marginal utility"
     # What is just empty, time or purse, ends only a run that would have gone on.
     if last.number == KNOWN or worth_asking(state, price):
         late = budget.under(ACCELERATE) or not fits(budget, state, settings)
         return "time" if late else budget.ended_by()
     return "price"
+
+
+def _brought(state: ResearchState) -> int:
+    """The quotes that the last round has added; of a run without a model those of the last two,
+    since code, which keeps to what it has chosen, says nothing of what it read in between.
+    """
+    alone = all(found.quality is None for found in state["coverage"].values())
+    since = state["rounds"][-2:] if alone else state["rounds"][-1:]
+    return since[-1].evidence_after - since[0].evidence_before
 
 
 def fits(budget: Budget, state: ResearchState, settings: Settings) -> bool:

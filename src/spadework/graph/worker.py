@@ -4,124 +4,22 @@ task.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END
 from langgraph.runtime import Runtime
 
-from spadework.deadline import BEST_ONLY
 from spadework.events import Distilled
-from spadework.graph.cleaning import cleaned
-from spadework.graph.dealing import How, Table
-from spadework.graph.deepening import looked_again
-from spadework.graph.desk import Desk, desk_of
+from spadework.graph.desk import desk_of
 from spadework.graph.distilling import distilled, need_of
 from spadework.graph.emit import emitter
+from spadework.graph.gathering import steps
 from spadework.graph.judging import judge
-from spadework.graph.looking import looked_at
-from spadework.graph.reading import failed_for_good, read_pages
-from spadework.graph.recalling import recalled
-from spadework.graph.searching import UNASKED, found_before, fused_hits, search_all
+from spadework.graph.reading import failed_for_good
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
-from spadework.tools.links import followed
-from spadework.tools.select import Selection, hurried
-from spadework.tools.select import select as select_hits
-from spadework.tools.urls import canonical_url
 from spadework.values import Problem
-
-#: The round whose threshold is that of the preset; every further one of an open topic lowers it by
-#: a step.
-FIRST = 1
-
-
-async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look at what is known; where that will not do, ask every provider every query. Follow the
-    links of what was read; fuse the lists.
-    """
-    desk, emit = await desk_of(state["session_id"], runtime.context), emitter(runtime)
-    before = {canonical_url(url) for url in state["read_before"]}
-    known = await recalled(desk, state["question"], state["task"], emit, before)
-    asking = None if known.enough else search_all(desk, state["task"], emit, before)
-    lists, problems, heard = await asking if asking else UNASKED
-    links = {url: await desk.links.of(url) for url in state["read_before"]}
-    left = await found_before(desk, state["task"], before)
-    found = [*lists, *left, *known.beside(lists), followed(links, state["task"].queries, before)]
-    return {
-        "hits": fused_hits(found, desk.settings),
-        "answered": bool(lists or left) or not problems,
-        "heard": heard,
-        "problems": [*problems, *known.problems],
-    }
-
-
-async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Choose which hits to read, and keep the next best in reserve."""
-    desk = await desk_of(state["session_id"], runtime.context)
-    before = {canonical_url(url) for url in state["read_before"]}
-    fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
-    settings, emit = desk.settings, emitter(runtime)
-    fresh, problems = await looked_at(desk, state, fresh, emit)
-    task, share = state["task"], settings.pages_per_domain
-    made = select_hits(
-        fresh,
-        preset=settings.preset,
-        pages_per_domain=share,
-        limit=task.pages,
-        steps=max(0, task.round - FIRST),
-        asked=state["question"],
-    )
-    if await desk.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
-        made = hurried(made)
-    made, taken = await _dealt(desk, state, made)
-    return {
-        "chosen": list(made.chosen),
-        "reserve": list(made.reserve),
-        "taken": sorted(taken),
-        "problems": problems,
-    }
-
-
-async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft
-    deadline.
-    """
-    desk = await desk_of(state["session_id"], runtime.context)
-    emit = emitter(runtime)
-    # A worker that was saved before pages were dealt out has none.
-    taken = frozenset(state.get("taken", ()))
-    drafts, problems = await read_pages(
-        desk, state["task"], state["chosen"], state["reserve"], emit, taken
-    )
-    failed = {problem.subject for problem in problems}
-    drafts, more = await looked_again(desk, state, drafts, emit)
-    read = {canonical_url(page.url) for page in drafts}
-    unread = [
-        hit
-        for hit in (*state["chosen"], *state["reserve"])
-        if hit.url in failed and canonical_url(hit.url) not in read
-    ]
-    return {"drafts": drafts, "unread": unread, "problems": [*problems, *more]}
-
-
-async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Keep the pages that hold text, each text once. Most boilerplate went with the extraction; a
-    model takes out what is left of it.
-    """
-    desk = await desk_of(state["session_id"], runtime.context)
-    seen: dict[str, Any] = {}
-    for page in [*state["attached"], *state["drafts"]]:
-        seen.setdefault(page.content_hash, page)
-    pages, problems = await cleaned(
-        desk,
-        state["question"],
-        state["task"].topic,
-        list(seen.values()),
-        state.get("topics", 1),
-    )
-    return {"pages": pages, "problems": problems}
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -158,31 +56,6 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     }
 
 
-async def _dealt(
-    desk: Desk, state: WorkerState, made: Selection
-) -> tuple[Selection, frozenset[str]]:
-    """The selection with the pages that this worker is dealt, where they are dealt out; and those
-    that the others of the round are dealt.
-
-    What it would have chosen and others are dealt it reads along with them.
-    """
-    task, among = state["task"], state.get("among", ())
-    if len(among) < 2:
-        return made, frozenset()
-    of = (state["question"], task.round)
-    how = How(own=task.own, joint=state.get("joint", False), most=task.together)
-    table = desk.tables.setdefault(of, Table(desk.journal, of, among, how))
-    hits = {canonical_url(hit.url): hit for hit in (*made.chosen, *made.reserve)}
-    wish = (list(hits), len(made.chosen))
-    mine, taken = await table.deal(
-        task.topic.name, wish, desk.stop, seconds=desk.budget.phase("search")
-    )
-    along = [hit for hit in made.chosen if canonical_url(hit.url) in taken]
-    own = [hit for url, hit in hits.items() if url in mine]
-    rest = [hit for url, hit in hits.items() if url not in mine and hit not in along]
-    return replace(made, chosen=(*along, *own), reserve=tuple(rest)), taken
-
-
 def lost(topic: str, reason: str) -> Problem:
     """A worker that failed as a whole; the others go on."""
     return Problem(
@@ -194,16 +67,8 @@ def lost(topic: str, reason: str) -> Problem:
 
 
 worker = (
-    StateGraph(WorkerState, context_schema=Settings, output_schema=WorkerOutput)
-    .add_node(stopped_by_disk(search))
-    .add_node(stopped_by_disk(select))
-    .add_node(stopped_by_disk(read))
-    .add_node(stopped_by_disk(clean))
+    steps(WorkerOutput)
     .add_node(stopped_by_disk(distil))
-    .add_edge(START, "search")
-    .add_edge("search", "select")
-    .add_edge("select", "read")
-    .add_edge("read", "clean")
     .add_edge("clean", "distil")
     .add_edge("distil", END)
     .compile(name="worker")

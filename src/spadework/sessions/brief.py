@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from spadework.errors import SessionError
 from spadework.graph.state import ResearchState
-from spadework.sessions.files import Metadata, exchanges_before
+from spadework.sessions.files import Kind, Metadata, exchanges_before
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,9 @@ class Brief:
     """The question, paths of files to read first, the id of the session followed up, and the
     questions before, oldest first, with what was answered to them. `wishes` are for the form of the
     report, beside the question; `most_words` bounds its length (0: as the settings say).
+
+    Of the `kind` "gather" the question is a query for which at most so many `pages` are read, of
+    "read" the address of one; nothing is written of either.
     """
 
     question: str
@@ -27,6 +30,8 @@ class Brief:
     answers: tuple[str, ...] = ()
     wishes: str = ""
     most_words: int = 0
+    kind: Kind = "research"
+    pages: int = 0
 
     @classmethod
     def after(
@@ -52,7 +57,8 @@ class Brief:
         with suppress(SessionError):
             before = exchanges_before(home, metadata.follows)
         asked = (metadata.query, metadata.attachments, metadata.follows)
-        return cls(*asked, *_apart(before), metadata.wishes, metadata.most_words)
+        made = cls(*asked, *_apart(before), metadata.wishes, metadata.most_words)
+        return replace(made, kind=metadata.kind, pages=metadata.pages)
 
     def told(self) -> dict[str, Any]:
         """All of it as JSON."""

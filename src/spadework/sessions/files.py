@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -31,13 +31,16 @@ from spadework.visible import visible
 
 #: The version of a session's files. What an older one lacks has a value that stands for that.
 VERSION = 1
+#: What a session is for: a report, the best pages for a query, one page.
+Kind = Literal["research", "gather", "read"]
 #: Questions before this one that are told to the lead, at most.
 MOST_EARLIER = 5
 
 
 class Metadata(Kept):
     """What is known of a session from its start on, and in the end; `status` is "" until then.
-    `version` is that of its files, 0 where they are from before there were versions.
+    `version` is that of its files, 0 where they are from before there were versions; `pages` is how
+    many a session that gathers shall read at most.
     """
 
     id: str = ""
@@ -50,6 +53,8 @@ class Metadata(Kept):
     follows: str = ""
     wishes: str = ""
     most_words: int = 0
+    kind: Kind = "research"
+    pages: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)
     limits: Limits | None = None
     performance_metrics: dict[str, Any] = Field(default_factory=dict)

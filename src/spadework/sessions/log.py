@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from spadework.events import Event, read_event
+from spadework.events import Ended, Event, read_event
 
 LOG = "events.jsonl"
 
@@ -35,6 +35,12 @@ def read_log(folder: Path) -> list[Event | None]:
     except OSError:
         return []
     return [_event(line) for line in lines]
+
+
+def was_cancelled(folder: Path) -> bool:
+    """Whether the last thing that has happened in a session is that it was cancelled."""
+    last = next((event for event in reversed(read_log(folder)) if event is not None), None)
+    return isinstance(last, Ended) and last.how == "cancelled"
 
 
 def _event(line: bytes) -> Event | None:

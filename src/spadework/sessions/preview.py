@@ -4,17 +4,13 @@ the call that plans.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Callable
 
 from spadework.events import Event, Notice
-from spadework.graph.desk import Desk
 from spadework.graph.planning import foreseen, planned, today
 from spadework.graph.routes import question_of
 from spadework.graph.state import ResearchState
+from spadework.sessions.aside import desk_aside
 from spadework.sessions.session import Session
 from spadework.values import Forecast, Plan, Problem, Usage, Value
 
@@ -41,7 +37,7 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
         if isinstance(event, Notice):
             tell(event.text)
 
-    async with _desk(session, tell) as desk:
+    async with desk_aside(session.settings, session.budget, tell) as desk:
         for notice in desk.notices:
             tell(notice)
         asked: ResearchState = {**session.brief.state(), "asked_on": today()}
@@ -52,19 +48,3 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
             usage=desk.budget.used,
             problems=(*desk.problems, *problems),
         )
-
-
-@asynccontextmanager
-async def _desk(session: Session, tell: Callable[[str], None]) -> AsyncGenerator[Desk, None]:
-    """The desk of a session over a folder that goes with it."""
-    aside = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
-    try:
-        desk = await Desk.open(
-            Path(aside.name) / session.session_id, session.settings, session.budget, progress=tell
-        )
-        try:
-            yield desk
-        finally:
-            await desk.close()
-    finally:
-        await asyncio.to_thread(aside.cleanup)

@@ -91,6 +91,8 @@ class Records:
             follows=brief.follows,
             wishes=brief.wishes,
             most_words=brief.most_words,
+            kind=brief.kind,
+            pages=brief.pages,
             settings=kept,
             limits=limits,
         )
@@ -149,7 +151,9 @@ class Records:
         """
         report = f"research_report_{self._stamp}.md"
         await self._text(report, result.report)
-        await self._text(f"editorial_review_{self._stamp}.md", review(result))
+        await self._searched()
+        if result.topics:
+            await self._text(f"editorial_review_{self._stamp}.md", review(result))
         await self._text(RESULT, result.model_dump_json(indent=1))
         written = {"report": report, "result": RESULT, "pages": "pages/"} | self._written()
         self._metadata = self._metadata.model_copy(
@@ -175,10 +179,7 @@ class Records:
     async def _assessed(self, event: Assessed) -> None:
         done = RoundProgress(round=event.round, evidence=event.evidence, coverage=event.coverage)
         await self._progressed(rounds=(*self._progress.rounds, done))
-        await self._text(
-            f"search_workproduct_{self._stamp}.md",
-            "# Searches\n\n" + "\n".join([*self._searches, "", "# Pages", "", *self._reads]) + "\n",
-        )
+        await self._searched()
         lines = [
             f"- {escaped(c.topic)}: {STATE_WORDS[c.state]}, score {c.score},"
             f" {len(c.evidence_ids)} quotes"
@@ -188,6 +189,13 @@ class Records:
             f"intelligent_research_workproduct_{self._stamp}.md",
             f"# Coverage after round {event.round}\n\n" + "\n".join(lines) + "\n",
         )
+
+    async def _searched(self) -> None:
+        """What was searched and read so far."""
+        if self._searches or self._reads:
+            lines = [*self._searches, "", "# Pages", "", *self._reads]
+            text = "# Searches\n\n" + "\n".join(lines) + "\n"
+            await self._text(f"search_workproduct_{self._stamp}.md", text)
 
     async def _progressed(self, **changes: object) -> None:
         self._progress = self._progress.model_copy(update=changes)

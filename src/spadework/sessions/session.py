@@ -30,8 +30,9 @@ from spadework.events import (
 from spadework.graph.chat import MOST_WISHES
 from spadework.graph.cut_off import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
+from spadework.graph.gathered import Gathered
 from spadework.graph.judging import recall
-from spadework.graph.opened import Replay
+from spadework.graph.opened import PagesAlone, Replay
 from spadework.graph.research import build_graph
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission
@@ -43,6 +44,7 @@ from spadework.sessions.files import (
     session_folder,
     whole_result,
 )
+from spadework.sessions.gathering import Gathering, needed
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
 from spadework.sessions.reserve import reserve, took
@@ -75,6 +77,8 @@ class Session:
         self.folder = settings.home / "sessions" / session_id
         self._providers: tuple[Any, ...] = ()
         self._replay: Replay | None = None
+        #: What a session that gathers pages has, once it is over.
+        self.gathered: Gathered | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
 
@@ -248,7 +252,7 @@ class Session:
                     f"Other questions are being researched: place {place} of {of} in the queue."
                 )
 
-        if _inside.get():
+        if _inside.get() or self.brief.kind == "read":  # one page waits for no research
             yield
             return
         self.budget.reserve = await on_disk(reserve, self.settings.home)
@@ -268,7 +272,7 @@ class Session:
                 self.budget,
                 stop=self._stop,
                 progress=progress,
-                providers=self._replay or self._providers,
+                providers=self._replay or self._brought(),
             )
         except SettingsError:
             await records.discard()
@@ -300,6 +304,11 @@ class Session:
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         await desk.journal.note("brief", "", self.brief.told())
+        if self.brief.kind != "research":
+            async with aclosing(self._gather(desk, records)) as events:
+                async for event in events:
+                    yield event
+            return
         graph = build_graph(checkpoints(desk.journal))
         config: RunnableConfig = {
             "configurable": {"thread_id": self.session_id},
@@ -307,9 +316,8 @@ class Session:
         }
         if before := (await graph.aget_state(config)).values:
             await recall(desk)
-        yield self._started(desk.mode, desk.searching, resumed=bool(before))
-        for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
-            yield Notice(text=notice)
+        for event in self._opening(desk, resumed=bool(before)):
+            yield event
         if finished := before.get("result"):
             # Killed between its last checkpoint and its last file.
             await records.finish(finished)
@@ -336,6 +344,28 @@ class Session:
         result = await closed_by_code(desk, state, self.question)
         await records.finish(result)
         yield Finished(result=result)
+
+    async def _gather(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
+        """The run of a session that gathers pages; one that is taken up has what it paid for."""
+        for event in self._opening(desk, resumed=False):
+            yield event
+        work = Gathering(self.brief, desk, records)
+        async with aclosing(work.events()) as events:
+            async for event in events:
+                self.gathered = work.gathered
+                yield event
+
+    def _brought(self) -> tuple[Any, ...] | PagesAlone:
+        """What the desk is opened with."""
+        if self.brief.kind == "research":
+            return self._providers
+        return needed(self.brief, self._providers)
+
+    def _opening(self, desk: Desk, *, resumed: bool) -> list[Event]:
+        """What is told of the desk at the beginning."""
+        told = (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices)
+        started = self._started(desk.mode, desk.searching, resumed=resumed)
+        return [started, *(Notice(text=text) for text in told)]
 
     def _started(self, mode: str, searching: tuple[str, ...], *, resumed: bool) -> Started:
         return Started(

@@ -41,7 +41,8 @@ class Page(Value):
     """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars`
     is its length.
 
-    `author` is who the page says wrote it. `level` is how it was had: 0 plain HTTP, 1
+    `author` is who the page says wrote it, `language` the language it is in, `kind` what kind of
+    page or file it is, `bytes` how much came. `level` is how it was had: 0 plain HTTP, 1
     browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could not be
     reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1.
     `known`: an earlier run has read it, and it was taken from the knowledge store.
@@ -50,6 +51,9 @@ class Page(Value):
     url: str
     title: str = ""
     author: str = ""
+    language: str = ""
+    kind: str = ""
+    bytes: int = 0
     level: int = 0
     status: int = 200
     media_type: str = "text/html"

@@ -97,7 +97,7 @@ async def test_a_cancelled_call_ends_its_session_which_can_be_taken_up(
         overview = given(
             await client.call_tool("get_session_data", {"session_id": session_id, "part": "plan"})
         )
-        assert overview["state"] == "cut off"
+        assert overview["state"] == "cancelled"
         assert [row["name"] for row in overview["rows"]] == ["Inhabitants", "Lighthouse"]
         planned = sum(request.schema_name == "PlanAnswer" for request in model.requests)
         again = given(

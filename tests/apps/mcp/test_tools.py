@@ -13,6 +13,7 @@ from spadework.events import Read
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.chromium import installed_chromium
 from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens, until
 from tests.world.held import Held
 from tests.world.model import Model
@@ -328,7 +329,7 @@ async def test_no_more_than_two_messages_a_second_tell_of_pages_and_each_page_co
         )
     assert 1 <= len(told) <= 3
     await teller.beat()
-    assert told[-1] == "Round 1: 16 pages read"
+    assert told[-1] == "16 pages read"
 
 
 async def test_an_unknown_argument_is_refused_with_those_that_are_known(settings: Settings) -> None:
@@ -338,8 +339,27 @@ async def test_an_unknown_argument_is_refused_with_those_that_are_known(settings
     assert "serp_search does not take limit: it takes query" in text(refused)
 
 
-async def test_the_schemas_of_the_tools_are_small(settings: Settings) -> None:
+async def test_all_that_is_told_of_the_tools_is_small(settings: Settings) -> None:
     async with over_http(settings) as client:
         tools = (await client.list_tools()).tools
-    size = sum(len(json.dumps(tool.input_schema)) + len(tool.description or "") for tool in tools)
-    assert size < 12_000
+    told = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+    assert sum(len(json.dumps(one, separators=(",", ":"))) for one in told) < 12_000
+
+
+async def test_what_is_not_offered_is_not_advertised(settings: Settings) -> None:
+    for mode in ("auto", "legacy"):
+        async with over_http(settings, mode) as client:
+            offered = client.server_capabilities
+        assert (offered.prompts, offered.logging, offered.completions) == (None, None, None)
+        assert offered.tools is not None
+        assert offered.resources is not None
+
+
+async def test_providers_that_lack_their_key_are_not_offered(settings: Settings) -> None:
+    async with over_http(settings) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    said = tools["serp_search"].input_schema["properties"]["provider"]["description"]
+    assert "searxng, duckduckgo" in said
+    assert not any(name in said for name in ("serper", "tavily", "brave"))
+    formats = tools["create_research_report"].input_schema["properties"]["format"]["enum"]
+    assert ("pdf" in formats) == bool(installed_chromium())

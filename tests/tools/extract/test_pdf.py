@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import Unreadable
+from spadework.tools.extract.patience import within
 from spadework.tools.extract.pdf import MAX_PAGES, extract_pdf
 from tests.world.paper import pdf
 
@@ -74,6 +75,14 @@ def test_pages_behind_the_limit_are_not_read():
     )
     assert f"page {MAX_PAGES - 1} of" in found.markdown
     assert f"page {MAX_PAGES} of" not in found.markdown
+
+
+def test_a_pdf_is_read_as_far_as_the_time_goes():
+    book = pdf("\f".join(f"This is page {n} of the book." for n in range(60)))
+    with within(0.0):
+        found = extract_pdf(book, URL)
+    assert found.markdown.startswith("This is page 0 of the book.")
+    assert found.markdown.endswith("… 59 further pages are not shown.")
 
 
 def test_a_pdf_without_text_is_empty():

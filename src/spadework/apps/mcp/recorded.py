@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.answering import AsJson, answered
 from spadework.apps.mcp.door import Call, door_of
 from spadework.apps.mcp.paging import leading_rows, stretch
 from spadework.apps.mcp.shapes import SessionAnswer, SessionId
@@ -30,7 +31,7 @@ from spadework.sessions.files import (
     session_folder,
 )
 from spadework.sessions.lock import is_held
-from spadework.sessions.log import read_log
+from spadework.sessions.log import read_log, was_cancelled
 from spadework.tools.inline import one_line
 from spadework.values import Result
 
@@ -38,6 +39,7 @@ Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
 ]
 LATEST = "latest"
+CANCELLED = "cancelled"
 #: Rows, and characters of a text, in one answer when no limit is asked for.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
@@ -58,22 +60,20 @@ class Record:
         """Its status, or how far it is."""
         if self.result:
             return self.result.status
-        return "searching" if is_held(self.folder) else "cut off"
+        if is_held(self.folder):
+            return "searching"
+        return CANCELLED if was_cancelled(self.folder) else "cut off"
 
 
 async def get_session_data(
     call: Call,
     session_id: SessionId,
-    part: Annotated[
-        Part, Field(description="What to read; page is the stored text of a source.")
-    ] = "overview",
+    part: Annotated[Part, Field(description="What to read.")] = "overview",
     page: Annotated[
         str,
         Field(
             max_length=64,
-            description=(
-                "For part page: the number of a source, or a content hash from its evidence."
-            ),
+            description=("For part page: the number of a source, or a content hash of evidence."),
         ),
     ] = "",
     offset: Annotated[
@@ -82,17 +82,22 @@ async def get_session_data(
     limit: Annotated[
         int | None, Field(ge=1, le=100_000, description="Most rows, or characters of a text.")
     ] = None,
+    as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SessionAnswer]:
-    """Read what a research session has left, also while it runs or after it was cut off.
+    """Read what a session has left, also while it runs or after it was cut off.
 
     Parts: overview (question, state, figures), progress (rounds and coverage), plan (topics and
     queries), report (the whole Markdown), evidence (numbered quotes with their place in a page),
-    sources, conflicts, problems, page (the whole text of one source; a quote stands at its start
-    and end there). Long parts come in pages: call again with next_offset as offset.
+    sources, conflicts, problems, page (the whole text of one source). Long parts come in pages:
+    call again with next_offset as offset.
     """
     door = door_of(call)
     return await asyncio.to_thread(
-        _answer, door.settings.home, (session_id, part, page), (offset, limit), door.form_tokens
+        _answer,
+        door.settings.home,
+        (session_id, part, page),
+        (offset, limit, door.form_tokens),
+        as_json=as_json,
     )
 
 
@@ -110,25 +115,27 @@ def recorded(home: Path, session_id: str) -> Record:
 
 
 def _answer(
-    home: Path, asked: tuple[str, Part, str], window: tuple[int, int | None], tokens: int
+    home: Path,
+    asked: tuple[str, Part, str],
+    limits: tuple[int, int | None, int],
+    *,
+    as_json: bool,
 ) -> CallToolResult:
     session_id, part, page = asked
+    window, tokens = limits[:2], limits[2]
     record = recorded(home, session_id)
     shaped = (
         _text_part(record, part, page, window, tokens)
         if part in ("report", "page")
         else _rows_part(record, part, window, tokens)
     )
-    return CallToolResult(
-        content=[TextContent(type="text", text=_text(shaped))],
-        structured_content=shaped.model_dump(mode="json"),
-    )
+    return answered(shaped, _text(shaped), as_json=as_json)
 
 
 def _text_part(
     record: Record, part: Part, page: str, window: tuple[int, int | None], tokens: int
 ) -> SessionAnswer:
-    text = _report(record) if part == "report" else _page_text(record, page)
+    text = _report(record) if part == "report" else page_text(record, page)
     shown = stretch(text, window[0], window[1] or MOST_CHARS, tokens, exact=window[1] is not None)
     return _shaped(
         record,
@@ -172,7 +179,7 @@ def _report(record: Record) -> str:
     return record.result.report
 
 
-def _page_text(record: Record, page: str) -> str:
+def page_text(record: Record, page: str) -> str:
     """The stored text of a page, by the number of a source or by its content hash or the beginning
     of it.
     """
@@ -216,7 +223,7 @@ def _overview(record: Record) -> list[dict[str, Any]]:
 
 def _progress(record: Record) -> list[dict[str, Any]]:
     tracked = read_progress(record.folder).model_dump(mode="json")
-    return [{"state": tracked["state"], "topics": tracked["topics"]}, *tracked["rounds"]]
+    return [{"state": record.state, "topics": tracked["topics"]}, *tracked["rounds"]]
 
 
 def _plan(record: Record) -> list[dict[str, Any]]:

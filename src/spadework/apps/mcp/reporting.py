@@ -8,10 +8,10 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.agents.extractive import writer
+from spadework.apps.mcp.answering import AsJson, answered
 from spadework.apps.mcp.door import Call, Door, door_of
 from spadework.apps.mcp.paging import stretch
 from spadework.apps.mcp.recorded import MOST_CHARS, recorded
@@ -20,9 +20,9 @@ from spadework.apps.mcp.shapes import Format, ReportAnswer, SessionId
 from spadework.apps.mcp.telling import Teller
 from spadework.apps.outputs import write_output
 from spadework.prompts import fenced
+from spadework.sessions.excerpts import of_quotes
 from spadework.sessions.session import Session
-from spadework.tools.export.markdown import to_markdown
-from spadework.values import Report, Result
+from spadework.values import Result
 
 #: Where in the folder of a session its reports are put.
 FOLDER = "exports"
@@ -33,26 +33,28 @@ Composition = Literal["report", "quotes"]
 async def create_research_report(
     call: Call,
     session_id: SessionId,
-    format: Annotated[Format, Field(description="pdf needs a Chromium on the server.")] = "md",  # noqa: A002  (the name the caller sees)
+    format: Format = "md",  # noqa: A002  (the name the caller sees)
     composition: Annotated[
         Composition,
         Field(
             description=(
-                "report: as it was written. quotes: composed anew, all quotes of each topic word"
-                " for word."
+                "report: as it was written. quotes: all quotes of each topic, word for word."
             )
         ),
     ] = "report",
+    as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ReportAnswer]:
     """Write the report of a research session to a file in that session's folder, and get its text.
 
-    A session that was cut off is closed by this: its report is written from the evidence it has. To
-    go on searching instead, call agentic_search with its session_id.
+    A session that was cut off is closed by this, with the evidence it has. To go on searching
+    instead, call agentic_search with its session_id.
     """
     door = door_of(call)
     record = await asyncio.to_thread(recorded, door.settings.home, session_id)
     result = record.result or await _closed(record.folder.name, door, call)
-    return await asyncio.to_thread(_written, result, (format, composition), record.folder, door)
+    return await asyncio.to_thread(
+        _written, result, (format, composition), (record.folder, door), as_json=as_json
+    )
 
 
 async def _closed(session_id: str, door: Door, call: Call) -> Result:
@@ -65,11 +67,11 @@ async def _closed(session_id: str, door: Door, call: Call) -> Result:
 
 
 def _written(
-    result: Result, wanted: tuple[str, Composition], folder: Path, door: Door
+    result: Result, wanted: tuple[str, Composition], to: tuple[Path, Door], *, as_json: bool
 ) -> CallToolResult:
-    format_, composition = wanted
+    (format_, composition), (folder, door) = wanted, to
     if composition == "quotes":
-        result = _of_quotes(result)
+        result = of_quotes(result)
     file = folder / FOLDER / f"{composition}.{format_}"
     write_output(result, file, 0o600)
     shown = stretch(result.report, 0, MOST_CHARS, door.form_tokens)
@@ -82,22 +84,7 @@ def _written(
         report=shown.text,
         next_offset=shown.next_offset,
     )
-    return CallToolResult(
-        content=[TextContent(type="text", text=_text(shaped))],
-        structured_content=shaped.model_dump(mode="json"),
-    )
-
-
-def _of_quotes(result: Result) -> Result:
-    """The result with a report in which every topic is its quotes."""
-    sections = tuple(
-        writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
-    )
-    document = Report(title=result.question, sections=sections)
-    ledger = {e.id: e for topic in result.topics for e in topic.evidence}
-    return result.model_copy(
-        update={"document": document, "report": to_markdown(document, ledger, result.sources)}
-    )
+    return answered(shaped, _text(shaped), as_json=as_json)
 
 
 def _text(answer: ReportAnswer) -> str:

@@ -8,9 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
+from spadework.apps.mcp.answering import AsJson, answered
 from spadework.apps.mcp.door import Call, Door, door_of
 from spadework.apps.mcp.paging import leading, tokens_of
 from spadework.apps.mcp.running import run
@@ -26,7 +27,6 @@ from spadework.apps.mcp.shapes import (
     TopicShape,
 )
 from spadework.apps.mcp.telling import Teller
-from spadework.budget import Budget
 from spadework.errors import SessionUnreadable
 from spadework.prompts import fenced
 from spadework.sessions.files import read_page, session_folder
@@ -56,13 +56,13 @@ async def agentic_search(
     max_iterations: Iterations = None,
     max_minutes: Annotated[
         float | None,
-        Field(gt=0, description="Most minutes for this call; the server's own limit still holds."),
+        Field(gt=0, description="Most minutes, within the server's limit."),
     ] = None,
     session_id: Annotated[
         str,
         Field(
             max_length=100,
-            description="Take up this session, which was cut off, instead of beginning one.",
+            description="Take up this session, which was cut off.",
         ),
     ] = "",
     follows: Annotated[
@@ -70,8 +70,8 @@ async def agentic_search(
         Field(
             max_length=100,
             description=(
-                "Follow up this finished session: its report is revised (shorter, in German, add"
-                " the costs), or its pages are used first."
+                "Follow up this finished session: its report is revised (shorter, in German, …),"
+                " or its pages are used first."
             ),
         ),
     ] = "",
@@ -79,24 +79,19 @@ async def agentic_search(
         str,
         Field(
             max_length=4_000,
-            description=(
-                "Wishes for length, form, language and readers of the report; a session that is"
-                " taken up keeps its own."
-            ),
+            description="Length, form, language and readers of the report.",
         ),
     ] = "",
+    as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ResearchAnswer]:
     """Research a question thoroughly and get a report in which every sentence of fact cites words
     that stand in a source.
 
-    Use it for questions that need several sources or must be right; for a single known page use
-    advanced_scrape_url, for a list of links serp_search. It plans the topics a complete answer must
-    cover, searches each with several phrasings, reads and cleans pages, checks what quotes prove,
-    and searches again for what is missing. It takes from seconds to several minutes and reports
-    progress. The answer holds the report with [n] marks, its sources with addresses, the coverage
-    of each topic, disagreements between sources, what was not found and what went wrong. Cite the
-    numbered sources when you use it. More of it can be read with get_session_data and its
-    session_id.
+    Use it for questions that need several sources or must be right; for one known page use
+    advanced_scrape_url, for links serp_search. It plans topics, searches, reads, checks what quotes
+    prove and searches again for what is missing: seconds to minutes, with progress. You get the
+    report with [n] marks, its sources, how far each topic is covered, disagreements, what was not
+    found and what went wrong. Cite the numbered sources. get_session_data reads more of it.
     """
     door = door_of(call)
     settings = door.settings.with_(
@@ -109,7 +104,7 @@ async def agentic_search(
     )
     session = _session(query, session_id, settings, follows, instructions)
     result = await run(session, Teller(call.report_progress, session.budget.seconds))
-    return await answer_of(result, door)
+    return await answer_of(result, door, as_json=as_json)
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
@@ -117,8 +112,7 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
     SessionNotFound, SettingsError.
     """
     if not session_id:
-        budget = Budget.of(settings)
-        made = Session.start(query, settings=settings, budget=budget, follows=follows)
+        made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
     session_folder(settings.home, session_id)
     return Session.resume(
@@ -126,15 +120,20 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
     )
 
 
-async def answer_of(result: Result, door: Door) -> CallToolResult:
+async def answer_of(result: Result, door: Door, *, as_json: bool = False) -> CallToolResult:
     """The answer to a call: text and structured content, together within the tokens of an answer.
 
     A run that failed is an error, and so is one without a single source because searching failed.
     """
-    return await asyncio.to_thread(_answer, result, door)
+    return await asyncio.to_thread(_answer, result, door, as_json=as_json)
 
 
-def _answer(result: Result, door: Door) -> CallToolResult:
+def _answer(result: Result, door: Door, *, as_json: bool) -> CallToolResult:
+    failed = result.status == "failed" or (
+        not result.sources and any(problem.stage == "search" for problem in result.problems)
+    )
+    if as_json:
+        return answered(structured(result, door.form_tokens), "", as_json=True, failed=failed)
     limit = door.settings.answer_tokens
     shaped = structured(result, int(limit * STRUCTURED_SHARE))
     room = limit - count(shaped.model_dump_json())
@@ -145,12 +144,7 @@ def _answer(result: Result, door: Door) -> CallToolResult:
         fenced=fenced,
         where=result.session_dir if door.local else "",
     )
-    return CallToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=shaped.model_dump(mode="json"),
-        is_error=result.status == "failed"
-        or (not result.sources and any(problem.stage == "search" for problem in result.problems)),
-    )
+    return answered(shaped, text, as_json=False, failed=failed)
 
 
 def structured(result: Result, tokens: int) -> ResearchAnswer:

@@ -5,18 +5,19 @@ leaves.
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from spadework.apps.mcp.telling import BEAT_SECONDS, LEAST_SECONDS, Teller
 from spadework.errors import SessionNotFound
-from spadework.events import Event, Finished, Notice
+from spadework.events import Ended, Event, Finished, Notice
+from spadework.sessions.log import log_event
 from spadework.sessions.session import Session
 from spadework.values import Result
 
 
 async def run(session: Session, teller: Teller) -> Result:
-    """The result of a session. Cancelled, it ends the session where it is; it can be taken up
-    again.
+    """The result of a session. Cancelled, it ends the session where it is and notes that in it; it
+    can be taken up again.
     """
     events: asyncio.Queue[Event | None] = asyncio.Queue()
     # A client that is slow to take messages must not hold up the run: its events wait in the queue.
@@ -28,13 +29,25 @@ async def run(session: Session, teller: Teller) -> Result:
         while (event := await _next(events, teller)) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
+        if teller.waits:  # the last count is not kept back
+            await teller.beat()
         await following
         if result is None:
             raise SessionNotFound(f"Session {session.session_id} ended without a result.")
         return result
+    except asyncio.CancelledError:
+        await _stopped(following)
+        if session.brief.kind == "research":  # another one has closed itself
+            with suppress(OSError):
+                await asyncio.to_thread(log_event, session.folder, Ended(how="cancelled"))
+        raise
     finally:
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+        await _stopped(following)
+
+
+async def _stopped(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.door import Call, door_of
-from spadework.apps.mcp.looking import LIBRARY, Shelf, shelf
+from spadework.apps.mcp.answering import AsJson, answered
+from spadework.apps.mcp.door import Call, Door, door_of
 from spadework.apps.mcp.paging import leading, stretch
+from spadework.apps.mcp.running import run
 from spadework.apps.mcp.shapes import LinkShape, PageFacts, ScrapedPage
 from spadework.apps.mcp.telling import Teller
+from spadework.errors import FetchError, NotAllowed, SettingsError
 from spadework.prompts import fenced
-from spadework.settings import Settings
-from spadework.tools.extract.extracted import Link
-from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.reader import Reader
+from spadework.sessions.pages import PageText, begun_with, page_of, reading
 from spadework.tools.inline import one_line
+from spadework.values import Page
 
 #: Of the tokens of an answer in one form, the links take at most this share.
 LINKS_SHARE = 0.1
@@ -42,78 +42,59 @@ async def advanced_scrape_url(
     max_chars: Annotated[
         int, Field(ge=100, le=100_000, description="Most characters of text in the answer.")
     ] = 20_000,
+    as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ScrapedPage]:
     """Read one web page or document (HTML, PDF, office file, feed, text, …) as clean Markdown with
     its metadata.
 
     Navigation, banners and advertising are removed; headings, tables and code stay as they are.
-    Pages that need it are opened in a browser. Private addresses are refused. A page that is too
-    long for one answer comes in stretches: call again with next_offset as offset.
+    Pages that need it are opened in a browser, where the server has one. Private addresses are
+    refused. A page that is too long for one answer comes in stretches: call again with next_offset
+    as offset.
     """
-    settings = door_of(call).settings
-    await Teller(call.report_progress, settings.page_seconds).say(f"Reading {url}")
-    async with shelf(settings) as books:
-        facts, markdown, links = await read(url, settings, books)
+    door = door_of(call)
+    folder = await asyncio.to_thread(begun_with, door.settings.home, url) if offset else None
+    folder = folder or await _read(call, url, door)
+    found = await page_of(folder)
+    if found is None:
+        raise FetchError(f"{url} was not read: the session was stopped.")
     return await asyncio.to_thread(
-        _answer, (facts, markdown, links), (offset, max_chars), door_of(call).form_tokens
+        _answer, folder.name, found, (offset, max_chars, door.form_tokens), as_json=as_json
     )
+
+
+async def _read(call: Call, url: str, door: Door) -> Path:
+    """The folder of a session that has read the page. Raises FetchError."""
+    try:
+        session = reading(url, settings=door.settings)
+    except SettingsError as error:
+        raise NotAllowed(str(error)) from None
+    await run(session, Teller(call.report_progress, session.settings.page_seconds))
+    return session.folder
 
 
 def _answer(
-    page: tuple[dict[str, Any], str, Sequence[Link]], window: tuple[int, int], tokens: int
+    session_id: str, read: PageText, limits: tuple[int, int, int], *, as_json: bool
 ) -> CallToolResult:
-    facts, markdown, links = page
-    shapes = [LinkShape(url=link.url, text=one_line(link.text, LINK_CHARS)) for link in links]
-    part = stretch(markdown, *window, int((1 - LINKS_SHARE) * tokens))
-    shown = leading(shapes, int(LINKS_SHARE * tokens))
+    offset, chars, tokens = limits
+    shapes = [LinkShape(url=link.url, text=one_line(link.text, LINK_CHARS)) for link in read.links]
+    part = stretch(read.text, offset, chars, int((1 - LINKS_SHARE) * tokens))
     made = ScrapedPage(
-        **facts, offset=part.offset, next_offset=part.next_offset, markdown=part.text, links=shown
+        **facts_of(read.page),
+        session_id=session_id,
+        offset=part.offset,
+        next_offset=part.next_offset,
+        markdown=part.text,
+        links=leading(shapes, int(LINKS_SHARE * tokens)),
     )
-    return CallToolResult(
-        content=[TextContent(type="text", text=_text(made))],
-        structured_content=made.model_dump(mode="json"),
-    )
+    return answered(made, _text(made), as_json=as_json)
 
 
-async def read(
-    url: str, settings: Settings, books: Shelf
-) -> tuple[dict[str, Any], str, Sequence[Link]]:
-    """What is known of a page (the fields of PageFacts), its text and its links. Raises
-    FetchError.
-    """
-    if url.startswith(LIBRARY):
-        document = await (await books.library()).document(url)
-        known = PageFacts(
-            url=url,
-            title=_line(document.title),
-            media_type="text/markdown",
-            level=-1,
-            chars=len(document.markdown),
-        )
-        return known.model_dump(), document.markdown, ()
-    async with Web(settings) as web:
-        return await read_web(url, Reader(web), settings.page_seconds)
-
-
-async def read_web(
-    url: str, reader: Reader, seconds: float
-) -> tuple[dict[str, Any], str, Sequence[Link]]:
-    """The same for a page of the web, read by `reader` within `seconds`."""
-    fetched, found = await reader.read(url, seconds=seconds)
-    known = PageFacts(
-        url=fetched.url,
-        title=_line(found.title),
-        author=_line(found.author),
-        published_at=found.published_at.isoformat() if found.published_at else None,
-        language=_line(found.language),
-        kind=found.kind,
-        media_type=fetched.media_type,
-        status=fetched.status,
-        level=fetched.level,
-        stale=fetched.stale,
-        chars=len(found.markdown),
-    )
-    return known.model_dump(), found.markdown, found.links
+def facts_of(page: Page) -> dict[str, Any]:
+    """What is known of a page: the fields of PageFacts."""
+    day = page.published_at
+    known = page.model_dump(include=set(PageFacts.model_fields))
+    return known | {"published_at": day.isoformat() if day else None}
 
 
 def headline(page: PageFacts) -> str:
@@ -130,10 +111,7 @@ def headline(page: PageFacts) -> str:
 def _text(page: ScrapedPage) -> str:
     end = page.offset + len(page.markdown)
     more = "" if page.next_offset is None else f" Read on with offset={page.next_offset}."
-    return f"Characters {page.offset} to {end} of {page.chars}.{more}\n\n" + fenced(
-        f"{headline(page)}\n\n{page.markdown}"
+    return (
+        f"Characters {page.offset} to {end} of {page.chars}, kept in session {page.session_id}."
+        f"{more}\n\n" + fenced(f"{headline(page)}\n\n{page.markdown}")
     )
-
-
-def _line(text: str) -> str:
-    return one_line(text)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.answering import AsJson, answered
 from spadework.apps.mcp.door import Call, door_of
-from spadework.apps.mcp.looking import Looked, look, shelf
 from spadework.apps.mcp.paging import leading
 from spadework.apps.mcp.shapes import HitShape, Query, RankParts, SearchAnswer
 from spadework.apps.mcp.telling import Teller
+from spadework.errors import SearchError
 from spadework.prompts import fenced, plain
+from spadework.sessions.looking import Looked, Ranked, search
 from spadework.tools.inline import one_line
-from spadework.tools.rank import position_score, query_terms, relevance
-from spadework.values import Hit
+
+#: Stands where the providers of a server are named.
+OFFERED = "PROVIDERS"
+#: Characters of a snippet that are shown.
+SNIPPET_CHARS = 600
 
 
 async def serp_search(
@@ -28,77 +32,57 @@ async def serp_search(
         str,
         Field(
             max_length=200,
-            description=(
-                "One or several with commas: searxng, duckduckgo, serper, tavily, brave, arxiv,"
-                " wikipedia, openalex, pubmed, "
-                "library. Empty: those the server is set up with."
-            ),
+            description=(f"One or several with commas: {OFFERED}. Empty: those of the server."),
         ),
     ] = "",
+    as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SearchAnswer]:
     """Search the web, or the server's library, and get ranked links with snippets; nothing is read.
 
     Use it to find addresses; read one with advanced_scrape_url, or use
     intelligent_research_with_advanced_scraping to search and read in one call. All providers are
-    asked at once and their results fused. Each hit says what its relevance is made of.
+    asked at once and their results fused.
     """
-    settings = door_of(call).settings
-    settings = settings.with_(
-        search=provider or None, search_results=max(max_results, settings.search_results)
+    door = door_of(call)
+    settings = door.settings.with_(
+        search=provider or None, search_results=max(max_results, door.settings.search_results)
     )
     await Teller(call.report_progress, settings.search_seconds).say(f"Searching for “{query}”")
-    async with shelf(settings) as books:
-        looked = await look(query, settings, books)
-    return await asyncio.to_thread(_answer, query, looked, max_results, door_of(call).form_tokens)
+    looked = await search(query, settings)
+    if not looked.answered:
+        raise SearchError(f"No search was answered. {' '.join(looked.failed)}")
+    return await asyncio.to_thread(
+        _answer, query, looked, (max_results, door.form_tokens), as_json=as_json
+    )
 
 
-def _answer(query: str, looked: Looked, most: int, tokens: int) -> CallToolResult:
-    terms = query_terms(query)
-    shown = leading([_shape(n, hit, terms) for n, hit in enumerate(looked.hits[:most], 1)], tokens)
+def _answer(
+    query: str, looked: Looked, limits: tuple[int, int], *, as_json: bool
+) -> CallToolResult:
+    most, tokens = limits
+    rows = [_shape(n, one) for n, one in enumerate(looked.hits[:most], 1)]
     shaped = SearchAnswer(
         query=one_line(query),
         searched=list(looked.searched),
-        hits=shown,
+        hits=leading(rows, tokens),
         failed=list(looked.failed),
         notices=list(looked.notices),
     )
-    return CallToolResult(
-        content=[TextContent(type="text", text=_text(shaped))],
-        structured_content=shaped.model_dump(mode="json"),
-    )
+    return answered(shaped, _text(shaped), as_json=as_json)
 
 
-def _shape(rank: int, hit: Hit, terms: Sequence[str]) -> HitShape:
+def _shape(rank: int, one: Ranked) -> HitShape:
+    hit = one.hit
     return HitShape(
         rank=rank,
         url=hit.url,
         title=hit.title,
-        snippet=hit.snippet,
+        snippet=one_line(hit.snippet, SNIPPET_CHARS),
         published_at=hit.published_at.date().isoformat() if hit.published_at else None,
         relevance=hit.relevance,
-        parts=_parts(hit, terms),
+        parts=RankParts(**{name: round(share, 3) for name, share in one.parts.items()}),
         fused=round(hit.rrf, 5),
         providers=[f"{found.provider}:{found.rank}" for found in hit.found_by],
-    )
-
-
-def _parts(hit: Hit, terms: Sequence[str]) -> RankParts:
-    """The three scores whose weighted sum the relevance is; without terms only the position
-    counts.
-    """
-    return RankParts(
-        position=round(position_score(hit.position), 3),
-        title=_share(hit.title, terms),
-        snippet=_share(hit.snippet, terms),
-    )
-
-
-def _share(text: str, terms: Sequence[str]) -> float:
-    """The share of the terms that stand in a text."""
-    return (
-        round(sum(relevance(text, text, 1, [term]) == 1.0 for term in terms) / len(terms), 3)
-        if terms
-        else 0.0
     )
 
 

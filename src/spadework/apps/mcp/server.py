@@ -14,15 +14,18 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, Resource, Tool, ToolAnnotations
 
 from spadework.apps.mcp.apart import CallerLeft, apart
 from spadework.apps.mcp.door import Door
 from spadework.apps.mcp.faults import worded
 from spadework.apps.mcp.gathering import intelligent_research_with_advanced_scraping
+from spadework.apps.mcp.offered import offered
 from spadework.apps.mcp.recorded import get_session_data
 from spadework.apps.mcp.reporting import create_research_report
 from spadework.apps.mcp.researching import agentic_search
+from spadework.apps.mcp.resources import add_resources, listed
+from spadework.apps.mcp.schemas import shortened
 from spadework.apps.mcp.scraping import advanced_scrape_url
 from spadework.apps.mcp.searching import serp_search
 from spadework.settings import Settings
@@ -52,6 +55,9 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
 }
 
 
+#: What a server has from its library, and would advertise, though there is none of it.
+_NOT_OFFERED = ("prompts/list", "prompts/get")
+
 #: What each takes from its caller.
 _ARGUMENTS = {
     tool.__name__: [name for name in signature(tool).parameters if name != "call"]
@@ -63,6 +69,19 @@ class Server(MCPServer[Door]):
     """The six tools. Faults that were foreseen are told in sentences; no call leaves anything
     running when its caller goes.
     """
+
+    settings_of_runs: Settings
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools, with schemas as short as they can be; of providers and formats those that
+        this server has.
+        """
+        tools = [shortened(tool) for tool in await super().list_tools()]
+        return await asyncio.to_thread(offered, tools, self.settings_of_runs)
+
+    async def list_resources(self) -> list[Resource]:
+        """The newest sessions."""
+        return await asyncio.to_thread(listed, self.settings_of_runs.home)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Door, Any] | None = None
@@ -114,10 +133,15 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
         subscriptions=False,
     )
     for tool, (title, reads, web) in _TOOLS.items():
+        destroys = None if reads else False
         hints = ToolAnnotations(
-            title=title, read_only_hint=reads, destructive_hint=False, open_world_hint=web
+            read_only_hint=reads, destructive_hint=destroys, open_world_hint=web
         )
         server.add_tool(tool, title=title, annotations=hints, structured_output=True)
+    server.settings_of_runs = settings
+    add_resources(server)
+    for method in _NOT_OFFERED:
+        server._lowlevel_server._request_handlers.pop(method, None)
     return server
 
 

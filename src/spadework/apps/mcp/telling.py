@@ -77,11 +77,9 @@ class Teller:
 
     def _worded(self, event: Event) -> str:
         if isinstance(event, Started):
-            verb = "Resuming" if event.resumed else "Researching"
-            return (
-                f"{verb} in session {event.session_id}, searching"
-                f" {'; '.join(event.searching) or 'nothing'}"
-            )
+            verb = "Resumed" if event.resumed else "Begun"
+            where = f", searching {'; '.join(event.searching)}" if event.searching else ""
+            return f"{verb} in session {event.session_id}{where}"
         if isinstance(event, Notice):
             return event.text
         if isinstance(event, Planned):
@@ -99,17 +97,20 @@ class Teller:
             )
         return self._of_a_page(event)
 
+    @property
+    def _when(self) -> str:
+        """The round, where there are rounds."""
+        return f"Round {self._round}: " if self._topics else ""
+
     def _of_a_page(self, event: Event) -> str:
         if isinstance(event, Searched):
-            return (
-                f"Round {self._round}: searched {event.provider} for “{event.query}”, {event.hits}"
-                " hits"
-            )
+            return f"{self._when}searched {event.provider} for “{event.query}”, {event.hits} hits"
         if isinstance(event, Reading):
-            return f"Round {self._round}: reading {event.title or event.url}"
+            return f"{self._when}reading {event.title or event.url}"
         if isinstance(event, Read):
             self._pages |= set() if event.reason else {event.url}
-            return f"Round {self._round}: {len(self._pages)} pages read"
+            count = len(self._pages)
+            return f"{self._when}{count} page{'s' * (count != 1)} read"
         if isinstance(event, Wrote):
             return "Checking the report" if event.final else "Writing the report"
         return ""

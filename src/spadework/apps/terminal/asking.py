@@ -73,8 +73,11 @@ def followed(home: Path, follows: str, *, last: bool) -> str:
 
 
 def last_finished(home: Path) -> str:
-    """The id of the newest session that has a report. Raises SettingsError where there is none."""
-    found = next((session.id for session in readable_sessions(home) if session.status), None)
+    """The id of the newest session that has researched a question and has a report. Raises
+    SettingsError where there is none.
+    """
+    ended = (session for session in readable_sessions(home) if session.status)
+    found = next((session.id for session in ended if session.kind == "research"), None)
     if found is None:
         raise SettingsError("There is no finished session to follow up: ask a question first.")
     return found

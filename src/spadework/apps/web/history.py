@@ -41,8 +41,11 @@ class Entry:
 
 
 async def history_of(web: Web) -> list[Entry]:
-    """The newest sessions, first those that have only just begun."""
-    kept = await asyncio.to_thread(list_sessions, web.settings.home)
+    """The newest sessions, first those that have only just begun; not the single pages that the
+    clients of MCP have read, which nobody here has asked for.
+    """
+    listed = await asyncio.to_thread(list_sessions, web.settings.home)
+    kept = [data for data in listed if isinstance(data, Unreadable) or data.kind != "read"]
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}
     new = [

@@ -10,7 +10,7 @@ from functools import partial
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.archive import ReadMember, extract_packed, extract_tar
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.charset import decoded
 from spadework.tools.extract.delimited import extract_delimited
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import added
@@ -91,10 +91,17 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
         return _BYTE_READERS[kind.reader](body, url)
     if not kind.reader:
         raise Unreadable(f"{kind.media_type} is not read yet.")
-    text = decode(body, charset)
+    found = decoded(body, charset)
     if kind.reader == "code":
-        return _source(text, kind.language, url)
-    return _TEXT_READERS[kind.reader](text, url)
+        return _source(found.text, kind.language, url)
+    read = _TEXT_READERS[kind.reader](found.text, url)
+    return _doubted(read, found.charset) if found.doubtful and read.markdown else read
+
+
+def _doubted(found: Extracted, charset: str) -> Extracted:
+    """What was read, with a line that says that its letters may be wrong."""
+    said = f"… It does not say how its letters are coded; they were read as {charset}, and some"
+    return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said} may be wrong.\n")
 
 
 def _read_member(body: bytes, name: str, *, depth: int) -> Extracted:

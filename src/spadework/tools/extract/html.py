@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spadework.errors import Unreadable
+from spadework.errors import TooLarge, Unreadable
+from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.page.addresses import Addresses
 from spadework.tools.extract.page.assembly import assemble
@@ -14,16 +15,19 @@ from spadework.tools.extract.page.features import PageView
 from spadework.tools.extract.page.kinds import kind_of
 from spadework.tools.extract.page.metadata import author_of, language_of, published, title_of
 from spadework.tools.extract.page.reading import ParsedPage, parsed
+from spadework.tools.extract.writing import not_shown
+from spadework.tools.extract.xhtml import as_html
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
     """The content of a page as Markdown, with its metadata; links are absolute, code is equal to
     the byte.
 
-    The Markdown is empty when the page has no content without running its scripts. Raises TooLarge
-    for a page over the limits on size and nesting, Unreadable when the input is not a page at all.
+    The Markdown is empty when the page has no content without running its scripts; of a page that
+    is too long its last line says how much is not shown. Raises TooLarge for an element over the
+    limits and where no text stands within them, Unreadable when the input is not a page at all.
     """
-    page = parsed(html, url)
+    page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if (
         not page.blocks
         and not page.metadata.meta
@@ -34,9 +38,13 @@ def extract(html: str | bytes, url: str) -> Extracted:
     view = PageView(page.blocks)
     kind = kind_of(url, page.metadata, view)
     chosen = content(view, kind, len(html))
+    markdown = _markdown(page, chosen, url)
+    if page.left_out and not markdown:
+        raise TooLarge("there is more markup than can be read before its text begins")
+    rest = not_shown(page.left_out, "characters")
     return Extracted(
         title=title_of(page.metadata),
-        markdown=_markdown(page, chosen, url),
+        markdown=f"{markdown.rstrip()}\n\n{rest}\n" if rest else markdown,
         author=author_of(page.metadata, page.tree),
         published_at=published(page.metadata, page.tree, url),
         language=language_of(page.metadata),

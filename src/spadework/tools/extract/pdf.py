@@ -5,7 +5,9 @@ code and ruled tables.
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from threading import Lock
@@ -15,14 +17,15 @@ import pypdfium2 as pdfium
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.patience import reading_until
 from spadework.tools.extract.pdf_columns import in_order
 from spadework.tools.extract.pdf_lines import Line, lines
 from spadework.tools.extract.pdf_paragraphs import as_blocks
 from spadework.tools.extract.pdf_tables import with_tables
 from spadework.tools.extract.writing import blocks, not_shown
 
-#: Pages behind this one are not read.
-MAX_PAGES = 300
+#: Pages behind this one are not read, however fast it goes.
+MAX_PAGES = 2_000
 #: A first or last line that so many pages share, but for its numbers, is a running head.
 RUNNING = 3
 #: A first block that is longer is no title.
@@ -42,19 +45,27 @@ def extract_pdf(body: bytes, url: str) -> Extracted:
     try:
         with _PDFIUM, closing(_PdfDocument(body)) as document:
             about = document.get_metadata_dict()
-            rest = len(document) - MAX_PAGES
-            pages = [_page(document, number) for number in range(min(len(document), MAX_PAGES))]
+            count = len(document)
+            pages = list(_pages(document, min(count, MAX_PAGES)))
     except pdfium.PdfiumError as error:
         raise Unreadable(f"The PDF cannot be read: {str(error).strip(' .')[:100]}.") from None
     found = as_blocks(_without_running_heads(pages))
     first = found[0].lstrip("# ") if found else ""
     return Extracted(
         title=about.get("Title", "").strip() or (first if len(first) <= LONGEST_TITLE else ""),
-        markdown=blocks([*found, not_shown(rest, "pages")]),
+        markdown=blocks([*found, not_shown(count - len(pages), "pages")]),
         author=about.get("Author", "").strip(),
         published_at=_date(about.get("CreationDate", "")),
         kind="pdf",
     )
+
+
+def _pages(document: Any, count: int) -> Iterator[list[Line]]:
+    """The first pages, as far as the time goes."""
+    for number in range(count):
+        yield _page(document, number)
+        if time.monotonic() > reading_until():
+            return
 
 
 def _page(document: Any, number: int) -> list[Line]:

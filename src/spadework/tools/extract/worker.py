@@ -12,6 +12,7 @@ from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.frames import parted, receive, refused, send, told
 from spadework.tools.extract.limits import limit_memory, memory_taken, mortal
+from spadework.tools.extract.patience import within
 
 #: Most memory this process may take, in bytes, where the system can see to it.
 MEMORY = 1_000_000_000
@@ -36,7 +37,8 @@ def main() -> None:
         last = False
         while not last:
             request, body = receive(requests)
-            with mortal(answers.fileno(), request.pop("seconds") + GRACE):
+            seconds = request.pop("seconds")
+            with within(seconds), mortal(answers.fileno(), seconds + GRACE):
                 reply = _read(request, body)
             last = memory_taken() > SPENT
             send(answers, *parted(reply | {"last": last}))

@@ -90,6 +90,16 @@ class Reader:
                 await self._web.hosts.refused(urlsplit(url).netloc, url)
             raise named(error, url) from error
 
+    async def source(self, url: str, *, seconds: float) -> Fetched:
+        """What is at `url` as it came, whatever it is: that of a browser, where the settings begin
+        with one, as its scripts have left it. Raises FetchError.
+        """
+        level = self._web.min_level
+        if level < BROWSER or self._browser is None:
+            return await self._web.fetch(url, seconds=seconds)
+        await self._web.ask_leave(url, seconds=seconds)
+        return await self._browser.visit(url, level=level, seconds=seconds)
+
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
         """Plainly first, unless only a browser was let in at this host; then in the browser, if
         that may give more.

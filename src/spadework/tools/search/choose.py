@@ -92,6 +92,12 @@ async def names_of(settings: Settings) -> list[str]:
     return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
 
 
+def usable(settings: Settings) -> list[str]:
+    """The names of all that could be searched by name: nothing that they need is missing."""
+    names = [name for name, known in PROVIDERS.items() if not known.lacking(settings)]
+    return [*names, *[MCP] * bool(settings.mcp_search), LIBRARY]
+
+
 async def _duckduckgo(settings: Settings) -> Provider | None:
     if not await _web_is_there(settings):
         return None

@@ -8,15 +8,13 @@ from __future__ import annotations
 MOST_DEPTH = 400
 #: Lists and quotations nested deeper than this are written at this depth.
 MOST_LIST_DEPTH = 10
-MOST_CELLS = 20_000
 #: A cell longer than this is a part of the page, not a datum.
 MOST_CELL_CHARS = 4_000
 #: A `<noscript>` with more text than this is the page for readers without scripts (as forums send
 #: it), not a tracking image.
 LEAST_NOSCRIPT_CHARS = 400
-#: Longest page in bytes, and most tags. A longer one is refused. 80,000 paragraphs take two
-#: seconds.
-MOST_BYTES = 10_000_000
+#: So much of a page is read, in characters and in tags. 80,000 paragraphs take two seconds.
+MOST_CHARS = 10_000_000
 MOST_TAGS = 80_000
 #: Parsing 6,000 nested elements takes lexbor 50 ms, 40,000 take 2.3 s.
 MOST_NESTING = 6_000

@@ -92,7 +92,7 @@ def _markdown(text: str, addresses: Addresses) -> str:
             escaped(" ".join(part.split())) for part in re.split(r"\n\s*\n|\r\n\r\n", text)
         )
     try:
-        body = LexborHTMLParser(bounded(text)).body
+        body = LexborHTMLParser(bounded(text)[0]).body
     except TooLarge:
         return ""
     return assemble(Walker(addresses).walk(body)) if body is not None else ""

@@ -16,18 +16,18 @@ from spadework.tools.extract.page.walker import Walker
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """What the reader works on."""
+    """What the reader works on; `left_out` characters at the page's end are not read."""
 
     tree: LexborHTMLParser
     metadata: Metadata
     blocks: list[Block]
+    left_out: int = 0
 
 
-def parsed(html: str | bytes, url: str) -> ParsedPage:
-    """Parse a page within the limits: TooLarge when it is over them, Unreadable when it holds no
-    markup.
-    """
-    tree = LexborHTMLParser(bounded(html))
+def parsed(html: str, url: str) -> ParsedPage:
+    """Parse a page as far as the limits go. Raises what `bounded` raises."""
+    text, left_out = bounded(html)
+    tree = LexborHTMLParser(text)
     metadata = read_metadata(tree)
     root = tree.body or tree.root
     blocks = (
@@ -35,4 +35,4 @@ def parsed(html: str | bytes, url: str) -> ParsedPage:
         if root is not None
         else []
     )
-    return ParsedPage(tree, metadata, blocks)
+    return ParsedPage(tree, metadata, blocks, left_out)

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.page.blocks import Block, Frame, Item
-from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_CELLS, MOST_SPAN
+from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.inline import code_span
 
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -31,16 +31,12 @@ def is_data(table: LexborNode) -> bool:
         if child.is_element_node and child.css_first(_LAYOUT) is not None:
             return False
         child = child.next
-    widest = cells = longest = 0
+    widest = longest = 0
     for row in rows(table):
         found = list(_cells(row))
-        widest, cells = max(widest, len(found)), cells + len(found)
+        widest = max(widest, len(found))
         longest = max(longest, max((len(cell.text()) for cell in found), default=0))
-    return (
-        0 < cells <= MOST_CELLS
-        and longest <= MOST_CELL_CHARS
-        and (widest >= 2 or table.css_first("th") is not None)
-    )
+    return 0 < longest <= MOST_CELL_CHARS and (widest >= 2 or table.css_first("th") is not None)
 
 
 def rows(table: LexborNode) -> Iterator[LexborNode]:

@@ -1,0 +1,77 @@
+"""Sessions as resources: what a client can show or attach without calling a tool."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice
+from pathlib import Path
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError
+from mcp_types import Resource
+
+from spadework.apps.mcp.door import Call, Door, door_of
+from spadework.apps.mcp.faults import worded
+from spadework.apps.mcp.recorded import Record, page_text, recorded
+from spadework.errors import SpadeworkError
+from spadework.prompts import fenced
+from spadework.sessions.files import readable_sessions
+from spadework.tools.inline import one_line
+
+SESSIONS = "spadework://sessions/"
+MARKDOWN = "text/markdown"
+#: Sessions that are listed, the newest ones.
+MOST_LISTED = 20
+
+
+def add_resources(server: MCPServer[Door]) -> None:
+    """Offer the report of each session, and the pages that it has read."""
+
+    @server.resource(
+        f"{SESSIONS}{{session_id}}",
+        name="session",
+        title="The report of a session",
+        description="For a session that gathered pages: the list of them. Newest: latest.",
+        mime_type=MARKDOWN,
+    )
+    async def session(session_id: str, call: Context[Door]) -> str:
+        return await asyncio.to_thread(_told, call, session_id, "")
+
+    @server.resource(
+        f"{SESSIONS}{{session_id}}/pages/{{page}}",
+        name="page",
+        title="A page as a session has read it",
+        description="page: the number of a source of the report.",
+        mime_type=MARKDOWN,
+    )
+    async def page(session_id: str, page: str, call: Context[Door]) -> str:
+        return await asyncio.to_thread(_told, call, session_id, page)
+
+
+def listed(home: Path) -> list[Resource]:
+    """The newest sessions."""
+    return [
+        Resource(
+            uri=f"{SESSIONS}{one.id}",
+            name=one.id,
+            title=one_line(one.query, 100),
+            description=one.status or "not finished",
+            mime_type=MARKDOWN,
+        )
+        for one in islice(readable_sessions(home), MOST_LISTED)
+    ]
+
+
+def _told(call: Call, session_id: str, page: str) -> str:
+    try:
+        record = recorded(door_of(call).settings.home, session_id)
+        return fenced(page_text(record, page) if page else _report(record))
+    except SpadeworkError as error:
+        raise ResourceError(worded(error)) from None
+
+
+def _report(record: Record) -> str:
+    if record.result is not None:
+        return record.result.report
+    return f"# {one_line(record.metadata.query)}\n\nThis session is not finished: {record.state}."

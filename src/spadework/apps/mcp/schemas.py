@@ -1,0 +1,78 @@
+"""The schemas of the tools, as short as they can be: every client puts all of them before its model
+with every request. Arguments and answers are checked by the whole ones all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_types import Tool
+
+from spadework.apps.mcp.shapes import PAGE_TEXT
+
+Schema = dict[str, Any]
+
+#: What a model does not need to read of arguments, and of answers, in which no field is missing.
+_OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
+_OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
+
+
+def shortened(tool: Tool) -> Tool:
+    """The tool with short schemas of what it takes and gives. The objects in the lists of an answer
+    are told by the names of their fields.
+    """
+    given = tool.output_schema
+    return tool.model_copy(
+        update={
+            "description": " ".join((tool.description or "").split()),
+            "input_schema": _short(tool.input_schema, _OF_ARGUMENTS, {}),
+            "output_schema": given and _of_answer(given),
+        }
+    )
+
+
+def _of_answer(schema: Schema) -> Schema:
+    named: Mapping[str, Schema] = schema.get("$defs", {})
+    fields = {name: _short(one, _OF_ANSWERS, named) for name, one in schema["properties"].items()}
+    return {"type": "object", "properties": fields}
+
+
+def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
+    """A schema without what is `dropped`, its references told in words."""
+    if "$ref" in schema:
+        told = _told(named[schema["$ref"].removeprefix("#/$defs/")])
+        return {"type": "object", "description": schema.get("description", told)}
+    made: Schema = {}
+    for name, value in schema.items():
+        if name in dropped or (name == "default" and not value):
+            continue
+        if name == "properties":
+            made[name] = {key: _short(one, dropped, named) for key, one in value.items()}
+        elif isinstance(value, dict):
+            made[name] = _short(value, dropped, named)
+        elif name == "anyOf":
+            made |= _either([_short(one, dropped, named) for one in value])
+        else:
+            made[name] = value
+    return made
+
+
+def _told(schema: Schema) -> str:
+    """The fields of an object, each with what is said of it; that some are page text is said
+    once.
+    """
+    said = {name: one.get("description", "") for name, one in schema["properties"].items()}
+    fields = ", ".join(
+        f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name
+        for name, words in said.items()
+    )
+    return f"{fields}. {PAGE_TEXT}" if PAGE_TEXT in said.values() else fields
+
+
+def _either(options: list[Schema]) -> Schema:
+    """One of several schemas; one that may also be null is said in its type."""
+    others = [one for one in options if one != {"type": "null"}]
+    if len(others) == 1 and len(options) == 2 and isinstance(others[0].get("type"), str):
+        return others[0] | {"type": [others[0]["type"], "null"]}
+    return {"anyOf": options}

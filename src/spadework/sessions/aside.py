@@ -1,0 +1,41 @@
+"""A desk without a session: its folder goes with it, nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from spadework.budget import Budget
+from spadework.graph.desk import Desk, new_session_id
+from spadework.graph.opened import PagesAlone
+from spadework.settings import Settings
+
+
+@asynccontextmanager
+async def desk_aside(
+    settings: Settings,
+    budget: Budget,
+    tell: Callable[[str], None],
+    alone: PagesAlone | None = None,
+) -> AsyncGenerator[Desk, None]:
+    """The desk of a session that is none, `alone` for pages or for a whole run. `tell` is told what
+    takes long.
+    """
+    folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
+    try:
+        desk = await Desk.open(
+            Path(folder.name) / new_session_id(),
+            settings,
+            budget,
+            progress=tell,
+            providers=alone or (),
+        )
+        try:
+            yield desk
+        finally:
+            await desk.close()
+    finally:
+        await asyncio.to_thread(folder.cleanup)

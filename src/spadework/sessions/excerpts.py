@@ -1,0 +1,57 @@
+"""As much of what was read as there is room for: the pieces of a page that fit a query best, and a
+report that is nothing but the quotes of its topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from spadework.agents.extractive import writer
+from spadework.tools.export.compressed import PIECE_CHARS, around, largest
+from spadework.tools.export.markdown import to_markdown
+from spadework.tools.passages import cut
+from spadework.tools.retrieve import Bm25
+from spadework.tools.text.detect import spoken
+from spadework.values import Report, Result
+
+#: Pieces of a long page around which it is shown.
+BEST_PIECES = 5
+#: Characters of one page that are looked at when it is cut to size.
+MOST_CHARS = 60_000
+
+
+def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
+    """The longest excerpt of a page that `fits`: the whole text, else its whole pieces around those
+    that share most with the query, else its beginning.
+    """
+    spans = _best(text[:MOST_CHARS], query)
+    size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_shown(text, spans, chars)))
+    return _shown(text, spans, size)
+
+
+def of_quotes(result: Result) -> Result:
+    """The result with a report in which every topic is its quotes, word for word."""
+    sections = tuple(
+        writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
+    )
+    document = Report(title=result.question, sections=sections)
+    ledger = {e.id: e for topic in result.topics for e in topic.evidence}
+    return result.model_copy(
+        update={"document": document, "report": to_markdown(document, ledger, result.sources)}
+    )
+
+
+def _shown(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
+    if len(text) <= chars:
+        return text
+    return around(text[:MOST_CHARS], spans, chars) or text[:chars]
+
+
+def _best(text: str, query: str) -> list[tuple[int, int]]:
+    """The pieces that share most with the query, best first."""
+    pieces = cut(text, PIECE_CHARS)
+    scores = Bm25([text[start:end] for start, end in pieces], [spoken(text)] * len(pieces)).scores(
+        query
+    )
+    ranked = sorted(range(len(pieces)), key=lambda n: -scores[n])
+    return [pieces[n] for n in ranked[:BEST_PIECES] if scores[n] > 0]

@@ -1,0 +1,129 @@
+"""A session that gathers pages and writes nothing: it searches and reads by the steps of a worker,
+or reads one page, with the same budget, journal and records as a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from spadework.errors import FetchError, SearchError, SpadeworkError
+from spadework.events import Event, Finished, Read, Reading, Troubled, parse_event
+from spadework.graph.desk import Desk
+from spadework.graph.fetching import LIBRARY
+from spadework.graph.gathered import CANCELLED, Gathered, begun, result_of_pages
+from spadework.graph.gathering import gather
+from spadework.graph.opened import PagesAlone
+from spadework.graph.reading import page_at
+from spadework.graph.recalling import recorded_pages
+from spadework.graph.waiting import Stopped
+from spadework.sessions.brief import Brief
+from spadework.sessions.records import Records
+from spadework.sessions.stream import EMERGENCY, parts_until_deadline
+from spadework.tools.disk import on_disk
+from spadework.values import Hit, Problem, Result
+
+
+def needed(brief: Brief, providers: tuple[Any, ...]) -> PagesAlone:
+    """What its desk is opened with: one page of the web needs no search."""
+    search = brief.kind == "gather" or brief.question.startswith(LIBRARY)
+    return PagesAlone(providers, search=search)
+
+
+class Gathering:
+    """The work of one such session; `gathered` is what it has, as far as it is."""
+
+    def __init__(self, brief: Brief, desk: Desk, records: Records) -> None:
+        self.gathered = Gathered()
+        self._brief, self._desk, self._records = brief, desk, records
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Do it; its events, the last being Finished. What came is written down however it ends.
+
+        Raises FetchError where the one page cannot be had, SearchError where no search was
+        answered, and so nothing read.
+        """
+        fault: SpadeworkError | None = None
+        try:
+            work = self._found() if self._brief.kind == "gather" else self._one()
+            try:
+                async with aclosing(work) as events:
+                    async for event in events:
+                        yield event
+                fault = self._unanswered()
+            except FetchError as error:
+                fault = error
+            await self._keep()
+            for problem in self.gathered.problems:
+                yield Troubled(problem=problem)
+            result = await self._finish(self._ended_by(), failed=fault is not None)
+        except (asyncio.CancelledError, GeneratorExit):
+            await self._finish(CANCELLED)
+            raise
+        if fault is not None:
+            raise fault
+        yield Finished(result=result)
+
+    async def _found(self) -> AsyncGenerator[Event, None]:
+        """Search, select, read and clean."""
+        desk = self._desk
+        stream = gather.astream(
+            begun(desk, self._brief.question, self._brief.pages),
+            context=desk.settings,
+            stream_mode=["custom", "values"],
+            version="v2",
+        )
+        async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
+            async for part in parts:
+                if part is EMERGENCY:
+                    continue
+                if part["type"] == "values":
+                    self.gathered = Gathered.of(part["data"])
+                else:
+                    yield parse_event(part["data"])
+
+    async def _one(self) -> AsyncGenerator[Event, None]:
+        """Read the page at the address."""
+        url = self._brief.question
+        yield Reading(topic="", url=url)
+        try:
+            page = await page_at(self._desk, url)
+        except FetchError as error:
+            problem = Problem(stage="read", subject=url, reason=str(error))
+            self.gathered = Gathered(unread=(Hit(url=url),), problems=(problem,))
+            yield Read(topic="", url=url, reason=str(error))
+            raise
+        except Stopped:
+            return
+        self.gathered = Gathered(pages=(page,), found=1)
+        yield Read(topic="", url=page.url, title=page.title, chars=page.chars)
+
+    async def _keep(self) -> None:
+        """Keep what was read for later sessions."""
+        self._desk.knowing.keep(self.gathered.pages, self._desk.pages.get)
+        late = await self._desk.knowing.kept()
+        problems = dict.fromkeys([*self.gathered.problems, *late])
+        self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
+
+    async def _finish(self, why: str, *, failed: bool = False) -> Result:
+        if why and not self.gathered.pages:  # cut off before the steps have handed them on
+            pages = await on_disk(recorded_pages, self._desk.folder)
+            self.gathered = self.gathered.model_copy(update={"pages": tuple(pages)})
+        asked = self._brief.question
+        result = result_of_pages(self._desk, asked, self.gathered, why=why, failed=failed)
+        await self._records.finish(result)
+        return result
+
+    def _ended_by(self) -> str:
+        budget = self._desk.budget
+        return "stop" if self._desk.stop.is_set() else budget.refused or budget.ended_by()
+
+    def _unanswered(self) -> SearchError | None:
+        """Why nothing was found, where no search was answered."""
+        if self.gathered.answered or self.gathered.pages or self._desk.stop.is_set():
+            return None
+        failed = [p for p in self.gathered.problems if p.stage == "search"]
+        said = " ".join(dict.fromkeys(f"{p.subject}: {p.reason}" for p in failed))
+        return SearchError(f"No search was answered. {said}".rstrip())

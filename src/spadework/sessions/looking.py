@@ -1,0 +1,100 @@
+"""A search without a run: the hits of all providers, ranked and chosen as a run ranks and chooses
+them. Nothing is read, and nothing left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spadework.budget import Budget
+from spadework.events import Event, Notice
+from spadework.graph.desk import Desk
+from spadework.graph.opened import PagesAlone
+from spadework.graph.searching import Answers, fused_hits, search_all
+from spadework.graph.tasks import asked_of, task_of
+from spadework.sessions.aside import desk_aside
+from spadework.settings import Settings
+from spadework.tools.rank import query_terms, relevance_parts
+from spadework.tools.search.choose import usable
+from spadework.tools.select import Selection, select
+from spadework.tools.selected import reason
+from spadework.values import Hit, Query, Value
+
+__all__ = ["Looked", "Ranked", "search", "usable"]
+
+
+class Ranked(Value):
+    """A hit, the parts of its relevance (title, snippet, position: each 0..1 before it is weighed),
+    and whether and why a run would read it.
+    """
+
+    hit: Hit
+    parts: dict[str, float]
+    selected: bool
+    reason: str
+
+
+class Looked(Value):
+    """What a search gave, best first; what was searched; which providers failed, and why; and what
+    else the user should know. `answered`: one has answered, if any was asked.
+    """
+
+    hits: tuple[Ranked, ...] = ()
+    searched: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    answered: bool = True
+
+
+async def search(
+    query: str,
+    settings: Settings | None = None,
+    *,
+    providers: Sequence[Any] = (),
+    tell: Callable[[str], None] = lambda text: None,
+) -> Looked:
+    """The fused hits of all providers of the settings, or of `providers` (see
+    `Session.search_with`), within the time and the searches of the settings. `tell` is told what
+    takes long.
+
+    Raises SettingsError for an empty query and for settings that cannot be used.
+    """
+    settings = settings or Settings.load()
+    asked = asked_of(query)
+    told: list[str] = []
+
+    def emit(event: Event) -> None:
+        told.extend([event.text] if isinstance(event, Notice) else [])
+
+    budget = Budget.of(settings)
+    async with desk_aside(settings, budget, tell, PagesAlone(tuple(providers))) as desk:
+        answers = await search_all(desk, task_of(asked), emit)
+        return _looked(desk, asked, answers, told)
+
+
+def _looked(desk: Desk, query: Query, answers: Answers, told: Sequence[str]) -> Looked:
+    settings = desk.settings
+    hits = fused_hits(answers.lists, settings)
+    made = select(
+        hits,
+        preset=settings.preset,
+        pages_per_domain=settings.pages_per_domain,
+        asked=query.text,
+    )
+    failures = {f"{p.reason} {p.effect}".rstrip() for p in answers.problems}
+    beside = (f"{p.reason} {p.effect}".rstrip() for p in desk.knowing.problems)
+    notices = (*desk.notices, *(text for text in told if text not in failures), *beside)
+    return Looked(
+        hits=tuple(_ranked(hit, query, made) for hit in hits),
+        searched=desk.searching,
+        failed=tuple(f"{p.subject}: {p.reason}" for p in answers.problems),
+        notices=tuple(dict.fromkeys(notices)),
+        answered=bool(answers.heard) or not answers.problems,
+    )
+
+
+def _ranked(hit: Hit, query: Query, made: Selection) -> Ranked:
+    terms = query_terms(query.text)
+    parts = relevance_parts(hit.title, hit.snippet, hit.position, terms)
+    return Ranked(hit=hit, parts=parts, selected=hit in made.chosen, reason=reason(hit, made))
