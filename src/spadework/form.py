@@ -4,7 +4,7 @@ is wrong in it, in one sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -21,12 +21,23 @@ OWNERS = frozenset(
 )
 #: So is every server that is named, whatever for.
 _SERVER = "_url"
+#: What stands together in the form, in the order in which a run is set up, and the nodes of the
+#: graphs that it is for: `research` in the conversation is the whole loop.
+GROUPS = {
+    "Budgets": ("Limits", ("open", "assess")),
+    "Judging": ("Answer", ("plan", "approve", "assess", "write")),
+    "Searching": ("Search", ("plan", "worker")),
+    "Reading": ("Reading", ("worker",)),
+    "Models": ("Models", ("plan", "assess", "write", "verify", "edit")),
+    "Serving": ("Server", ()),
+}
+_CHAT_NODES = ("receive", "research")
 _WORDS = {"url": "URL", "rrf": "RRF", "k": "k", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Make a model's JSON schema the form: properties by field name with readable titles, without
-    what is the owner's.
+    """Make a model's JSON schema the form: properties by field name with readable titles, group by
+    group, without what is the owner's.
     """
     given = schema["properties"]
     shown = {
@@ -35,7 +46,29 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
         if name not in OWNERS and not name.endswith(_SERVER)
     }
     shown = {name: entry for name, entry in shown.items() if "password" not in str(entry)}
-    schema["properties"] = {name: entry | {"title": titled(name)} for name, entry in shown.items()}
+    # A field is of the class that declares it.
+    of = {
+        name: base.__name__
+        for base in model.__mro__
+        for name in vars(base).get("__annotations__", ())
+    }
+    schema["properties"] = {
+        name: entry | _placed(name, *GROUPS[group])
+        for group in GROUPS
+        for name, entry in shown.items()
+        if of[name] == group
+    }
+
+
+def _declared(base: type) -> Collection[str]:
+    fields: Collection[str] = vars(base).get("__annotations__", ())
+    return fields
+
+
+def _placed(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
+    """Title and place of a field; Studio offers it beside the nodes that are named."""
+    at = {"langgraph_nodes": [*nodes, *_CHAT_NODES]} if nodes else {}
+    return {"title": f"{group}: {titled(name)}", "group": group, **at}
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:

@@ -49,6 +49,14 @@ def test_other_words_are_a_question(words: list[str]) -> None:
     assert with_default_command(words) == ["ask", *words]
 
 
+def test_a_word_alone_is_said_how_to_be_asked() -> None:
+    with pytest.raises(SettingsError, match="There is no command 'terraform', and one word") as no:
+        with_default_command(["terraform"])
+    assert no.value.hint == (
+        'Ask in words, such as: spadework "What is terraform?"; or write: spadework ask terraform'
+    )
+
+
 @pytest.mark.parametrize("words", [[], ["doctor"], ["sessions", "list"], ["--version"], ["-h"]])
 def test_commands_stay_as_they_are(words: list[str]) -> None:
     assert with_default_command(words) == words

@@ -130,26 +130,41 @@ async def test_who_writes_on_instead_of_answering_is_heard(chat: Chat, settings:
     assert SENTENCE in out["messages"][-1].text
 
 
-async def test_events_and_the_answer_come_with_the_stream(chat: Chat, settings: Settings) -> None:
+@pytest.mark.parametrize("subgraphs", [False, True])
+async def test_plan_progress_and_report_come_on_the_threads_own_stream(
+    chat: Chat, settings: Settings, *, subgraphs: bool
+) -> None:
     parts = chat.astream(
         says("What is the Quillon?"),
         THREAD,
         context=settings,
         stream_mode=["custom", "messages"],
-        subgraphs=True,
+        subgraphs=subgraphs,
         version="v2",
     )
-    events, messages = [], []
+    events, messages = list[str](), dict[str, str]()
     async for part in parts:
+        assert part["ns"] == (), "nobody needs to ask for the loop within"
         if part["type"] == "custom":
-            events.append((part["data"]["type"], [name.partition(":")[0] for name in part["ns"]]))
+            events.append(part["data"]["type"])
         elif part["type"] == "messages":
-            messages.append(part["data"][0])
-    assert ("planned", ["research"]) in events
-    assert ("searched", ["research", "worker"]) in events
-    assert ("finished", ["research"]) in events
-    [answer] = [message for message in messages if isinstance(message, (AIMessage, AIMessageChunk))]
-    assert SENTENCE in answer.text
+            [message, _] = part["data"]
+            assert isinstance(message, (AIMessage, AIMessageChunk))
+            kind = str(message.id).partition("-")[0]
+            messages[kind] = messages.get(kind, "") + message.text
+    assert [events.count(name) for name in ("planned", "read", "assessed", "finished")] == [1] * 4
+    assert list(messages) == ["plan", "progress", "draft", "report"]
+    assert messages["plan"] == "**Plan**\n\n1. What is the Quillon?\n"
+    assert messages["progress"].splitlines()[-2:] == [
+        "- Read [Quillon](library://notes/quillon.md)",
+        "- **Round 1**: 1 quote. What is the Quillon?: answered",
+    ]
+    assert SENTENCE in messages["draft"]
+    assert "About this report" not in messages["draft"]
+    assert SENTENCE in messages["report"]
+    assert "About this report" in messages["report"]
+    kept = (await chat.aget_state(THREAD)).values["messages"]
+    assert [type(message) for message in kept] == [HumanMessage, AIMessage], "the report stays"
 
 
 async def test_what_a_system_message_says_is_a_wish(chat: Chat, settings: Settings) -> None:

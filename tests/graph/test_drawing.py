@@ -15,6 +15,7 @@ EDGES = {
     ("__start__", "open"),
     ("open", "receive"),
     ("receive", "revise"),
+    ("receive", "write"),
     ("receive", "clarify"),
     ("revise", "verify"),
     ("clarify", "plan"),

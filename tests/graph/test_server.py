@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,13 @@ async def test_the_settings_are_a_form_that_asks_for_no_secret(
         if "key" in name or name == "token" or name in ("home", "library", "allow_hosts")
     ]
     assert set(form) <= set(Settings.model_fields)
+    groups = [field["group"] for field in form.values()]
+    together = [group for group, _ in groupby(groups)]
+    assert together == ["Limits", "Answer", "Search", "Reading", "Models", "Server"]
+    assert (form["minutes"]["title"], "assess" in form["minutes"]["langgraph_nodes"]) == (
+        "Limits: Minutes",
+        True,
+    )
 
 
 @pytest.mark.parametrize(("graph_id", "given"), [("research", "question"), ("chat", "messages")])
@@ -250,21 +258,16 @@ async def test_a_run_stops_to_ask_and_goes_on_with_the_answer(
 async def test_a_conversation_asks_answers_and_is_followed_up(
     client: LangGraphClient, thread: str
 ) -> None:
-    spaces = set()
     context = {"approve": True, "iterations": 1}
-    async for part in client.runs.stream(
-        thread,
-        "chat",
-        input=says("What is the Quillon?"),
-        context=context,
-        stream_mode=["custom"],
-        stream_subgraphs=True,
-    ):
-        spaces.add(part.event.partition("|")[2].partition(":")[0])
-    assert spaces >= {"research"}, "the events of the loop come with the stream of the conversation"
+    asked = says("What is the Quillon?")
+    told = await _told(client, thread, {"input": asked, "context": context})
+    assert told == ["planned", "plan"], "the plan is shown as soon as it is made"
     [asked] = (await client.threads.get_state(thread))["interrupts"]
     assert asked["value"]["kind"] == "approve"
-    first = await client.runs.wait(thread, "chat", command={"resume": ""}, context=context)
+    told = await _told(client, thread, {"command": {"resume": ""}, "context": context})
+    assert told[-1] == "report"
+    assert {"read", "progress", "assessed", "draft"} <= set(told)
+    first = (await client.threads.get_state(thread))["values"]
     message = first["messages"][-1]
     assert message["type"] == "ai"
     assert SENTENCE in message["content"]
@@ -273,6 +276,20 @@ async def test_a_conversation_asks_answers_and_is_followed_up(
     assert "designed in Port Aldermere" in second["messages"][-1]["content"]
     assert second["session_id"] != first["session_id"]
     assert len(second["messages"]) == 4
+
+
+async def _told(client: LangGraphClient, thread: str, run: dict[str, Any]) -> list[str]:
+    """What a run of `chat` tells on the stream of its thread, in order: the types of events, and
+    what each message is.
+    """
+    told = []
+    parts = client.runs.stream(thread, "chat", stream_mode=["custom", "messages-tuple"], **run)
+    async for part in parts:
+        if part.event == "custom":
+            told.append(part.data["type"])
+        elif part.event == "messages" and part.data[0]["type"] != "human":
+            told.append(part.data[0]["id"].partition("-")[0])
+    return told
 
 
 async def test_two_runs_go_at_once(client: LangGraphClient) -> None:

@@ -124,6 +124,12 @@ SHOWN: dict[str, dict[str, Any]] = {
         "asked": "What does it cost?",
         "question": QUESTION.text,
         "headings": ["Summary", "Definition"],
+        "evidence": ENTRIES,
+    },
+    "wished": {
+        "question": QUESTION.text,
+        "plan": Plan(question=QUESTION.text, topics=(TOPIC,)),
+        "wish": "nothing that costs money",
     },
     "reception": {"said": "see you later alligator"},
     "chore": {

@@ -95,6 +95,42 @@ async def test_an_approved_plan_stays_and_a_changed_one_is_searched(settings: Se
     assert "blue steel" in events[-1].result.report
 
 
+async def test_a_plan_is_changed_in_words_and_shown_again(settings: Settings) -> None:
+    session = Session.start("What is the Quillon?", settings=settings.with_(approve=True))
+    events = await played(
+        session,
+        "- Quillon\n- Price\nchange: only the last year",
+        "change: make it nicer",
+        "change: drop the second and add springs of wind-up radios",
+        "change: add uses\nyes",
+    )
+    asked = [event for event in events if isinstance(event, Asked)]
+    assert [event.text for event in asked[:2]] == [
+        "Is this the plan?",
+        "Changed: only the last year.",
+    ]
+    assert asked[2].text.startswith("“make it nicer” is not understood. Say it as: drop")
+    shown = [([t.name for t in e.plan.topics], e.plan.freshness) for e in asked[1:] if e.plan]
+    assert shown[0] == shown[1] == (["Quillon", "Price"], "recent")
+    assert shown[2] == (["Quillon", "Springs of wind-up radios"], "recent")
+    assert [topic.name for topic in events[-1].result.topics] == [*shown[2][0], "Uses"]
+
+
+async def test_what_rules_do_not_understand_the_lead_does(
+    model: Model, settings: Settings, monkeypatch
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    play(model, {"Radio": "wind-up radio", "Price": "price"})
+    model.script("WishedAnswer", {"topics": ["Radio"], "freshness": "any"})
+    asked = Settings.load(search="library", library=settings.library, approve=True)
+    session = Session.start("What is the radio?", settings=asked)
+    events = await played(session, "change: money does not matter to me", "")
+    assert [topic.name for topic in events[-1].result.topics] == ["Radio"]
+    [request] = [r for r in model.requests if r.schema_name == "WishedAnswer"]
+    assert "The user says: money does not matter to me" in request.user
+
+
 async def test_the_lead_finishes_the_topics_that_the_user_has_named(
     model: Model, settings: Settings, monkeypatch
 ) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from spadework.agents.fallback import first_of
 from spadework.agents.lead import TopicAnswer, topic_of
@@ -20,7 +21,34 @@ MOST_TOPICS = 12
 #: Answers that leave the plan as it is.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
 
+#: What begins a line of an answer that says in words how the plan shall change; and the last line
+#: of one that accepts the plan with that.
+WISH, ACCEPTED = "change: ", "yes"
+
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+
+
+class Said(NamedTuple):
+    """An answer: the topics that it names, one a line, what it wishes in words, and whether the
+    plan is accepted with that.
+    """
+
+    topics: str
+    wishes: tuple[str, ...]
+    done: bool
+
+
+def said_in(answer: str) -> Said:
+    """What an answer says of a plan. One that wishes something in words accepts it with a last line
+    "yes".
+    """
+    lines = answer.splitlines()
+    wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
+    if not wishes:
+        return Said(answer, (), done=True)
+    done = lines[-1] == ACCEPTED
+    named = [line for line in lines[: -1 if done else None] if not line.startswith(WISH)]
+    return Said("\n".join(named), wishes, done)
 
 
 def edited(plan: Plan, answer: str) -> Plan:
@@ -30,10 +58,13 @@ def edited(plan: Plan, answer: str) -> Plan:
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
+    return with_topics(plan, [name for name in names if name])
+
+
+def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
+    """The plan with the topics of these names, in their order; the plan itself for none."""
     known = {topic.name.casefold(): topic for topic in plan.topics}
-    topics = {
-        name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names if name
-    }
+    topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
         plan.model_copy(update={"topics": tuple(topics.values())[:MOST_TOPICS]}) if topics else plan
     )

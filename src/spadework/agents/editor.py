@@ -64,6 +64,7 @@ _ENDED = {
     "time": "The time was over before every topic was answered.",
     "nothing searched": "No search was answered.",
     "revised": "",
+    "known": "It is answered from what the session before has proven; nothing was searched for it.",
     "stop": "The run was stopped before it was done.",
 }
 
@@ -211,7 +212,9 @@ def about(
     ended = _ENDED.get(why, f"The budget of {why} was spent." if why else "")
     lines = [
         how,
-        f"Searched: {'; '.join(searched) or 'nothing'}. Pages read: {pages}.",
+        ""
+        if why == "known"
+        else f"Searched: {'; '.join(searched) or 'nothing'}. Pages read: {pages}.",
         *notices,
         ended,
     ]

@@ -1,22 +1,37 @@
 """What a follow-up wants of the report that is there: another form of it, something more in it, or
-an answer of its own. By its words where they are sure, else by the lead.
+an answer of its own, which what was proven may hold already. By its words where they are sure, else
+by the lead, or by code where there is no model.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Literal, NamedTuple
 
+from pydantic import Field
+
+from spadework.agents.extractive.recalled import recalled
 from spadework.agents.model import Model
+from spadework.agents.told import entries_of
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
+from spadework.tools import tokens
+from spadework.tools.retrieve import Bm25
+from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import Language, codes, language
-from spadework.values import Problem, Section, Value, Visible
+from spadework.values import Evidence, Page, Problem, Question, Section, Value, Visible
 
 #: `form`: the report is told otherwise, and nothing is searched. `more`: what it lacks is searched,
-#: and the rest of it stays. `new`: a question of its own.
-TurnKind = Literal["new", "more", "form"]
+#: and the rest of it stays. `known`: a question of its own that its evidence answers. `new`: one
+#: that is researched.
+TurnKind = Literal["new", "more", "form", "known"]
+#: Kinds for which nothing is searched.
+UNSEARCHED = ("form", "known")
+#: Entries of the ledger that answer a follow-up at most, and tokens of those the lead is shown.
+MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
 #: How the length of a report shall change.
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -25,42 +40,97 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(Value):
-    """What a follow-up wants. `language` is the code of another language, "" for the same."""
+    """What a follow-up wants. `language` is the code of another language, "" for the same. `proofs`
+    are the ids of the entries that answer it, where they do, and `score` is how likely (0..1).
+    """
 
     kind: TurnKind
     language: str = ""
     length: Lengthened = ""
+    proofs: tuple[str, ...] = ()
+    score: float = 0.0
 
 
 class TurnAnswer(Visible):
     """What a follow-up wants of a report; `language` is the code of that in which the report shall
-    be, "" for the same.
+    be, "" for the same. `evidence` are the ids of what answers it, where the kind is `known`.
     """
 
     kind: TurnKind
     language: str
+    evidence: list[str] = Field([], json_schema_extra={"maxItems": MOST_PROOFS})
+
+
+class Reported(NamedTuple):
+    """A report that is followed up: its question, sections and evidence, and the pages of that by
+    their hash.
+    """
+
+    question: str
+    sections: Sequence[Section]
+    ledger: Sequence[Evidence]
+    pages: Mapping[str, Page]
 
 
 async def turn_of(
-    model: Model | None, asked: str, question: str, sections: Sequence[Section], *, seconds: float
+    model: Model | None, asked: Question, report: Reported, *, seconds: float
 ) -> tuple[Turn, list[Problem]]:
-    """What a follow-up wants of the report on `question` with these sections."""
-    sure = sure_turn(asked)
-    if sure is not None:
+    """What a follow-up wants of a report."""
+    if (sure := sure_turn(asked.text)) is not None:
         return sure, []
     if model is None:
-        return Turn(kind="more" if added(asked) else "new"), []
-    headings = [section.heading for section in sections]
-    prompt = render("turn", asked=asked, question=question, headings=headings)
+        return await asyncio.to_thread(_by_code, asked, report), []
+    prompt = render(
+        "turn",
+        asked=asked.text,
+        question=report.question,
+        headings=[section.heading for section in report.sections],
+        evidence=entries_of(await shown_of(asked.text, report.ledger)),
+    )
     try:
         answer = await model.ask("lead", prompt, TurnAnswer, seconds=seconds)
     except (ModelError, BudgetSpent) as error:
         effect = "The follow-up was researched as a question of its own."
         problem = Problem(stage="lead", subject="follow-up", reason=str(error), effect=effect)
         return Turn(kind="new"), [*model.news("lead"), problem]
+    return _answered(answer, report), model.news("lead")
+
+
+def _answered(answer: TurnAnswer, report: Reported) -> Turn:
+    """The turn that a model names; what it calls known without an entry that says so is new."""
     code = answer.language.strip().lower().partition("-")[0]
     named = code if _CODE.fullmatch(code) else ""
-    return Turn(kind=answer.kind, language=named), model.news("lead")
+    if answer.kind != "known":
+        return Turn(kind=answer.kind, language=named)
+    ids = {e.id for e in report.ledger}
+    proofs = tuple(dict.fromkeys(i for i in map(_id, answer.evidence) if i in ids))[:MOST_PROOFS]
+    return Turn(kind="known", proofs=proofs, score=1.0) if proofs else Turn(kind="new")
+
+
+def _id(said: str) -> str:
+    return said.strip(" []")
+
+
+def _by_code(asked: Question, report: Reported) -> Turn:
+    if added(asked.text):
+        return Turn(kind="more")
+    proofs, score = recalled(asked, report.ledger, report.pages)
+    return Turn(kind="known", proofs=proofs, score=score) if proofs else Turn(kind="new")
+
+
+async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
+    """The entries that a lead is shown, those that share most with what is asked where there is no
+    room for all, in their order.
+    """
+    await tokens.ready()
+    entries = [e for e in ledger if e.kind != "columns"]
+    index = Bm25(
+        [f"{e.title} {e.heading} {e.quote}" for e in entries], [spoken(e.quote) for e in entries]
+    )
+    best = sorted(zip(index.scores(asked), range(len(entries)), strict=True), key=lambda s: -s[0])
+    sizes = accumulate(tokens.count(entries[n].quote) for _, n in best)
+    kept = {n for (_, n), size in zip(best, sizes, strict=True) if size <= LEDGER_TOKENS}
+    return [e for n, e in enumerate(entries) if n in kept]
 
 
 def sure_turn(asked: str) -> Turn | None:

@@ -33,8 +33,8 @@ def as_command(
     """The arguments of a command: with `ask` before those that name none, as a question does.
 
     `commands` are those there are, each with its own commands; `options` stand alone. Raises
-    SettingsError for what looks like a command that was mistyped: it is no question until it is
-    said to be one.
+    SettingsError for what looks like a command that was mistyped, and for a word alone: they are no
+    question until they are said to be one.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -44,6 +44,13 @@ def as_command(
         raise SettingsError(
             f"There is no command {words[0]!r}. Did you mean {meant}?",
             hint=f'To research it as a question, write: spadework {DEFAULT} "{asked}"',
+        )
+    if len(arguments) == 1 and _NAME.fullmatch(arguments[0]):
+        word = arguments[0]
+        raise SettingsError(
+            f"There is no command {word!r}, and one word is no question.",
+            hint=f'Ask in words, such as: spadework "What is {word}?"; or write: spadework'
+            f" {DEFAULT} {word}",
         )
     return [DEFAULT, *arguments]
 

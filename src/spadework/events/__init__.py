@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter
 from spadework.events.finding import Checked, Cleaned, Read, Reading, Searched, Selected, Unanswered
 from spadework.events.judging import Assessed, Called, Distilled, Proven, Scored, Verdict
 from spadework.events.running import (
+    APPROVE,
     Answered,
     Asked,
     Ended,
@@ -27,6 +28,7 @@ from spadework.events.running import (
 from spadework.events.timed import VERSION, Timed, settled
 
 __all__ = [
+    "APPROVE",
     "VERSION",
     "Answered",
     "Asked",

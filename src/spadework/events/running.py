@@ -9,6 +9,9 @@ from typing import ClassVar, Literal
 from spadework.events.timed import Timed
 from spadework.values import Forecast, Plan, Problem, Result
 
+#: What is asked of a plan the first time.
+APPROVE = "Is this the plan?"
+
 
 class Started(Timed):
     """A session began or was taken up again."""
@@ -35,7 +38,8 @@ class Asked(Timed):
     whether the plan is right.
 
     The answer to `approve` is empty for "as it stands", or the names of the topics wanted, one a
-    line.
+    line; a line "change: …" says in words what else shall change, and the plan is shown again,
+    unless the last line is "yes".
     """
 
     type: Literal["asked"] = "asked"

@@ -10,9 +10,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from spadework.agents.doubt import clarified, doubt
-from spadework.agents.edited import edited, finished
+from spadework.agents.edited import edited, finished, said_in
 from spadework.agents.extractive.lead import in_context
-from spadework.events import Asked, Planned
+from spadework.agents.wished import wished
+from spadework.events import APPROVE, Asked, Planned
 from spadework.graph import routes
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.emit import emitter
@@ -20,7 +21,10 @@ from spadework.graph.planning import foreseen
 from spadework.graph.searching import first_look
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
-from spadework.values import Problem
+from spadework.values import Plan, Problem
+
+#: So often a plan can be changed in words.
+MOST_WISHES = 20
 
 
 async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -47,12 +51,7 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
     if desk.settings.approve:
-        foretold = foreseen(desk, made, seconds)
-        asked = Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)
-        changed = edited(made, ask_user(desk, asked))
-        made, problems = await finished(
-            desk.model, changed, made, seconds=desk.budget.phase("plan", "search")
-        )
+        made, problems = await _approved(desk, made, seconds)
     if made != state["plan"]:
         emitter(desk, runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
     known = bool(state.get("follows") and state.get("attached"))
@@ -65,6 +64,26 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
             else routes.first_tasks(made, desk.budget, desk.workload(made))
         ),
     }
+
+
+async def _approved(desk: Desk, plan: Plan, seconds: float) -> tuple[Plan, list[Problem]]:
+    """The plan as the user wants it, who may change it in words and is then asked again."""
+    now, text, problems = plan, APPROVE, list[Problem]()
+    for _ in range(MOST_WISHES):
+        foretold = foreseen(desk, now, seconds)
+        answer = ask_user(desk, Asked(kind="approve", text=text, plan=now, forecast=foretold))
+        said = said_in(answer)
+        now, heard = edited(now, said.topics), list[str]()
+        for wish in said.wishes:
+            left = desk.budget.phase("plan", "search")
+            (now, why), more = await wished(desk.model, now, wish, seconds=left)
+            heard.append(why or f"Changed: {wish}.")
+            problems += more
+        if said.done:
+            break
+        text = " ".join(heard)
+    now, more = await finished(desk.model, now, plan, seconds=desk.budget.phase("plan", "search"))
+    return now, [*problems, *more]
 
 
 def ask_user(desk: Desk, asked: Asked) -> str:

@@ -1,27 +1,33 @@
 """The loop as a conversation, for chat clients of LangGraph: a message is researched, and its
 report comes back as a message.
 
-receive ─▶ listen ─▶ research (the whole loop, as a subgraph) ─▶ answer
+receive ─▶ listen ─▶ research (the whole loop, which is told of as it goes)
    └─────▶ the end, where nothing is to be researched
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated, Any, Literal, NotRequired, Required
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph, add_messages
+from langgraph.graph.message import push_message
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
 from spadework.errors import SettingsError
+from spadework.events import Event, Finished, parse_event
 from spadework.graph import research
+from spadework.graph.chatting import Teller
 from spadework.graph.desk import new_session_id
 from spadework.graph.receiving import receive as greet
+from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from spadework.values import Result
 
@@ -50,8 +56,6 @@ class ChatState(TypedDict, total=False):
     follows: str
     earlier: list[str]
     wishes: str
-    report: str
-    result: Result | None
 
 
 class ChatOutput(TypedDict):
@@ -106,12 +110,38 @@ def _said(state: ChatState) -> list[str]:
     return [text for text in said if text]
 
 
-async def answer(state: ChatState) -> dict[str, Any]:
-    """The report as a message; what was of this turn alone leaves the thread's state."""
-    result = state["result"]
+async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """The loop, of which the thread's own stream is told: every event as a custom one, and what a
+    reader wants to see while it goes on as messages. The report is the message that stays.
+    """
+    asked: ResearchState = {
+        "question": state["question"],
+        "session_id": state["session_id"],
+        "follows": state.get("follows", ""),
+        "earlier": state.get("earlier", []),
+        "wishes": state.get("wishes", ""),
+    }
+    teller = Teller(state["session_id"])
+    result: Result | None = None
+    # Servers draw the graphs that a node names itself.
+    async with aclosing(_events(research.graph, asked)) as events:
+        async for event in events:
+            runtime.stream_writer(event.model_dump(mode="json"))
+            for piece in teller.told(event):
+                push_message(piece, state_key=None)
+            if isinstance(event, Finished):
+                result = event.result
     if result is None:
         raise AssertionError("research has handed over its result")
-    return {"messages": [message_of(result)], "report": "", "result": None}
+    return {"messages": [message_of(result)]}
+
+
+async def _events(loop: research.Graph, asked: ResearchState) -> AsyncGenerator[Event, None]:
+    """What the loop tells, also of its workers; it runs in the thread of the conversation."""
+    parts = loop.astream(asked, stream_mode="custom", subgraphs=True, version="v2")
+    async for part in parts:
+        if part["type"] == "custom":
+            yield parse_event(part["data"])
 
 
 def message_of(result: Result) -> AIMessage:
@@ -145,12 +175,10 @@ def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     )
     builder.add_node(receive)
     builder.add_node(listen)
-    builder.add_node("research", research.graph)
-    builder.add_node(answer)
+    builder.add_node("research", run)
     builder.add_edge(START, "receive")
     builder.add_edge("listen", "research")
-    builder.add_edge("research", "answer")
-    builder.add_edge("answer", END)
+    builder.add_edge("research", END)
     return builder.compile(checkpointer=checkpointer, name="chat")
 
 

@@ -5,9 +5,15 @@ that says so, whether a model goes on from there or a run is cut off.
 from __future__ import annotations
 
 from spadework.agents.extractive import writer as extractive
+from spadework.agents.extractive.lead import plan
 from spadework.agents.headings import one_a_heading
+from spadework.agents.quoting import columns_of
+from spadework.agents.turn import Turn
 from spadework.graph.state import Earlier, ResearchState, proving
-from spadework.values import Coverage, Evidence, Plan, Section, Shortfall
+from spadework.values import Coverage, Evidence, Plan, Question, Section, Shortfall
+
+#: What ends a run that answers from what was proven before.
+RECALLED = "known"
 
 
 def as_it_was(before: Earlier) -> ResearchState:
@@ -25,6 +31,28 @@ def as_it_was(before: Earlier) -> ResearchState:
     }
 
 
+def answered(before: Earlier, turn: Turn, asked: str) -> ResearchState:
+    """All channels of a follow-up that the evidence of a report answers: a plan of one topic, which
+    is proven. What was proven besides is kept for those who ask on.
+    """
+    made = plan(Question(text=asked), [])
+    topic = made.topics[0].model_copy(update={"name": asked, "question": asked})
+    known = {e.id: e for e in before.evidence}
+    proofs = [known[id_] for id_ in turn.proofs]
+    named = [columns for e in proofs if (columns := columns_of(e, before.evidence))]
+    ids = tuple(dict.fromkeys(e.id for e in [*named, *proofs]))
+    found = Coverage(topic=asked, covered=True, score=turn.score, evidence_ids=ids)
+    own = {id_: known[id_].model_copy(update={"topic": asked}) for id_ in ids}
+    return {
+        # A fact needs no outline: what is told of it is what proves it.
+        "plan": made.model_copy(update={"topics": (topic,), "question_type": "fact"}),
+        "evidence": [own.get(e.id, e) for e in before.evidence],
+        "coverage": {asked: found},
+        "pages": {page.url: page for page in before.pages},
+        "stopped_by": RECALLED,
+    }
+
+
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
     """The entries that were found for the follow-up."""
     known = {e.id for e in before.evidence}
@@ -35,9 +63,9 @@ def joined(before: Earlier, state: ResearchState) -> ResearchState:
     """The plan of the report with the topics of the follow-up, the coverage of all of them, and
     what the evidence of all lacks. A topic of both has the evidence of both.
     """
-    plan = state["plan"]
+    new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
-    more = [topic for topic in plan.topics if topic.name not in names]
+    more = [topic for topic in new.topics if topic.name not in names]
     both = dict(state.get("coverage", {}))
     for old in before.coverage:
         now = both.get(old.topic, old)
@@ -46,7 +74,7 @@ def joined(before: Earlier, state: ResearchState) -> ResearchState:
     return {
         "plan": before.plan.model_copy(update={"topics": (*before.plan.topics, *more)}),
         "coverage": both,
-        "shortfalls": _shortfalls(before, plan, state.get("shortfalls", []), both),
+        "shortfalls": _shortfalls(before, new, state.get("shortfalls", []), both),
     }
 
 

@@ -4,7 +4,8 @@ open ─▶ receive ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker ×
 verify ─▶ edit ─▶ save │                            ▲                                │   ▲   ▲  │
                        │                            ├──────── gap tasks only ◀───────┘   │   │  │
                        │                            └──────── what the editor misses ◀─ once ┼──┘
-                       └─▶ revise: another form of the report that is followed up ───────────┘
+                       ├─▶ revise: another form of the report that is followed up ───────────┘
+                       └─▶ write: what was proven before answers a follow-up
 """
 
 from __future__ import annotations
@@ -261,7 +262,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     builder.add_node(save)
     builder.add_edge(START, "open")
     builder.add_edge("open", "receive")
-    builder.add_conditional_edges("receive", routes.received, ["revise", "clarify"])
+    builder.add_conditional_edges("receive", routes.received, ["revise", "write", "clarify"])
     builder.add_edge("revise", "verify")
     builder.add_edge("clarify", "plan")
     builder.add_edge("plan", "approve")

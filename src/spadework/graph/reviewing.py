@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spadework.agents import critic
+from spadework.agents.turn import UNSEARCHED
 from spadework.deadline import WRITE_NOW
 from spadework.graph.closing import result_of
 from spadework.graph.desk import Desk
@@ -28,8 +29,11 @@ async def reviewed(desk: Desk, state: ResearchState) -> dict[str, Any]:
     if before:
         return {"review": _ended(before, state)}
     desk.budget.wrote()
-    told_otherwise = state.get("before") and state["turn"].kind == "form"
-    if not desk.deep or told_otherwise or await stopped(desk.journal, desk.stop, "review"):
+    if (
+        not desk.deep
+        or state["turn"].kind in UNSEARCHED
+        or await stopped(desk.journal, desk.stop, "review")
+    ):
         return {}
     model = None if desk.budget.until_closing() <= 0 else (await judge(desk, "review"))[0]
     if model is None:

@@ -12,19 +12,19 @@ from langgraph.runtime import Runtime
 from spadework.agents.length import longer, shorter
 from spadework.agents.model import Model
 from spadework.agents.reviser import Told, revise
-from spadework.agents.turn import Turn, added, sure_turn, turn_of
+from spadework.agents.turn import Reported, Turn, TurnKind, added, sure_turn, turn_of
 from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.disputing import disputed
 from spadework.graph.earlier import earlier, take_over
 from spadework.graph.emit import Emit, emitter
-from spadework.graph.joining import as_it_was, found_for_it, joined, quoted
+from spadework.graph.joining import answered, as_it_was, found_for_it, joined, quoted
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.rechecking import judging
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.settings import Settings
-from spadework.values import Plan, Problem
+from spadework.values import Plan, Problem, Question
 
 #: What ends a run in which only the form of a report changed.
 REVISED = "revised"
@@ -32,6 +32,12 @@ STAYED = "The report stands as it was."
 #: Why nothing can be told otherwise, and what is done instead.
 NO_REPORT = "There is no report that could be told otherwise."
 INSTEAD = "The question before was researched for one of that form."
+#: What is said of a follow-up for which not everything is researched.
+_NOTICES: dict[TurnKind, str] = {
+    "form": "The report before is told otherwise; nothing is searched.",
+    "more": "The report before is kept; only what it lacks for this is searched.",
+    "known": "What the session before has proven answers this; nothing is searched.",
+}
 #: Why code cannot make a report shorter or longer.
 _NOTHING = {
     "shorter": "No passage of it can be left out.",
@@ -47,18 +53,20 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if before is None:
         return {"turn": Turn(kind="new"), "before": None, **_instead(state, emit)}
     asked = state["question"]
+    exchanges = _exchanges(state, before)
     turn, problems = await turn_of(
         desk.model,
-        asked,
-        before.plan.question,
-        before.sections,
+        Question(text=asked, earlier=tuple(exchanges["earlier"])),
+        _reported(before),
         seconds=desk.budget.phase("plan"),
     )
-    told = {"turn": turn, "problems": problems, **_exchanges(state, before)}
+    told = {"turn": turn, "problems": problems, **exchanges}
     if turn.kind == "new":
         return {**told, "before": None}
-    emit(Notice(text=_notice(turn)))
+    emit(Notice(text=_NOTICES[turn.kind]))
     await take_over(desk, state.get("follows", ""), before)
+    if turn.kind == "known":
+        return {**told, **answered(before, turn, asked), "before": None}
     told |= {**as_it_was(before), "before": before}
     if turn.kind == "more":
         del told["plan"]
@@ -104,10 +112,9 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
     }
 
 
-def _notice(turn: Turn) -> str:
-    if turn.kind == "form":
-        return "The report before is told otherwise; nothing is searched."
-    return "The report before is kept; only what it lacks for this is searched."
+def _reported(before: Earlier) -> Reported:
+    pages = {page.content_hash: page for page in before.pages}
+    return Reported(before.plan.question, before.sections, before.evidence, pages)
 
 
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:

@@ -55,10 +55,10 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """What comes after a follow-up was understood: another form of the report that is there, or
-    research.
+    """What comes after a follow-up was understood: another form of the report that is there, an
+    answer from what was proven, or research.
     """
-    return "revise" if state["turn"].kind == "form" else "clarify"
+    return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
 def known_tasks(plan: Plan) -> list[Task]:

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.agents.edited import edited
-from spadework.apps.terminal.answers import answer, changed, choice, listed
+from spadework.agents.edited import WISH, edited, with_topics
+from spadework.apps.terminal.answers import answer, changed, choice, listed, names
 from spadework.apps.terminal.commands import COMMANDS, Ask, Command, Wrong, parse, source_number
 from spadework.values import Plan, Topic
 
-PLAN = ("Use", "Prices", "History")
+NAMES = ("Use", "Prices", "History")
+PLAN = Plan(question="What is it?", topics=tuple(Topic(name=n, question=n) for n in NAMES))
 
 
 @pytest.mark.parametrize(
@@ -95,14 +96,32 @@ def test_a_number_is_a_word_where_nothing_is_offered() -> None:
     [
         ("drop 2", ("Use", "History")),
         ("DROP 1, 3", ("Prices",)),
-        ("add  Legal\tmatters", (*PLAN, "Legal matters")),
+        ("add  Legal\tmatters", (*NAMES, "Legal matters")),
+        ("drop the second topic", ("Use", "History")),
+        ("please remove the last one", ("Use", "Prices")),
+        ("leave out everything about prices", ("Use", "History")),
+        ("only the first two", ("Use", "Prices")),
+        ("keep 1 and 3", ("Use", "History")),
+        ("add costs and drop history", ("Use", "Prices", "Costs")),
+        ("also look at the law; no prices", ("Use", "History", "Law")),
+        ("call the second one What it costs", ("Use", "What it costs", "History")),
         ("rename 1 How it is used", ("How it is used", "Prices", "History")),
         ("rename 3 to Past", ("Use", "Prices", "Past")),
     ],
 )
 def test_a_plan_is_changed_by_words(line: str, topics: tuple[str, ...]) -> None:
     change = changed(PLAN, line)
-    assert (change.topics, change.said, change.done) == (topics, "", False)
+    assert (tuple(names(change.plan)), change.said, change.done) == (topics, "", False)
+
+
+@pytest.mark.parametrize(
+    "line", ["only the last year", "recent pages", "nothing older than a year"]
+)
+def test_what_is_wanted_lately_is_said_in_words(line: str) -> None:
+    change = changed(PLAN, line)
+    assert (change.plan.freshness, names(change.plan)) == ("recent", list(NAMES))
+    assert answer(PLAN, change.plan) == f"{WISH}only the last year\nyes"
+    assert answer(PLAN, change.plan, "nicer").splitlines()[-1] == f"{WISH}nicer"
 
 
 @pytest.mark.parametrize(
@@ -117,12 +136,16 @@ def test_a_plan_is_changed_by_words(line: str, topics: tuple[str, ...]) -> None:
         "what?",
         "drop",
         "add",
+        "drop the weather",
+        "drop use and the weather",
+        "make it shorter",
     ],
 )
 def test_what_makes_no_sense_changes_nothing_and_is_said(line: str) -> None:
     change = changed(PLAN, line)
-    assert change.topics == PLAN
+    assert change.plan == PLAN
     assert change.said
+    assert change.wish == line, "a model may understand it"
     assert not change.done
 
 
@@ -132,7 +155,7 @@ def test_a_yes_accepts(line: str) -> None:
 
 
 def test_an_edited_list_is_the_plan() -> None:
-    assert listed(PLAN, "Use\n\n  New one \n").topics == ("Use", "New one")
+    assert names(listed(PLAN, "Use\n\n  New one \n").plan) == ["Use", "New one"]
     assert listed(PLAN, " \n").said
     assert listed(PLAN, "\n".join(map(str, range(13)))).said
     assert changed(PLAN, "e").edit
@@ -147,10 +170,8 @@ def test_an_edited_list_is_the_plan() -> None:
     )
 )
 def test_the_engine_makes_the_plan_that_was_wanted(wanted: list[str]) -> None:
-    plan = Plan(
-        question="What is it?", topics=tuple(Topic(name=name, question=name) for name in PLAN)
-    )
-    assert [topic.name for topic in edited(plan, answer(PLAN, wanted)).topics] == wanted
+    told = answer(PLAN, with_topics(PLAN, wanted))
+    assert names(edited(PLAN, told)) == wanted
 
 
 def test_a_plan_left_as_it_was_is_a_plain_yes() -> None:

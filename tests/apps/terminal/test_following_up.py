@@ -23,7 +23,7 @@ def test_c_follows_up_the_last_finished_session(offline: Terminal) -> None:
     (unfinished / "session_metadata.json").write_text(
         json.dumps({"id": unfinished.name, "query": "What?"})
     )
-    code, out, err = offline.run("-c", "How is it used?", "--json")
+    code, out, err = offline.run("-c", "How much does it weigh?", "--json")
     assert code == 0, err
     second = json.loads(out)
     metadata = json.loads((Path(second["session_dir"]) / "session_metadata.json").read_text())

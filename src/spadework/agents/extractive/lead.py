@@ -94,7 +94,8 @@ def in_context(question: Question) -> str:
     """
     if not question.earlier:
         return question.text
-    about = subject_of(question.earlier[-1])
+    *before, last = question.earlier
+    about = subject_of(in_context(Question(text=last, earlier=tuple(before))))
     replaced = with_subject(question.text, about)
     alone = (
         replaced == question.text

@@ -9,10 +9,11 @@ from rich.console import Console
 from rich.text import Text
 
 from spadework.apps.terminal.abilities import WIDEST
-from spadework.apps.terminal.answers import HOW, Change, answer, changed, choice, listed
+from spadework.apps.terminal.answers import HOW, Change, answer, changed, choice, listed, names
 from spadework.apps.terminal.prompting import LeftError, Prompt
-from spadework.events import Asked
+from spadework.events import APPROVE, Asked
 from spadework.tools.inline import one_line
+from spadework.values import Plan
 
 #: What leaves a run at a question; it can be taken up later.
 LEAVE = ("/stop", "/quit")
@@ -51,29 +52,34 @@ class Questions:
             )
 
     async def _approve(self, asked: Asked) -> str | None:
-        plan = tuple(topic.name for topic in asked.plan.topics) if asked.plan else ()
-        change = Change(plan)
+        if asked.plan is None:
+            return ""
+        change = Change(asked.plan, "" if asked.text == APPROVE else asked.text)
+        if change.said:
+            self._say(change.said)
+            change = Change(asked.plan)
         while not change.done:
+            if change.wish:
+                return answer(asked.plan, change.plan, change.wish)
             if change.said:
                 self._say(change.said)
             else:
-                self._show("Plan:", change.topics, HOW)
+                self._show(_title(change.plan), names(change.plan), HOW)
             line = await self._prompt.line()
             if line.strip() in LEAVE:
                 return None
-            change = changed(change.topics, line)
+            change = changed(change.plan, line)
             if change.edit:
-                change = await self._edited(change.topics)
-        return answer(plan, change.topics)
+                change = await self._edited(change.plan)
+        return answer(asked.plan, change.plan)
 
-    async def _edited(self, topics: Sequence[str]) -> Change:
+    async def _edited(self, plan: Plan) -> Change:
         self._say("One topic a line. Ctrl-D is done, Ctrl-C leaves the list as it was.")
         try:
-            return listed(
-                topics, await self._prompt.lines("\n".join(one_line(name) for name in topics))
-            )
+            shown = "\n".join(one_line(name) for name in names(plan))
+            return listed(plan, await self._prompt.lines(shown))
         except LeftError:
-            return Change(tuple(topics))
+            return Change(plan)
 
     def _show(self, head: str, lines: Sequence[str], how: str) -> None:
         numbered = [Text(f"  {n}. {one_line(line)}") for n, line in enumerate(lines, 1)]
@@ -82,3 +88,7 @@ class Questions:
 
     def _say(self, text: str) -> None:
         self._console.print(Text(text, "dim"))
+
+
+def _title(plan: Plan) -> str:
+    return "Plan (pages of the last year):" if plan.freshness == "recent" else "Plan:"

@@ -81,14 +81,15 @@ class Piped:
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)
             return said if chosen is None else chosen
-        plan = tuple(topic.name for topic in asked.plan.topics) if asked.plan else ()
-        topics = plan
+        if asked.plan is None:
+            return ""
+        plan = asked.plan
         for part in said.split(";"):
-            change = changed(topics, part)
-            topics = change.topics
+            change = changed(plan, part)
+            plan = change.plan
             if change.said:
                 say(change.said, err=True)
-        return answer(plan, topics)
+        return answer(asked.plan, plan)
 
     def _feed(self, loop: asyncio.AbstractEventLoop) -> None:
         rest = b""

@@ -18,7 +18,7 @@ from spadework.settings import Settings
 @dataclass
 class Web:
     """One server. `streams` counts the open event streams of each browser; `nav` are the pages that
-    the menu names, as (path, label).
+    the menu names, as (path, label); `examples` are questions that its library answers.
     """
 
     settings: Settings
@@ -27,6 +27,7 @@ class Web:
     nav: list[tuple[str, str]] = field(default_factory=list)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     streams: Counter[str] = field(default_factory=Counter)
+    examples: tuple[str, ...] = ()
 
 
 def web_of(request: Request) -> Web:

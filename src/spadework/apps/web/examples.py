@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spadework.settings import Settings
+from spadework.apps.web.context import Web
+from spadework.sessions.examples import from_library
 
 #: Over the documentation that is installed with Python.
 INSTALLED = (
@@ -19,8 +20,14 @@ WEB = (
 )
 
 
-def examples(settings: Settings) -> tuple[str, ...]:
-    """Four questions; none for a library of somebody's own, of which nothing is known here."""
-    if settings.search not in ("auto", "library"):
+async def examples(web: Web) -> tuple[str, ...]:
+    """Four questions. Those over a library of somebody's own are drawn from it, once its index is
+    made; as many as it is found to answer.
+    """
+    if web.settings.search not in ("auto", "library"):
         return WEB
-    return () if settings.library else INSTALLED
+    if not web.settings.library:
+        return INSTALLED
+    if not web.examples:
+        web.examples = await from_library(web.settings, len(INSTALLED))
+    return web.examples

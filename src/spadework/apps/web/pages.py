@@ -58,7 +58,7 @@ async def start_page(
         answer=answer,
         given=UNASKED | given,
         settings=web_of(request).settings,
-        examples=examples(web_of(request).settings),
+        examples=await examples(web_of(request)),
     )
 
 

@@ -16,6 +16,7 @@ from spadework.tools.library.document import Document
 from spadework.tools.library.near import Dense, nothing, passages
 from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan, plan
+from spadework.tools.library.search import Searcher
 from spadework.tools.library.shelved import Shelved
 from spadework.tools.operators import without_operators
 from spadework.values import Hit
@@ -157,6 +158,16 @@ class Library:
         if found is None:
             raise Unreadable(f"There is no document {url[:200]} in {self.describe}.")
         return found
+
+    async def some(self, most: int) -> list[Document]:
+        """At most so many documents, from all over the library."""
+
+        def spread(searcher: Searcher) -> list[Document]:
+            numbers = searcher.store.numbers()
+            chosen = numbers[:: max(1, -(-len(numbers) // most))]
+            return [stored.document for stored in searcher.store.by_numbers(chosen).values()]
+
+        return await self._index.ask(spread)
 
     def close(self) -> None:
         """Close the index."""
