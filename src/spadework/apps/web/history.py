@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
+from pathlib import Path
 
 from spadework.apps.web.context import Web
 from spadework.apps.web.picture import Picture
-from spadework.sessions.files import Metadata, Unreadable, list_sessions
+from spadework.sessions.listing import Listed, list_sessions
 
 #: Sessions in the list; older ones are reached by their address.
 MOST_LISTED = 100
@@ -42,7 +44,7 @@ class Entry:
 
 async def history_of(web: Web) -> list[Entry]:
     """The newest sessions, first those that have only just begun."""
-    kept = await asyncio.to_thread(list_sessions, web.settings.home)
+    kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}
     new = [
@@ -51,6 +53,10 @@ async def history_of(web: Web) -> list[Entry]:
         if id_ not in known
     ]
     return [*new, *(_entry(data, web) for data in kept)][:MOST_LISTED]
+
+
+def _newest(home: Path) -> list[Listed]:
+    return list(islice(list_sessions(home), MOST_LISTED))
 
 
 def words_of(picture: Picture) -> tuple[str, bool]:
@@ -62,9 +68,9 @@ def words_of(picture: Picture) -> tuple[str, bool]:
     return ("waiting for you" if picture.asked else "running"), True
 
 
-def _entry(data: Metadata | Unreadable, web: Web) -> Entry:
-    if isinstance(data, Unreadable):
-        return Entry(data.id, data.reason, UNREADABLE, "Cannot be read")
+def _entry(data: Listed, web: Web) -> Entry:
+    if data.unreadable:
+        return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.running(data.id)
     live = run is not None and not run.over
     state = _WORDS.get(data.status, UNFINISHED)
