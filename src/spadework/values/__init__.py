@@ -52,9 +52,11 @@ from spadework.values.telling import (
     Verdict,
 )
 from spadework.values.value import Value, Visible
+from spadework.values.weighing import Choice, Fate, Lead
 
 __all__ = [
     "STATE_WORDS",
+    "Choice",
     "Citation",
     "Complexity",
     "Conflict",
@@ -64,11 +66,13 @@ __all__ = [
     "Evidence",
     "EvidenceKind",
     "Expected",
+    "Fate",
     "Forecast",
     "Form",
     "Found",
     "Freshness",
     "Hit",
+    "Lead",
     "Mode",
     "Need",
     "Page",
