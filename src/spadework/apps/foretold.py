@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from spadework.values import Forecast, Span
 
+#: Below so many seconds a tenth of one is told.
+FINE = 20
+
 
 def foretold(forecast: Forecast) -> str:
     """A forecast as one line."""
@@ -21,10 +24,35 @@ def foretold(forecast: Forecast) -> str:
         else ""
     )
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
-    return (
-        f"{_range(forecast.seconds)} s, {_range(forecast.rounds)} rounds, {forecast.workers} topics"
+    told = (
+        f"{_seconds(forecast.seconds)}, {_range(forecast.rounds)} rounds, {forecast.workers} topics"
         f" at once; {work}{model}".rstrip()
     )
+    return f"{told}; {based_on(forecast)}"
+
+
+def based_on(forecast: Forecast) -> str:
+    """What a forecast rests on, in words."""
+    if not forecast.runs:
+        return "by rule of thumb, for want of earlier runs like it"
+    return f"nine of ten runs, by the last {forecast.runs} like it"
+
+
+def took_beside(forecast: Forecast, seconds: float) -> str:
+    """The time a run took beside its forecast, in words."""
+    span = forecast.seconds
+    how = "as" if span.low <= seconds <= span.high else "less than" if seconds < span.low else "more than"
+    return f"{how} foreseen ({_seconds(span)})"
+
+
+def _seconds(span: Span) -> str:
+    """A span of time: what is usual, where that is known, and the range."""
+    form = "{:,.0f}" if span.high >= FINE else "{:,.1f}"
+    low, high = form.format(span.low), form.format(span.high)
+    told = low if low == high else f"{low} to {high}"
+    if span.median is None:
+        return f"{told} s"
+    return f"about {form.format(span.median)} s ({told} s)"
 
 
 def _range(span: Span, unit: str = "") -> str:

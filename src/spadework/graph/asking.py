@@ -45,18 +45,20 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     desk = await desk_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
+    foretold, follows = state.get("forecast"), bool(state.get("follows"))
     if desk.settings.approve:
-        foretold = foreseen(desk, made, seconds)
         asked = Asked(kind="approve", text="Is this the plan?", plan=made, forecast=foretold)
         changed = edited(made, ask_user(desk, asked))
         made, problems = await finished(
             desk.model, changed, made, seconds=desk.budget.phase("plan", "search")
         )
     if made != state["plan"]:
-        emitter(runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
+        foretold = foreseen(desk, made, seconds, follows=follows)
+        emitter(runtime)(Planned(plan=made, forecast=foretold))
     known = bool(state.get("follows") and state.get("attached"))
     return {
         "plan": made,
+        "forecast": foretold,
         "problems": problems,
         "tasks": (
             routes.known_tasks(made)

@@ -23,6 +23,7 @@ from spadework.budget import Budget
 from spadework.deadline import Mark, shares_of
 from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
+from spadework.graph.experience import Took
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
 from spadework.graph.opened import Opened, Replay
@@ -97,6 +98,8 @@ class Desk:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Where pages are dealt out, by question and round.
     tables: dict[tuple[str, int], Table] = field(default_factory=dict)
+    #: What earlier runs took, the newest first.
+    experience: Sequence[Took] = ()
     #: Pages that were put before the cleaner in the session, and those of them that are with it
     #: now.
     cleanings: int = 0

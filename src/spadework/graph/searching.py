@@ -157,14 +157,19 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
             desk.budget.add(cache_hits=1)
             return kept
         new = True
-        searching = desk.search.ask(
-            provider,
-            query,
-            limit=limit,
-            seconds=seconds,
-            charge=lambda: desk.budget.charge("searches"),
-        )
-        return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
+        charged = 0
+
+        def charge() -> None:
+            nonlocal charged
+            desk.budget.charge("searches")
+            charged += 1
+
+        searching = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
+        try:
+            return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
+        except (SearchError, TimeoutError):
+            desk.budget.add(search_errors=min(1, charged))
+            raise
 
     async def ask(tape: Tape) -> list[Hit]:
         try:

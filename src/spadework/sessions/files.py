@@ -25,7 +25,7 @@ from spadework.sessions.kept import (
 )
 from spadework.tools.ids import is_session_id
 from spadework.tools.private import private_folder
-from spadework.values import Coverage, Evidence, Problem, Result
+from spadework.values import Coverage, Evidence, Forecast, Problem, Result
 from spadework.visible import visible
 
 #: The version of a session's files. What an older one lacks has a value that stands for that.
@@ -51,6 +51,7 @@ class Metadata(Kept):
     most_words: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)
     limits: Limits | None = None
+    forecast: Forecast | None = None
     performance_metrics: dict[str, Any] = Field(default_factory=dict)
     results_summary: dict[str, Any] = Field(default_factory=dict)
     file_paths: dict[str, str] = Field(default_factory=dict)

@@ -24,7 +24,7 @@ from spadework.tools.ids import is_session_id
 from spadework.tools.private import private_file
 
 #: The file, in the home; the version of its rows, raised whenever they hold something else.
-INDEX, VERSION = "sessions.sqlite", 1
+INDEX, VERSION = "sessions.sqlite", 2
 #: A file that changed so lately may change again within the same tick of its clock: what it holds
 #: now is told, not kept.
 SETTLED_NS = 2_000_000_000
@@ -96,13 +96,14 @@ def _of(
     here = frozenset(names)
     try:
         for name in names:
-            mark, settled = _mark(f"{sessions}/{name}/", view.files)
+            mark = _mark(f"{sessions}/{name}/", view.files)
             row = known.get(name)
             if row is not None and row[0] == mark:
                 value = json.loads(row[1])
             else:
+                since = time.time_ns()
                 value, kept = view.draw(sessions / name)
-                if kept and settled:
+                if kept and _settled(mark, since):
                     new[name] = mark, json.dumps(value, separators=(",", ":"))
                 patience.lasts()
             if value is not None:
@@ -111,20 +112,24 @@ def _of(
         index.put(view.name, new, known.keys() - here)
 
 
-def _mark(folder: str, files: Sequence[str]) -> tuple[str, bool]:
-    """What tells whether files were changed, in whatever way, and whether they have been the same
-    for long enough to be sure.
-    """
-    found, newest = [], 0
+def _mark(folder: str, files: Sequence[str]) -> str:
+    """What tells whether files were changed, in whatever way: of each its times, inode and size."""
+    found = []
     for name in files:
         try:
-            is_ = os.stat(folder + name)  # noqa: PTH116 - 40,000 of them: a Path costs more than the call
+            is_ = os.stat(folder + name)  # noqa: PTH116 - a Path costs more than the call, of which there are 30,000
+            found.append(f"{is_.st_mtime_ns} {is_.st_ctime_ns} {is_.st_ino} {is_.st_size}")
         except OSError:
-            found.append("-")
-            continue
-        newest = max(newest, is_.st_mtime_ns, is_.st_ctime_ns)
-        found.append(f"{is_.st_mtime_ns} {is_.st_ctime_ns} {is_.st_size} {is_.st_ino}")
-    return ",".join(found), newest + SETTLED_NS < time.time_ns()
+            found.append("0 0 0 -")
+    return ",".join(found)
+
+
+def _settled(mark: str, now: int) -> bool:
+    """Whether files were the same for long enough at a moment to be sure that what was read then is
+    what they hold as long as they bear this mark.
+    """
+    times = [int(time_) for file in mark.split(",") for time_ in file.split(" ")[:2]]
+    return max(times) + SETTLED_NS < now
 
 
 class _Patience:

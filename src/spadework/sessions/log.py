@@ -10,8 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from spadework.events import Event, read_event
-
-LOG = "events.jsonl"
+from spadework.sessions.kept import LOG
 
 
 def log_event(folder: Path, event: Event) -> None:

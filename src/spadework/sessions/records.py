@@ -29,10 +29,10 @@ from spadework.sessions.files import (
     session_folder,
     taken_over,
 )
-from spadework.sessions.kept import LEDGER, METADATA, PROGRESS, RESULT
+from spadework.sessions.kept import LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.sessions.late import Late
 from spadework.sessions.lock import held
-from spadework.sessions.log import LOG, log_event
+from spadework.sessions.log import log_event
 from spadework.settings import Settings
 from spadework.tools.disk import on_disk
 from spadework.tools.export.markdown import escaped
@@ -156,7 +156,12 @@ class Records:
             update={
                 "status": result.status,
                 "method": result.mode,
-                "performance_metrics": {**result.timings, **result.usage.model_dump()},
+                "forecast": result.forecast,
+                "performance_metrics": {
+                    **result.timings,
+                    **result.usage.model_dump(),
+                    "iterations": result.iterations,
+                },
                 "results_summary": _summary(result),
                 "file_paths": written,
             }

@@ -36,6 +36,7 @@ from spadework.graph.research import build_graph
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission
 from spadework.sessions.brief import Brief
+from spadework.sessions.experience import experience
 from spadework.sessions.faults import disk_faults
 from spadework.sessions.files import (
     make_folder,
@@ -273,6 +274,7 @@ class Session:
         except SettingsError:
             await records.discard()
             raise
+        desk.experience = await experience(self.settings.home)
         records.hurry(self.budget.left)
         writing: float | None = None
         hangs = False
