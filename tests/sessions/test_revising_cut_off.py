@@ -35,7 +35,7 @@ async def at_the_deadline(state: ResearchState, runtime: Runtime[Settings]) -> d
     """A node in which the deadline strikes."""
     desk = await desk_of(state["session_id"], runtime.context)
     desk.budget.started -= 10_000
-    emitter(runtime)(Notice(text="The time is over."))
+    emitter(desk, runtime)(Notice(text="The time is over."))
     await asyncio.Event().wait()
     raise AssertionError("the run is cut off")
 

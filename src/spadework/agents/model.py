@@ -16,18 +16,20 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
+from spadework.agents.calling import Call
 from spadework.agents.endpoint import Endpoint, Turn
 from spadework.agents.messages import Message, as_sent
 from spadework.agents.places import Place, places_of, settings_at
 from spadework.agents.refusals import Unsupported
 from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
 from spadework.budget import Budget
-from spadework.errors import BadReply, ModelError, NotRecorded, TooLong
+from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong
 from spadework.prompts import Prompt
 from spadework.prompts.cutting import shortened
 from spadework.settings import Role, Settings
 from spadework.tools import tokens
 from spadework.tools.journal import Journal
+from spadework.tools.record import Record
 from spadework.tools.tape import Request, Tape, heard
 from spadework.values import Problem
 
@@ -75,6 +77,8 @@ class Model:
         self._failed: set[Place] = set()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
+        #: Where each call is told of.
+        self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """The role's answer to `prompt` as an `answer`, within `seconds`.
@@ -102,6 +106,7 @@ class Model:
         limit = min(seconds, self._settings.model_seconds)
         asked = [prompt.system, prompt.user]
         late = {"model": place.name, "shape": answer.__name__, "prompt": asked}
+        call = Call(role, Request("late", late), time.monotonic())
         try:
             if before := await self._journal.noted("late", late):
                 raise TimeoutError(before if isinstance(before, str) else "")
@@ -116,6 +121,7 @@ class Model:
             said = str(error) or (asked_at.failing if asked_at else "")
             said = said or f"{place.label} did not answer in time."
             await self._journal.note("late", late, said)
+            self.record.tell(call.late(said))
             raise ModelError(said) from None
 
     def news(self, role: Role) -> list[Problem]:
@@ -245,15 +251,20 @@ class Model:
             tape.add({}, text.encode(errors="surrogatepass"))
             return text
 
-        asked = Request("model", request, about=turn.role)
+        call = Call(turn.role, Request("model", request, about=turn.role), time.monotonic())
         try:
-            return await self._journal.exchange(asked, ask, heard)
+            text = await self._journal.exchange(call.request, ask, heard)
+            await call.answered(self.record, self._journal, text, answer)
+            return text
         except NotRecorded:
             if self._anew is None:
                 raise
             text = await self._anew.reply(turn, messages, answer)
             self._journal.asked_anew()
             return text
+        except (SpadeworkError, BudgetSpent) as error:
+            await call.failed(self.record, self._journal, error)
+            raise
 
     async def reply(self, turn: Turn, messages: list[Message], answer: type[BaseModel]) -> str:
         """The raw reply of a role's model to messages."""

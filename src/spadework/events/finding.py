@@ -60,14 +60,16 @@ class Checked(Timed):
 
 class Selected(Timed):
     """What becomes of the hits of a topic in a round, best first. `threshold` is the least
-    relevance of one that is read; `note` says in a sentence what was bent, or is "".
+    relevance of one that is read; `note` says in a sentence what was bent, or is "". `again`: what
+    was read has led to one more search in the same round.
     """
 
-    about: ClassVar[tuple[str, ...]] = ("topic", "round")
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
     type: Literal["selected"] = "selected"
     topic: str
     round: int
     threshold: float
+    again: bool = False
     note: str = ""
     hits: tuple[Choice, ...] = ()
 
@@ -124,7 +126,6 @@ class Cleaned(Timed):
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)
     type: Literal["cleaned"] = "cleaned"
-    topic: str
     url: str
     content_hash: str
     after_hash: str

@@ -64,13 +64,14 @@ class Scored(Timed):
     has judged, and what changed it, in words. `evidence` are the entries that came with the round.
     """
 
-    about: ClassVar[tuple[str, ...]] = ("topic", "round")
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")
     type: Literal["scored"] = "scored"
     topic: str
     round: int
     before: float
     score: float
     by: Literal["model", "code"]
+    step: Literal["assess", "verify"] = "assess"
     why: str
     evidence: tuple[str, ...] = ()
 

@@ -29,7 +29,8 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if not desk.settings.clarify:
         return {}
     question = routes.question_of(state)
-    hits = [] if desk.model else await first_look(desk, in_context(question))
+    emit = emitter(desk, runtime)
+    hits = [] if desk.model else await first_look(desk, in_context(question), emit)
     asked, problems = await doubt(desk.model, question, hits, seconds=desk.budget.phase("plan"))
     answer = ask_user(desk, asked) if asked else ""
     # Without a model the question is searched as it stands, and the words of ours are no part of
@@ -54,7 +55,7 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         )
     if made != state["plan"]:
         foretold = foreseen(desk, made, seconds, follows=follows)
-        emitter(runtime)(Planned(plan=made, forecast=foretold))
+        emitter(desk, runtime)(Planned(plan=made, forecast=foretold))
     known = bool(state.get("follows") and state.get("attached"))
     return {
         "plan": made,

@@ -5,9 +5,11 @@ it; every page once in a session.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
+from spadework.events import Cleaned
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import distilled
 from spadework.graph.sparing import ANSWER_TOKENS, LOOK_TOKENS, Leave, payable, sparing
@@ -109,6 +111,7 @@ async def _cleaned(
         problems.extend(leave.problems)
         if not leave.given:
             return page.content_hash
+        began = time.monotonic()
         desk.cleanings += 1
         desk.cleaning += 1
         try:
@@ -119,6 +122,18 @@ async def _cleaned(
             desk.cleaning -= 1
         problems.extend(failed)
         digest, _ = await desk.pages.put(shorter)
+        event = Cleaned(
+            url=page.url,
+            content_hash=page.content_hash,
+            after_hash=digest,
+            before=len(text),
+            chars=len(shorter),
+            reason=" ".join(problem.reason for problem in failed),
+            seconds=round(time.monotonic() - began, 3),
+        )
+        desk.record.tell(event)
+        # Once it is in the journal it is not told again.
+        await desk.record.written()
         return digest
 
     # By its text alone: whichever worker comes first pays, also where the model failed.

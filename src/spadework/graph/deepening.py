@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spadework.agents.researcher import reflect
 from spadework.deadline import BEST_ONLY
+from spadework.graph.choosing import Choosing
 from spadework.graph.cutting import shown
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import distilled
@@ -52,9 +53,8 @@ async def looked_again(
     before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
     lists, failed, _ = await search_all(desk, again, emit, before)
-    fresh = [
-        hit for hit in fused_hits(lists, desk.settings) if canonical_url(hit.url) not in before
-    ]
+    hits = fused_hits(lists, desk.settings)
+    fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
     settings = desk.settings
     made = select(
         fresh,
@@ -62,5 +62,6 @@ async def looked_again(
         pages_per_domain=settings.pages_per_domain,
         limit=REFINED_PAGES,
     )
+    emit(Choosing(again, hits, before, fresh, made, again=True).told(made))
     more, lost = await read_pages(desk, again, list(made.chosen), list(made.reserve), emit)
     return [*drafts, *more], [*problems, *failed, *lost]

@@ -42,6 +42,7 @@ from spadework.tools.library import Library
 from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
 from spadework.tools.private import private_folder
+from spadework.tools.record import Record
 from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
 from spadework.tools.search.waits import Waits
@@ -115,6 +116,8 @@ class Desk:
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
+    #: What is told of the run.
+    record: Record = field(default_factory=Record)
 
     @property
     def library(self) -> Library | None:
@@ -145,6 +148,12 @@ class Desk:
             return ""
         self.told.add(who)
         return f"{problem.reason} {problem.effect}".rstrip()
+
+    def tell_into(self, record: Record) -> None:
+        """Have all that is told of the run put into a record."""
+        self.record, record.clock = record, self.budget.elapsed
+        if self.model:
+            self.model.record = record
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
         """Whether less time than `mark` is left at a step of the run; in a replay, whether it

@@ -1,4 +1,6 @@
-"""How a node tells the world: typed events, as JSON on LangGraph's custom stream."""
+"""How a node tells the world: typed events in the record of the run, and as JSON on LangGraph's
+custom stream.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,16 @@ from collections.abc import Callable
 from langgraph.runtime import Runtime
 
 from spadework.events import Event
+from spadework.graph.desk import Desk
 from spadework.settings import Settings
 
 Emit = Callable[[Event], None]
 
 
-def emitter(runtime: Runtime[Settings]) -> Emit:
+def emitter(desk: Desk, runtime: Runtime[Settings]) -> Emit:
     """The function that emits an event of this node."""
-    return lambda event: runtime.stream_writer(event.model_dump(mode="json"))
+
+    def emit(event: Event) -> None:
+        runtime.stream_writer(desk.record.tell(event).model_dump(mode="json"))
+
+    return emit

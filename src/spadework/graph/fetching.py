@@ -5,6 +5,7 @@ written down as it came, and read again from that in a replay.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -44,13 +45,19 @@ async def from_web(desk: Desk, url: str, seconds: float) -> Page:
         return desk.reader.level_at(url)
 
     level = await desk.journal.moment("level", key, int, first, 0)
+    began, fetching = time.monotonic(), 0.0
 
     async def had(at: int, fetch: Fetch) -> Fetched:
         request = Request("page", {**key, "level": at} if at else key, about=url)
 
         async def ask(tape: Tape) -> Fetched:
+            nonlocal fetching
+            asked_at = time.monotonic()
             desk.budget.add(fetches=1)
-            fetched = await fetch()
+            try:
+                fetched = await fetch()
+            finally:
+                fetching += time.monotonic() - asked_at
             # From here on it is as old as it is.
             fetched = replace(fetched, dated=fetched.dated or datetime.now(UTC))
             tape.add(*_as_piece(fetched))
@@ -78,6 +85,9 @@ async def from_web(desk: Desk, url: str, seconds: float) -> Page:
         stale=fetched.stale,
         content_hash=digest,
         chars=len(text),
+        bytes=len(fetched.body),
+        fetching=round(fetching, 3),
+        cleaning=round(time.monotonic() - began - fetching, 3),
     )
 
 

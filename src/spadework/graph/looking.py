@@ -43,7 +43,8 @@ async def looked_at(
     against, problems = await check_hits(
         desk.model, state["question"], topic, ranked, seconds=_seconds(desk)
     )
-    emit(Checked(topic=topic.name, hits=min(MOST_HITS, len(ranked)), against=dict(against)))
+    number, looked = state["task"].round, min(MOST_HITS, len(ranked))
+    emit(Checked(topic=topic.name, hits=looked, round=number, against=dict(against)))
     kept = [hit for hit in ranked if hit.url not in against]
     if len(kept) >= ENOUGH:
         return kept, problems

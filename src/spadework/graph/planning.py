@@ -55,7 +55,7 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
         return known.model_copy(update={"question": question.text}), [], 0.0
     # A model that plans quickly, or sees what was answered before, is not shown what there is.
     told = desk.model and (desk.quick or any(question.answers))
-    hits = [] if told else await first_look(desk, in_context(question))
+    hits = [] if told else await first_look(desk, in_context(question), emit)
     began = desk.budget.elapsed()
     made, problems = await lead.plan(
         desk.model,

@@ -5,11 +5,12 @@ deadline.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from datetime import datetime
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
@@ -76,9 +77,10 @@ async def read_pages(
     }
     left = [hit for hit in hits if hit.url not in given_up]
     reading = read_many(left, read, _limits(desk, wanted), group=_host, key=place, stop=desk.stop)
+    began: dict[str, float] = {}
     async with aclosing(reading) as outcomes:
         async for outcome in outcomes:
-            emit(_event(task.topic.name, outcome))
+            emit(_event(task, outcome, began))
             told[outcome.candidate.url] = _problems(outcome)
             if isinstance(outcome, Came):
                 pages[outcome.result.url] = outcome.result
@@ -159,20 +161,31 @@ def _given_up(hit: Hit, said: str) -> Left[Hit] | Failed[Hit]:
     return Left(hit, cast("Why", said)) if said in get_args(Why) else Failed(hit, TooSlow(said))
 
 
-def _event(topic: str, outcome: Outcome[Hit, Page]) -> Reading | Read:
-    """What happened to a hit, for those who watch."""
-    hit = outcome.candidate
+def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> Reading | Read:
+    """What happened to a hit, for those who watch; `began` tells when, by URL."""
+    hit, now = outcome.candidate, time.monotonic()
+    of: dict[str, Any] = {"topic": task.topic.name, "round": task.round, "url": hit.url}
     if isinstance(outcome, Began):
-        return Reading(topic=topic, url=hit.url, title=hit.title)
-    if isinstance(outcome, Came):
-        return Read(
-            topic=topic,
-            url=hit.url,
-            title=outcome.result.title,
-            chars=outcome.result.chars,
-            known=outcome.result.known,
-        )
-    return Read(topic=topic, url=hit.url, title=hit.title, reason=_reason(outcome))
+        began[hit.url] = now
+        return Reading(**of, title=hit.title)
+    of["seconds"] = round(now - began.get(hit.url, now), 3)
+    if not isinstance(outcome, Came):
+        return Read(**of, title=hit.title, reason=_reason(outcome))
+    page = outcome.result
+    return Read(
+        **of,
+        title=page.title,
+        chars=page.chars,
+        known=page.known,
+        level=page.level,
+        status=page.status,
+        media_type=page.media_type,
+        bytes=page.bytes,
+        content_hash=page.content_hash,
+        cleaned_by=page.cleaned_by,
+        fetching=page.fetching,
+        cleaning=page.cleaning,
+    )
 
 
 def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:

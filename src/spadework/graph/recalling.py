@@ -19,7 +19,7 @@ from spadework.events import Searched
 from spadework.graph.desk import Desk, checked_session_id
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import Kept
-from spadework.graph.searching import ranked_hits
+from spadework.graph.searching import leads_of, ranked_hits
 from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.gate import enough, fresh_since, relevant, subject
 from spadework.tools.pages import PageStore, content_hash
@@ -70,7 +70,16 @@ async def recalled(
     known = await desk.journal.once("known", key, Known, work)
     if known.hits:
         found = len(known.hits)
-        emit(Searched(topic=task.topic.name, query=question, provider=KNOWLEDGE, hits=found))
+        emit(
+            Searched(
+                topic=task.topic.name,
+                query=question,
+                provider=KNOWLEDGE,
+                hits=found,
+                round=task.round,
+                found=leads_of(known.hits, Query(text=question)),
+            )
+        )
     return known
 
 

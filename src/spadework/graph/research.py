@@ -40,6 +40,7 @@ from spadework.graph.rechecking import base_of, checked, judging, whole
 from spadework.graph.reviewing import reviewed
 from spadework.graph.revising import extended, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
+from spadework.graph.scoring import checked_scores, scored
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,
@@ -93,7 +94,7 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     """
     desk = await desk_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
-    emit = emitter(runtime)
+    emit = emitter(desk, runtime)
     made, problems, seconds = await planned(desk, question, emit)
     known = await earlier_pages(desk, state.get("follows", ""), made)
     foretold = foreseen(desk, made, seconds, follows=bool(state.get("follows")))
@@ -136,7 +137,9 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     _, unfit = await judge(desk, f"assess {len(state.get('rounds', []))}")
     judged = await assess_round(desk, state)
     known = judged.after(state)
-    emit = emitter(runtime)
+    emit, before = emitter(desk, runtime), state.get("coverage", {})
+    for event in scored(judged.round, before, judged.coverage, by_model=desk.judging is not None):
+        emit(event)
     emit(
         Assessed(
             round=judged.round.number,
@@ -198,7 +201,11 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     )
     if state.get("before") is None:
         # Why code judges was said in the rounds before, which another form of a report has not.
-        unfit, changes["coverage"] = [], still_proven(state.get("coverage", {}), material)
+        before = state.get("coverage", {})
+        unfit, changes["coverage"] = [], still_proven(before, material)
+        emit = emitter(desk, runtime)
+        for event in checked_scores(len(state.get("rounds", [])), before, changes["coverage"]):
+            emit(event)
     return {**changes, "problems": [*unfit, *lost, *changes["problems"]]}
 
 
@@ -216,9 +223,10 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     late = await desk.journal.moment("late problems", "", list[Problem], desk.knowing.kept, none)
     result = result_of(desk, state, late)
     await keep(desk, state, result)
-    emit = emitter(runtime)
+    emit = emitter(desk, runtime)
     emit(Wrote(markdown=result.report, final=True))
-    emit(Finished(result=result))
+    # A session tells it when its files are written.
+    runtime.stream_writer(Finished(result=result).model_dump(mode="json"))
     if desk.owned_by_graph:
         await desk.close()
     return {**GIVEN, "report": result.report, "result": result}

@@ -43,7 +43,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     """Find the report that is followed up, and what is wanted of it now."""
     desk = await desk_of(state["session_id"], runtime.context)
     before = await earlier(desk, state.get("follows", ""))
-    emit = emitter(runtime)
+    emit = emitter(desk, runtime)
     if before is None:
         return {"turn": Turn(kind="new"), "before": None, **_instead(state, emit)}
     asked = state["question"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from pydantic import TypeAdapter
 
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, SearchError
-from spadework.events import Notice, Searched
+from spadework.events import Notice, Searched, Unanswered
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.waiting import Stopped, unless_stopped
@@ -21,12 +22,12 @@ from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.inline import one_line
 from spadework.tools.orders import is_order, without_orders
 from spadework.tools.origins import Sketch, resemblance, sketch
-from spadework.tools.rank import query_terms, relevance
+from spadework.tools.rank import query_terms, relevance, relevance_parts
 from spadework.tools.search.provider import Provider
 from spadework.tools.tape import Request, Tape
 from spadework.tools.urls import canonical_url
 from spadework.tools.wire import replayed, taped
-from spadework.values import Found, Hit, Problem, Query, Task
+from spadework.values import Found, Hit, Lead, Problem, Query, Task
 
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 #: In a short run a search may take this long all the same.
@@ -50,6 +51,48 @@ class Answers(NamedTuple):
     heard: list[str]
 
 
+class Telling(NamedTuple):
+    """Who is told of the searches of a topic in a round; before there is a plan it has neither."""
+
+    emit: Emit
+    topic: str = ""
+    round: int = 0
+
+    def tell(
+        self, provider: str, query: Query, answer: list[Hit] | Problem, seconds: float
+    ) -> None:
+        """Tell what one provider has answered to one query, and how long that took."""
+        asked: dict[str, Any] = {
+            "topic": self.topic,
+            "round": self.round,
+            "query": query.text,
+            "kind": query.kind,
+            "provider": provider,
+            "seconds": round(seconds, 3),
+        }
+        if isinstance(answer, Problem):
+            self.emit(Unanswered(**asked, reason=answer.reason))
+        else:
+            self.emit(Searched(**asked, hits=len(answer), found=leads_of(answer, query)))
+
+
+def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
+    """Hits of a query as they are told, with the parts of their relevance to it."""
+    terms = query_terms(query.text)
+    return tuple(
+        Lead(
+            url=hit.url,
+            title=hit.title,
+            snippet=hit.snippet,
+            position=hit.position,
+            published_at=hit.published_at,
+            relevance=hit.relevance,
+            parts=relevance_parts(hit.title, hit.snippet, hit.position, terms),
+        )
+        for hit in hits
+    )
+
+
 #: What is known without a search.
 UNASKED = Answers([], [], [])
 
@@ -62,7 +105,8 @@ async def search_all(
     `before` are the canonical URLs of pages that were read already; they do not count among the
     results that a query wants.
     """
-    done = await asyncio.gather(*(_everywhere(desk, query) for query in task.queries))
+    telling = Telling(emit, task.topic.name, task.round)
+    done = await asyncio.gather(*(_everywhere(desk, query, telling) for query in task.queries))
     answers = [
         (query, *answer) for query, of in zip(task.queries, done, strict=True) for answer in of
     ]
@@ -75,24 +119,28 @@ async def search_all(
         else:
             heard[provider.name] = None
             lists.append(_new(found, query, before))
-            emit(
-                Searched(
-                    topic=task.topic.name, query=query.text, provider=provider.name, hits=len(found)
-                )
-            )
     told = [desk.told_once(problem) for problem in problems.values()]
     for news in (*filter(None, told), *desk.stand_ins.news(), *desk.search.waits.news()):
         emit(Notice(text=news))
     return Answers(lists, list(problems.values()), list(heard))
 
 
-async def _everywhere(desk: Desk, query: Query) -> list[tuple[Provider, list[Hit] | Problem]]:
+async def _everywhere(
+    desk: Desk, query: Query, telling: Telling
+) -> list[tuple[Provider, list[Hit] | Problem]]:
     """What every provider answers; where all fail, what those who stand in do, up to the first who
     does not.
     """
+
+    async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
+        began = time.monotonic()
+        answer = await search_one(desk, provider, query, seconds)
+        telling.tell(provider.name, query, answer, time.monotonic() - began)
+        return answer
+
     seconds = search_seconds(desk.budget, desk.settings)
     asked = desk.search.providers
-    found = await asyncio.gather(*(search_one(desk, one, query, seconds) for one in asked))
+    found = await asyncio.gather(*(ask(one, seconds) for one in asked))
     answers = list(zip(asked, found, strict=True))
     while asked and all(isinstance(answer, Problem) for _, answer in answers):
         seconds = search_seconds(desk.budget, desk.settings)
@@ -101,7 +149,7 @@ async def _everywhere(desk: Desk, query: Query) -> list[tuple[Provider, list[Hit
         other = await desk.stand_ins.nth(desk, len(answers) - len(asked))
         if other is None:
             break
-        answers.append((other, await search_one(desk, other, query, seconds)))
+        answers.append((other, await ask(other, seconds)))
     return answers
 
 
@@ -258,11 +306,11 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
     )
 
 
-async def first_look(desk: Desk, question: str) -> list[Hit]:
+async def first_look(desk: Desk, question: str, emit: Emit) -> list[Hit]:
     """The hits of one broad search for the question itself, best provider first, each text once; []
     when none answers.
     """
-    done = await _everywhere(desk, Query(text=question))
+    done = await _everywhere(desk, Query(text=question), Telling(emit))
     return _without_copies(
         [hit for _, found in done if not isinstance(found, Problem) for hit in found]
     )

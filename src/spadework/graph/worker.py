@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 
 from spadework.deadline import BEST_ONLY
 from spadework.events import Distilled
+from spadework.graph.choosing import Choosing
 from spadework.graph.cleaning import cleaned
 from spadework.graph.dealing import How, Table
 from spadework.graph.deepening import looked_again
@@ -41,7 +42,8 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """Look at what is known; where that will not do, ask every provider every query. Follow the
     links of what was read; fuse the lists.
     """
-    desk, emit = await desk_of(state["session_id"], runtime.context), emitter(runtime)
+    desk = await desk_of(state["session_id"], runtime.context)
+    emit = emitter(desk, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
     known = await recalled(desk, state["question"], state["task"], emit, before)
     asking = None if known.enough else search_all(desk, state["task"], emit, before)
@@ -62,10 +64,10 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     desk = await desk_of(state["session_id"], runtime.context)
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
-    settings, emit = desk.settings, emitter(runtime)
+    settings, emit = desk.settings, emitter(desk, runtime)
     fresh, problems = await looked_at(desk, state, fresh, emit)
     task, share = state["task"], settings.pages_per_domain
-    made = select_hits(
+    asked = made = select_hits(
         fresh,
         preset=settings.preset,
         pages_per_domain=share,
@@ -76,6 +78,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     if await desk.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
         made = hurried(made)
     made, taken = await _dealt(desk, state, made)
+    emit(Choosing(task, state["hits"], before, fresh, asked, taken).told(made))
     return {
         "chosen": list(made.chosen),
         "reserve": list(made.reserve),
@@ -89,7 +92,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
     deadline.
     """
     desk = await desk_of(state["session_id"], runtime.context)
-    emit = emitter(runtime)
+    emit = emitter(desk, runtime)
     # A worker that was saved before pages were dealt out has none.
     taken = frozenset(state.get("taken", ()))
     drafts, problems = await read_pages(
@@ -134,8 +137,13 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     await judge(desk, f"distil {task.round} {task.topic.name}")
     by_model = desk.judging is not None
     passages = await distilled(desk, task.topic, pages, by_model=by_model)
-    emitter(runtime)(
-        Distilled(topic=task.topic.name, need=need_of(task.topic), passages=len(passages))
+    emitter(desk, runtime)(
+        Distilled(
+            topic=task.topic.name,
+            need=need_of(task.topic),
+            passages=len(passages),
+            round=task.round,
+        )
     )
     dead = [
         await failed_for_good(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spadework.errors import SessionNotFound, SessionUnreadable
-from spadework.events import Event, Read, Searched, Unanswered, settled
+from spadework.events import Searched
+from spadework.sessions.course import Course
+from spadework.sessions.drawing.phases import phases
 from spadework.sessions.alerts import alerts_of
 from spadework.sessions.files import Metadata, read_metadata, read_result
 from spadework.sessions.index import Drawn
 from spadework.sessions.log import read_log
-from spadework.sessions.phases import phases_of
-from spadework.sessions.stats import Figures, Gain, Worth
+from spadework.sessions.stats import PHASES, Figures, Gain, Worth
 from spadework.values import Evidence, Result
 
 _NUMBER = re.compile(r"\d+")
@@ -41,11 +42,11 @@ def draw(folder: Path) -> Drawn:
         return Drawn(str(error), kept=False)
     if result is None:
         return Drawn(None)
-    events = settled(event for event in read_log(folder) if event is not None)
+    course = Course(event for event in read_log(folder) if event is not None)
     quotes = _quotes(result)
-    figures = _figures(metadata, result, events, quotes)
+    figures = _figures(metadata, result, course, quotes)
     gains = [gain[1:] for gain in _gains(metadata.id, result, quotes)]
-    return Drawn([figures, alerts_of(figures), _worths(quotes, events), gains])
+    return Drawn([figures, alerts_of(figures), _worths(quotes, course), gains])
 
 
 class _Quote(NamedTuple):
@@ -92,13 +93,13 @@ def _named(round_: int) -> str:
 
 
 def _figures(
-    metadata: Metadata, result: Result, events: Sequence[Event], quotes: Sequence[_Quote]
+    metadata: Metadata, result: Result, course: Course, quotes: Sequence[_Quote]
 ) -> Figures:
     used, problems = result.usage, result.problems
     counted = {"search_errors", "model_errors", "too_long"} <= used.model_fields_set
     lost = Counter(problem.stage for problem in problems)
     span = result.forecast.seconds if result.forecast else None
-    read, tried = _pages(events)
+    read, tried = _pages(course)
     return Figures(
         session_id=metadata.id,
         follows=metadata.follows,
@@ -124,7 +125,7 @@ def _figures(
         money=used.money,
         cache_hits=used.cache_hits,
         requests=used.cache_hits + used.searches + used.fetches,
-        phases=phases_of(events, result.timings.get("total", 0.0)),
+        phases=_by_phase(course),
         foreseen=(
             [span.low, span.median, span.high, result.forecast.runs]
             if span and result.forecast
@@ -140,18 +141,26 @@ def _model_losses(lost: Counter[str], result: Result) -> int:
     return sum(n for stage, n in lost.items() if stage not in _NO_MODEL) if result.usage.model_calls else 0
 
 
-def _pages(events: Iterable[Event]) -> tuple[int, int]:
+def _pages(course: Course) -> tuple[int, int]:
     """The pages that were read, and those that were tried."""
     tried: dict[str, bool] = {}
-    for event in events:
-        if isinstance(event, Read):
-            tried[event.url] = tried.get(event.url, False) or not event.reason
+    for read in course.reads:
+        tried[read.url] = tried.get(read.url, False) or not read.reason
     return sum(tried.values()), len(tried)
 
 
-def _worths(quotes: Sequence[_Quote], events: Sequence[Event]) -> list[Worth]:
+def _by_phase(course: Course) -> list[float]:
+    """Seconds of each of PHASES over all rounds; [] where the record has no times."""
+    spent = dict.fromkeys(PHASES, 0.0)
+    found = phases(course)
+    for phase in found:
+        spent[phase.name] += phase.seconds
+    return [round(seconds, 2) for seconds in spent.values()] if found else []
+
+
+def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
     """What each provider, each kind of query and each round has brought."""
-    searched = _searched(events)
+    searched = _searched(course)
     made = []
     for by in ("provider", "kind", "round"):
         quoted, cited, alone = Counter[str](), Counter[str](), Counter[str]()
@@ -168,14 +177,12 @@ def _worths(quotes: Sequence[_Quote], events: Sequence[Event]) -> list[Worth]:
     return made
 
 
-def _searched(events: Sequence[Event]) -> dict[tuple[str, str], tuple[int, int]]:
+def _searched(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
     """Searches and hits of each provider, kind of query and round. A record of an earlier version
     knows only the provider.
     """
     found: dict[tuple[str, str], tuple[int, int]] = {}
-    for event in events:
-        if not isinstance(event, Searched | Unanswered):
-            continue
+    for event in course.searches:
         names = [("provider", event.provider)]
         if event.v:
             names += [("kind", event.kind), *([("round", _named(event.round))] if event.round else [])]

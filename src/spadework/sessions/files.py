@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
+from spadework.sessions.drawing.phases import Phase
 from spadework.sessions.kept import (
     LEDGER,
     METADATA,
@@ -66,12 +67,13 @@ class RoundProgress(Kept):
 
 
 class Progress(Kept):
-    """How far a session is."""
+    """How far a session is, and when which phase of it began."""
 
     state: str = "started"
     topics: tuple[str, ...] = ()
     rounds: tuple[RoundProgress, ...] = ()
     problems: tuple[Problem, ...] = ()
+    phases: tuple[Phase, ...] = ()
 
 
 def session_folder(home: Path, session_id: str) -> Path:

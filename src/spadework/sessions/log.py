@@ -1,28 +1,34 @@
-"""The log of a session: every event as one line of JSON, so that who comes late, or back, sees what
-happened; line n is event n.
+"""The record of a session on the disk: every event as one line of JSON, so that who comes late, or
+back, sees what happened, and all other files can be drawn from it; line n is event n.
 """
 
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from spadework.events import Event, read_event
+from spadework.events import VERSION, Event, read_event
 from spadework.sessions.kept import LOG
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event. What a killed process left of a line is ended first, so that the next one
+    """Append an event that happened now, outside of a run."""
+    timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
+    log_lines(folder, timed.model_dump_json().encode() + b"\n")
+
+
+def log_lines(folder: Path, lines: bytes) -> None:
+    """Append lines. What a killed process left of a line is ended first, so that the next one
     stands alone.
     """
-    line = event.model_dump_json().encode() + b"\n"
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         if file.tell() and not _ends_a_line(file.fileno()):
-            line = b"\n" + line
-        file.write(line)
+            lines = b"\n" + lines
+        file.write(lines)
 
 
 def read_log(folder: Path) -> list[Event | None]:

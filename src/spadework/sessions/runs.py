@@ -14,7 +14,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
-from spadework.events import Asked, Ended, Event, Finished, Notice
+from spadework.events import Answered, Asked, Ended, Event, Finished, Notice
 from spadework.sessions.files import session_folder
 from spadework.sessions.log import log_event, read_log
 from spadework.sessions.session import Session
@@ -41,11 +41,9 @@ class Run:
     @property
     def asked(self) -> Asked | None:
         """What the user is being asked now."""
-        return (
-            self.told[-1]
-            if self.told and isinstance(self.told[-1], Asked) and not self.over
-            else None
-        )
+        told = (event for event in reversed(self.told) if isinstance(event, (Asked, Answered)))
+        last = None if self.over else next(told, None)
+        return last if isinstance(last, Asked) else None
 
     @property
     def finished(self) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -48,7 +48,7 @@ from spadework.sessions.lock import held
 from spadework.sessions.records import Records
 from spadework.sessions.reserve import reserve, took
 from spadework.sessions.store import checkpoints, last_state
-from spadework.sessions.stream import watched
+from spadework.sessions.stream import tell_again, watched
 from spadework.settings import Settings
 from spadework.tools.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
@@ -275,6 +275,7 @@ class Session:
             await records.discard()
             raise
         desk.experience = await experience(self.settings.home)
+        desk.tell_into(records.record)
         records.hurry(self.budget.left)
         writing: float | None = None
         hangs = False
@@ -302,20 +303,23 @@ class Session:
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         await desk.journal.note("brief", "", self.brief.told())
-        graph = build_graph(checkpoints(desk.journal))
+        record = desk.record
+        graph = build_graph(checkpoints(desk.journal, record))
         config: RunnableConfig = {
             "configurable": {"thread_id": self.session_id},
             "recursion_limit": MOST_STEPS,
         }
         if before := (await graph.aget_state(config)).values:
             await recall(desk)
-        yield self._started(desk.mode, desk.searching, resumed=bool(before))
-        for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
-            yield Notice(text=notice)
+        self._tell_beginning(desk, before, records)
+        for event in record.heard():
+            yield event
         if finished := before.get("result"):
             # Killed between its last checkpoint and its last file.
             await records.finish(finished)
-            yield Finished(result=finished)
+            record.tell(Finished(result=finished))
+            for event in record.heard():
+                yield event
             return
         given: Any = None if before else self.brief.state() | {"session_id": self.session_id}
         while True:
@@ -331,13 +335,23 @@ class Session:
             answer = await desk.journal.moment(
                 "answer", [asked.kind, asked.text], str, self._answered, ""
             )
-            yield Answered(kind=asked.kind, text=answer)
+            record.tell(Answered(kind=asked.kind, text=answer))
             given = Command(resume=answer)
         # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
         state = await last_state(graph, config)
         result = await closed_by_code(desk, state, self.question)
         await records.finish(result)
-        yield Finished(result=result)
+        record.tell(Finished(result=result))
+        for event in record.heard():
+            yield event
+
+    def _tell_beginning(self, desk: Desk, before: Mapping[str, Any], records: Records) -> None:
+        """Tell that the run begins, or goes on from the state `before`."""
+        record = desk.record
+        record.tell(self._started(desk.mode, desk.searching, resumed=bool(before)))
+        for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
+            record.tell(Notice(text=notice))
+        tell_again(record, before, records.proven)
 
     def _started(self, mode: str, searching: tuple[str, ...], *, resumed: bool) -> Started:
         return Started(

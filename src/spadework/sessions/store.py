@@ -21,6 +21,7 @@ from spadework.graph.stored import OUR_VALUES
 from spadework.sessions.kept import JOURNAL
 from spadework.tools.disk import DiskHangs
 from spadework.tools.journal import Journal
+from spadework.tools.record import Record
 
 #: How long the last state of a run is waited for that has no time left.
 STATE_SECONDS = 1.0
@@ -50,9 +51,27 @@ class _Summed(JsonPlusSerializer):
         return super().loads_typed((kind.removesuffix(_SUMMED), told))
 
 
-def checkpoints(journal: Journal) -> AsyncSqliteSaver:
+class _Saver(AsyncSqliteSaver):
+    """A step is saved once all that it has told is written down: it will not be taken again."""
+
+    def __init__(self, journal: Journal, record: Record) -> None:
+        super().__init__(journal.connection, serde=_Summed(allowed_msgpack_modules=OUR_VALUES))
+        self._record = record
+
+    async def aput(self, *args: Any, **kwargs: Any) -> RunnableConfig:
+        """Save a checkpoint."""
+        await self._record.written()
+        return await super().aput(*args, **kwargs)
+
+    async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
+        """Save what a node gives."""
+        await self._record.written()
+        await super().aput_writes(*args, **kwargs)
+
+
+def checkpoints(journal: Journal, record: Record) -> AsyncSqliteSaver:
     """The checkpoints of a session, in the file of its journal and through its connection."""
-    return AsyncSqliteSaver(journal.connection, serde=_Summed(allowed_msgpack_modules=OUR_VALUES))
+    return _Saver(journal, record)
 
 
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
 from spadework.budget import Budget
 from spadework.deadline import WRITE_NOW
-from spadework.events import Event, Finished, Notice, Troubled, parse_event
+from spadework.events import Event, Finished, Notice, Proven, Timed, Troubled, parse_event
 from spadework.graph.desk import Desk
 from spadework.graph.research import Graph
 from spadework.sessions.records import Records
-from spadework.values import Evidence
+from spadework.tools.record import Record
+from spadework.values import Result
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
 GRACE_SECONDS = 0.3
@@ -27,15 +29,15 @@ EMERGENCY = object()
 
 
 async def parts_until_deadline(
-    stream: AsyncIterator[Any], budget: Budget
+    stream: AsyncIterator[Any], budget: Budget, queue: asyncio.Queue[Any]
 ) -> AsyncGenerator[Any, None]:
-    """The parts of `stream` as they come, EMERGENCY when it is time to write; it ends with the
-    stream, or a little after the deadline. The run never outlives this generator.
+    """The parts of `stream` as they come, through the `queue`, into which others may put theirs;
+    EMERGENCY when it is time to write. It ends with the stream, or a little after the deadline. The
+    run never outlives this generator.
 
     The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
     the middle of the other's work.
     """
-    queue: asyncio.Queue[Any] = asyncio.Queue()
     end = object()
     told = budget.replayed is not None or budget.under(WRITE_NOW)
 
@@ -79,65 +81,70 @@ async def parts_until_deadline(
 async def watched(
     graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph with what it is given, or from its checkpoint, and write down what it adds,
-    until it ends or asks something.
+    """Run the graph with what it is given, or from its checkpoint, and tell what happens, until it
+    ends or asks something. The files of a result are written before it is told.
     """
-    before = (await graph.aget_state(config)).values
-    ledger: list[Evidence] = list(before.get("evidence", []))
     stream = graph.astream(
         given,
         config,
         context=desk.settings,
-        stream_mode=["updates", "custom"],
+        stream_mode=["updates"],
         subgraphs=True,
         version="v2",
         durability="sync",
     )
-    async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
+    record = desk.record
+    async with aclosing(parts_until_deadline(stream, desk.budget, record.told)) as parts:
         async for part in parts:
-            if part is EMERGENCY:
-                yield Notice(text=_emergency(desk.budget))
+            if isinstance(part, Timed):
+                yield cast("Event", part)
                 continue
-            if part["type"] == "updates":
-                await _keep(part["data"], ledger, records)
-            events = _of_update(part) if part["type"] == "updates" else [parse_event(part["data"])]
-            for event in events:
+            told = [_emergency(desk.budget)] if part is EMERGENCY else _of_update(part)
+            for event in told:
                 if isinstance(event, Finished):
                     await records.finish(event.result)
-                yield event
+                record.tell(event)
+    for event in record.heard():
+        yield event
 
 
-def _emergency(budget: Budget) -> str:
-    return (
-        f"Less than {100 * WRITE_NOW[0]:.0f} % of the time is left ({budget.left():.0f} s): nothing"
-        " more is searched or read, the report is written now."
+def tell_again(record: Record, state: Mapping[str, Any], proven: AbstractSet[str]) -> None:
+    """Tell what the state of a run holds and was not told, since the run was killed in between:
+    `proven` are the ids of the evidence that was.
+    """
+    untold = [entry for entry in state.get("evidence", []) if entry.id not in proven]
+    for event in _of_change({"evidence": untold, "problems": state.get("problems", [])}):
+        record.tell(event)
+
+
+def _emergency(budget: Budget) -> Notice:
+    share, left = 100 * WRITE_NOW[0], budget.left()
+    return Notice(
+        text=(
+            f"Less than {share:.0f} % of the time is left ({left:.0f} s): nothing more is searched"
+            " or read, the report is written now."
+        )
     )
 
 
-async def _keep(update: Any, ledger: list[Evidence], records: Records) -> None:
-    """Write the ledger when a node has added to it."""
-    added = [
-        e
-        for change in update.values()
-        if isinstance(change, dict)
-        for e in change.get("evidence", [])
-    ]
-    if added:
-        ledger.extend(added)
-        await records.ledger(ledger)
-
-
 def _of_update(part: Any) -> list[Event]:
-    """What the update of a node tells: what it asks the user, or the problems it met; those of a
-    worker come with the worker's end.
+    """What the update of a node tells: what it asks the user, what it has proven, the problems it
+    met, and the result; those of a worker come with the worker's end.
     """
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
         return [parse_event(waiting[0].value)]
+    return [event for change in part["data"].values() for event in _of_change(change)]
+
+
+def _of_change(change: Any) -> list[Event]:
+    """What a change of the state tells."""
+    if not isinstance(change, dict):
+        return []
+    added, result = change.get("evidence", []), change.get("result")
     return [
-        Troubled(problem=p)
-        for change in part["data"].values()
-        if isinstance(change, dict)
-        for p in change.get("problems", [])
+        *([Proven(evidence=tuple(added))] if added else []),
+        *(Troubled(problem=problem) for problem in change.get("problems", [])),
+        *([Finished(result=result)] if isinstance(result, Result) else []),
     ]

@@ -27,6 +27,7 @@ from spadework.settings.budgets import Budgets
 from spadework.settings.judging import Judging
 from spadework.settings.kinds import Cleaning, Effort, Role
 from spadework.settings.models import Models
+from spadework.settings.observing import Observing
 from spadework.settings.reading import Reading
 from spadework.settings.searching import Searching
 from spadework.settings.serving import Serving
@@ -37,7 +38,7 @@ DEFAULT_MODEL = "openai:gpt-5-mini"
 DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
-class Settings(Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings):
+class Settings(Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings):
     """What a run may use and how much. Frozen: make a changed copy with
     `settings.with_(minutes=5)`.
     """

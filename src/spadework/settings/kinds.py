@@ -10,6 +10,9 @@ from pydantic_settings import NoDecode
 Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
 Effort = Literal["quick", "normal", "deep"]
 Cleaning = Literal["default", "fast", "quality", "technical", "off"]
+#: What a line of the logs is about.
+Concern = Literal["search", "crawl", "clean", "model", "orchestrator"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 Words = Annotated[tuple[str, ...], NoDecode]
 
 

@@ -19,7 +19,7 @@ import aiosqlite
 from pydantic import TypeAdapter, ValidationError
 
 from spadework import errors
-from spadework.bill import Bill
+from spadework.bill import Amounts, Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
 from spadework.tools.charges import USED, charged
@@ -34,6 +34,7 @@ Ask = Callable[[Tape], Awaitable[T]]
 
 #: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
 MOST_BYTES = 50_000_000
+_CHARGE = "SELECT used FROM exchanges WHERE key = ? ORDER BY number DESC LIMIT 1"
 _OF_KIND = "SELECT 1 FROM journal WHERE kind = ?"
 
 
@@ -173,6 +174,13 @@ class Journal:
                     raise
                 await self._put(request, tape, None, bill)
             return value
+
+    async def charge(self, request: Request) -> Amounts:
+        """What the last exchange of a request was charged, by the field names of Usage; nothing in
+        a replay.
+        """
+        rows = await self._db.execute_fetchall(_CHARGE, (request.key,))
+        return next((json.loads(used) for (used,) in rows), {})
 
     async def note(self, kind: str, key: Any, value: Any) -> None:
         """Write down what a replay could not know by itself, such as what the clock said."""

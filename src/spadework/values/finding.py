@@ -44,7 +44,9 @@ class Page(Value):
     `author` is who the page says wrote it. `level` is how it was had: 0 plain HTTP, 1
     browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could not be
     reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1.
-    `known`: an earlier run has read it, and it was taken from the knowledge store.
+    `known`: an earlier run has read it, and it was taken from the knowledge store. `bytes` are
+    those of the body as it came, which took so many seconds of `fetching`, and of `cleaning` to be
+    taken apart.
     """
 
     url: str
@@ -60,6 +62,9 @@ class Page(Value):
     stale: bool = False
     known: bool = False
     cleaned_by: str = "rules"
+    bytes: int = 0
+    fetching: float = 0.0
+    cleaning: float = 0.0
     origin: str = ""
     linked: float = 0.0
     relevance: float = 0.0

@@ -95,6 +95,8 @@ class Board:
 
     def _worked(self, event: Event) -> None:
         if isinstance(event, Searched):
+            if not event.topic:  # the look around before there is a plan
+                return
             self.round = max(self.round, 1)
             self._topic(event.topic).state = "searching"
         elif isinstance(event, Reading):

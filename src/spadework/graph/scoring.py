@@ -1,0 +1,58 @@
+"""What is told of the scores of a round: how far each topic was proven before and after it, and
+what has changed that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from spadework.events import Scored
+from spadework.values import Coverage, Round
+
+
+def scored(
+    round_: Round, before: Mapping[str, Coverage], after: Mapping[str, Coverage], *, by_model: bool
+) -> Iterator[Scored]:
+    """What is told of each topic that was judged in a round."""
+    for name, coverage in after.items():
+        old = before.get(name)
+        known = old.evidence_ids if old else ()
+        new = tuple(id_ for id_ in coverage.evidence_ids if id_ not in known)
+        yield Scored(
+            topic=name,
+            round=round_.number,
+            before=old.score if old else 0.0,
+            score=coverage.score,
+            by="model" if by_model else "code",
+            why=_why(old, coverage, len(new)),
+            evidence=new,
+        )
+
+
+def checked_scores(
+    round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage]
+) -> Iterator[Scored]:
+    """What is told of the topics whose score has changed when the report was checked."""
+    for name, coverage in after.items():
+        old = before.get(name)
+        if old is not None and old.score != coverage.score:
+            yield Scored(
+                topic=name,
+                round=round_,
+                step="verify",
+                before=old.score,
+                score=coverage.score,
+                by="code",
+                why="Quotes that no longer stand in their pages prove nothing.",
+            )
+
+
+def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
+    if new:
+        said = f"{new} new {'quote' if new == 1 else 'quotes'}"
+        return f"{said} of {len(coverage.evidence_ids)} in all."
+    if old is None:
+        return "Nothing was found that proves it."
+    if old.score == coverage.score:
+        return "Nothing new was proven, so it stays."
+    return f"Judged anew on the same {len(coverage.evidence_ids)} quotes."

@@ -1,0 +1,155 @@
+"""The course of a run, folded from its record: what was searched, chosen, read, called and proven,
+in an order that does not depend on what came first where several things are done at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from spadework.events import (
+    Assessed,
+    Called,
+    Cleaned,
+    Event,
+    Finished,
+    Planned,
+    Proven,
+    Read,
+    Scored,
+    Searched,
+    Selected,
+    Started,
+    Timed,
+    Troubled,
+    Unanswered,
+    Wrote,
+    settled,
+)
+from spadework.tools.urls import canonical_url
+from spadework.values import Choice, Evidence, Plan, Problem, Result
+
+K = TypeVar("K", bound=Timed)
+
+
+class Course:
+    """What the events of a record tell, each thing once."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.events: list[Event] = settled(events)
+        names = [topic.name for topic in self.plan.topics] if self.plan else []
+        self._order = {name: n for n, name in enumerate(names)}
+
+    def of(self, kind: type[K]) -> list[K]:
+        """The events of a kind, in the order in which they were told."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def timed(self) -> bool:
+        """Whether the record has times: it is not of version 0."""
+        return any(event.v for event in self.events)
+
+    @property
+    def started(self) -> Started | None:
+        """How the run began."""
+        return next(iter(self.of(Started)), None)
+
+    @property
+    def plan(self) -> Plan | None:
+        """The newest plan."""
+        planned = self.of(Planned)
+        return planned[-1].plan if planned else None
+
+    @property
+    def searches(self) -> list[Searched | Unanswered]:
+        """Every query at every provider, by round and topic."""
+        found = [e for e in self.events if isinstance(e, Searched | Unanswered)]
+        return sorted(found, key=lambda e: (*self._place(e.round, e.topic), e.query, e.provider))
+
+    @property
+    def selections(self) -> list[Selected]:
+        """What became of the hits, by round and topic."""
+        return sorted(self.of(Selected), key=lambda e: self._place(e.round, e.topic))
+
+    @property
+    def reads(self) -> list[Read]:
+        """Every page that was tried for a topic, by round and topic, in the order of its hits."""
+        ranks = {
+            (made.round, made.topic, canonical_url(choice.url)): n
+            for made in self.selections
+            for n, choice in enumerate(made.hits)
+        }
+
+        def place(e: Read) -> tuple[int, int, str, int, str]:
+            rank = ranks.get((e.round, e.topic, canonical_url(e.url)), len(ranks))
+            return (*self._place(e.round, e.topic), rank, e.url)
+
+        return sorted(self.of(Read), key=place)
+
+    @property
+    def pages(self) -> dict[str, Read]:
+        """The pages that were read, each once, by content hash; by address where that is not
+        known.
+        """
+        found: dict[str, Read] = {}
+        for read in self.reads:
+            if not read.reason:
+                found.setdefault(read.content_hash or read.url, read)
+        return found
+
+    @property
+    def unread(self) -> list[Choice]:
+        """The hits whose pages were not read for any topic, each once."""
+        known = {canonical_url(read.url) for read in self.reads if not read.reason}
+        found: dict[str, Choice] = {}
+        for choice in (choice for made in self.selections for choice in made.hits):
+            if (url := canonical_url(choice.url)) not in known:
+                found.setdefault(url, choice)
+        return list(found.values())
+
+    @property
+    def cleanings(self) -> list[Cleaned]:
+        """The pages that a model was shown to clean them."""
+        return sorted(self.of(Cleaned), key=lambda e: e.url)
+
+    @property
+    def calls(self) -> list[Called]:
+        """Every call of a model, by role."""
+        return sorted(self.of(Called), key=lambda e: (e.role, e.shape, e.asked))
+
+    @property
+    def evidence(self) -> list[Evidence]:
+        """The ledger."""
+        found = {entry.id: entry for event in self.of(Proven) for entry in event.evidence}
+        return list(found.values())
+
+    @property
+    def scores(self) -> list[Scored]:
+        """How the topics were scored, by round."""
+        return sorted(self.of(Scored), key=lambda e: self._place(e.round, e.topic))
+
+    @property
+    def rounds(self) -> list[Assessed]:
+        """The rounds."""
+        return sorted(self.of(Assessed), key=lambda e: e.round)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be done."""
+        told = dict.fromkeys(event.problem for event in self.of(Troubled))
+        return tuple(sorted(told, key=lambda p: (p.stage, p.subject, p.reason)))
+
+    @property
+    def draft(self) -> str:
+        """The answer as far as it stands, "" before there is any."""
+        wrote = self.of(Wrote)
+        return wrote[-1].markdown if wrote else ""
+
+    @property
+    def result(self) -> Result | None:
+        """What was handed over."""
+        finished = self.of(Finished)
+        return finished[-1].result if finished else None
+
+    def _place(self, round_: int, topic: str) -> tuple[int, int, str]:
+        return round_, self._order.get(topic, len(self._order)), topic

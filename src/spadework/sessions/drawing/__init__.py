@@ -1,0 +1,1 @@
+"""The files of a session that people read, drawn from its record."""

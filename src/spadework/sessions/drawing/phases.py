@@ -1,0 +1,88 @@
+"""When each phase of a run began, and how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Literal
+
+from spadework.events import (
+    Assessed,
+    Distilled,
+    Finished,
+    Planned,
+    Read,
+    Reading,
+    Scored,
+    Searched,
+    Selected,
+    Started,
+    Timed,
+    Unanswered,
+    Wrote,
+)
+from spadework.sessions.course import Course
+from spadework.sessions.kept import Kept
+
+Name = Literal["plan", "search", "read", "assess", "write"]
+
+
+class Phase(Kept):
+    """A phase of a round: the second of the run at which it began, and how long it took so far.
+    `began` is that moment as a clock tells it. The plan has round 0, writing that after which it
+    began.
+    """
+
+    name: Name
+    round: int
+    began: datetime
+    after: float
+    seconds: float
+
+
+def phases(course: Course) -> tuple[Phase, ...]:
+    """The phases of a run so far, in their order; () of one whose record has no times."""
+    return tuple(_phases(course))
+
+
+def _phases(course: Course) -> Iterator[Phase]:
+    planned = course.of(Planned)
+    # Who takes a run up finds the plan of it.
+    began = [e for e in course.of(Started) if not e.resumed][:1]
+    yield from _phase("plan", 0, [*began, *planned[-1:]])
+    rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})
+    for number in rounds:
+        yield from _round(course, number)
+    last = course.rounds[-1:]
+    written: list[Timed] = [e for e in course.of(Wrote) if e.final]
+    yield from _phase("write", rounds[-1] if rounds else 0, [*last, *written, *course.of(Finished)])
+
+
+def _round(course: Course, number: int) -> Iterator[Phase]:
+    def told(*kinds: type[Timed]) -> list[Timed]:
+        return [
+            e for e in course.events if isinstance(e, kinds) and getattr(e, "round", 0) == number
+        ]
+
+    yield from _phase("search", number, told(Searched, Unanswered, Selected))
+    yield from _phase("read", number, told(Reading, Read, Distilled))
+    yield from _phase("assess", number, [*told(Distilled)[-1:], *told(Scored, Assessed)])
+
+
+def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
+    """The phase that some events tell of, from where the first of them began up to the last; none
+    where less than two are told.
+    """
+    timed = [(e.after - (e.seconds or 0.0), e) for e in told if e.after is not None and e.at]
+    if len(timed) < 2:
+        return
+    first, event = min(timed, key=lambda one: one[0])
+    last = max(e.after or 0.0 for _, e in timed)
+    assert event.at
+    yield Phase(
+        name=name,
+        round=number,
+        began=event.at - timedelta(seconds=event.seconds or 0.0),
+        after=round(max(0.0, first), 3),
+        seconds=round(max(0.0, last - max(0.0, first)), 3),
+    )

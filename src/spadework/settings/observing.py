@@ -1,0 +1,58 @@
+"""What is logged of a run, and told to OpenTelemetry."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from pydantic import BaseModel, Field, field_validator
+
+from spadework.settings.kinds import Concern, LogLevel
+
+CONCERNS: tuple[Concern, ...] = get_args(Concern)
+LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
+
+
+class Observing(BaseModel):
+    """What is logged of a run, and told to OpenTelemetry."""
+
+    # Logs
+    log: str = Field(
+        "",
+        description=(
+            "What is logged in `logs/` of a session, a file a concern: a level (debug, info,"
+            " warning, error) for all, or for some (`search=debug,model=info`) of search, crawl,"
+            " clean, model and orchestrator. Unset: nothing. Only debug tells queries and reasons."
+        ),
+    )
+    log_json: bool = Field(False, description="Log lines of JSON.")
+    otel: bool = Field(
+        False,
+        description=(
+            "Tell OpenTelemetry of every run: spans and metrics, by its conventions for generative"
+            " AI. Needs the extra `otel`; where they go is set by the variables of OpenTelemetry."
+        ),
+    )
+
+    @field_validator("log", mode="after")
+    @classmethod
+    def _of_known_words(cls, value: str) -> str:
+        levels_of(value)
+        return value
+
+
+def levels_of(log: str) -> dict[Concern, LogLevel]:
+    """The level of each concern that is logged. Raises ValueError for a word that is neither a
+    level nor a concern with one.
+    """
+    found: dict[Concern, LogLevel] = {}
+    for word in filter(None, (word.strip() for word in log.split(","))):
+        name, _, level = word.rpartition("=")
+        known = next((one for one in LEVELS if one == level.strip().lower()), None)
+        asked = [one for one in CONCERNS if one == name.strip().lower()] if name else CONCERNS
+        if known is None or not asked:
+            raise ValueError(
+                f"{word!r} is no level ({', '.join(LEVELS)}) and no concern"
+                f" ({', '.join(CONCERNS)}) with one, such as search=debug"
+            )
+        found |= dict.fromkeys(asked, known)
+    return found
