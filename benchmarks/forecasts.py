@@ -2,9 +2,9 @@
 
 Six kinds of run, so many of each (20), by turns in one home: with a model and without, over the web
 and over a library, in quick, normal and deep effort. The web, its search engine and the model are
-those of the tests' world on loopback; each answer takes as long as a lognormal draw says, a run as a
-whole has a fast network or a slow one, pages are short or long, one in eight fails, and questions
-ask for one thing or several. The first ten runs of a kind are not counted: they are what the others
+those of the tests' world on loopback; each answer takes as long as a lognormal draw says, a run
+as a whole has a fast network or a slow one, pages are short or long, one in eight fails, and
+questions ask for one thing or several. The first ten runs of a kind are not counted: they are what the others
 are foreseen by, with those that come after them.
 """
 
@@ -23,8 +23,6 @@ from statistics import median
 from typing import Any
 
 from spadework.graph.experience import GRAINS
-from spadework.sessions.experience import actual
-from spadework.sessions.files import read_metadata
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Forecast, Span
@@ -35,7 +33,11 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 RUNS, LEARNING = 20, 10
-TOWNS = [f"Port {a}{b}" for a in ("Alder", "Bram", "Cor", "Dun", "Elm") for b in ("mere", "wick", "low", "ton")]
+TOWNS = [
+    f"Port {a}{b}"
+    for a in ("Alder", "Bram", "Cor", "Dun", "Elm")
+    for b in ("mere", "wick", "low", "ton")
+]
 THINGS = ("inhabitants", "lighthouse", "harbour", "market", "history", "ferry")
 SITES = ("encyclopedia", "news", "blog", "forum", "mirror", "archive")
 
@@ -165,7 +167,15 @@ class Bench:
         keywords = {name: "rose" for name in topics if self.chance.random() < 0.3}
         play(self.model, topics, keywords=keywords)
         result = await Session.start(question, settings=self.settings(kind)).result()
-        return result.forecast, actual(read_metadata(Path(result.session_dir)))
+        used = result.usage
+        return result.forecast, {
+            "rounds": result.iterations,
+            "searches": used.searches,
+            "pages": used.pages,
+            "calls": used.model_calls,
+            "tokens": used.tokens_in + used.tokens_out,
+            "seconds": result.timings["total"],
+        }
 
 
 class Held:

@@ -3,15 +3,14 @@ sessions: `python benchmarks/many_sessions.py [COUNT]`.
 
 A session is really run, over a library of three notes; the others are copies of its files with ids,
 questions, days, statuses and figures of their own. Pages, journals and checkpoints are left out:
-nobody who lists sessions opens them. Each command is run in a process of its own, as a user runs it:
-first without an index, then five times, of which the quickest and the median are told.
+who lists sessions opens none of them. Each command is run in a process of its own, as a user runs
+it: first without an index, then five times, of which the quickest and the median are told.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import socket
 import subprocess
@@ -20,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -48,7 +48,9 @@ async def one(home: Path) -> dict[str, bytes]:
     settings = Settings.load(home=home / "one", search="library", library=(notes,))
     result = await Session.start("What is the Quillon made of?", settings=settings).result()
     folder = Path(result.session_dir)
-    return {name: (folder / name).read_bytes() for name in (METADATA, PROGRESS, RESULT, LEDGER, LOG)}
+    return {
+        name: (folder / name).read_bytes() for name in (METADATA, PROGRESS, RESULT, LEDGER, LOG)
+    }
 
 
 def many(home: Path, files: dict[str, bytes], count: int) -> None:
@@ -73,15 +75,10 @@ def many(home: Path, files: dict[str, bytes], count: int) -> None:
             (folder / RESULT).write_text(json.dumps({**result, **own}))
 
 
-def timed(home: Path, *command: str) -> float:
-    """Seconds of one command from start to end."""
+def timed(*command: str) -> float:
+    """Seconds of one command, a module with its arguments, from start to end."""
     began = time.perf_counter()
-    said = subprocess.run(
-        [sys.executable, "-m", "spadework", *command, "--home", str(home)],
-        capture_output=True,
-        check=True,
-        env={**os.environ, "SPADEWORK_HOME": str(home)},
-    )
+    said = subprocess.run([sys.executable, "-m", *command], capture_output=True, check=True)
     assert said.stdout
     return time.perf_counter() - began
 
@@ -136,19 +133,15 @@ def main() -> None:
         home = Path(made)
         many(home, asyncio.run(one(home / "work")), count)
         time.sleep(3)  # what was written just now is not kept in the index
-        print(f"{count:,} sessions\n\n| | without an index | quickest | median |\n|---|---|---|---|")
+        print(
+            f"{count:,} sessions\n\n| | without an index | quickest | median |\n|---|---|---|---|"
+        )
         for command in (["sessions"], ["stats"]):
-            run = lambda command=command: timed(home, *command)  # noqa: E731 - the loop's command
-            told(f"spadework {command[0]}", run, run())
+            run = partial(timed, "spadework", *command, "--home", str(home))
+            told(f"spadework {' '.join(command)}", run, run())
         served(home)
-        told("spadework --version", lambda: timed_version(), None)
-
-
-def timed_version() -> float:
-    """Seconds of the least that a command does."""
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "spadework", "--version"], capture_output=True, check=True)
-    return time.perf_counter() - began
+        # The least that a command does, to know the machine by.
+        told("spadework --version", partial(timed, "spadework", "--version"), None)
 
 
 if __name__ == "__main__":

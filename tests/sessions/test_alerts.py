@@ -14,7 +14,6 @@ from tests.world.brain import play
 from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
-from tests.world.sites import World
 
 
 def alerts(settings: Settings) -> list[str]:

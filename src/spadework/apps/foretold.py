@@ -41,7 +41,13 @@ def based_on(forecast: Forecast) -> str:
 def took_beside(forecast: Forecast, seconds: float) -> str:
     """The time a run took beside its forecast, in words."""
     span = forecast.seconds
-    how = "as" if span.low <= seconds <= span.high else "less than" if seconds < span.low else "more than"
+    how = (
+        "as"
+        if span.low <= seconds <= span.high
+        else "less than"
+        if seconds < span.low
+        else "more than"
+    )
     return f"{how} foreseen ({_seconds(span)})"
 
 

@@ -205,19 +205,7 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
             desk.budget.add(cache_hits=1)
             return kept
         new = True
-        charged = 0
-
-        def charge() -> None:
-            nonlocal charged
-            desk.budget.charge("searches")
-            charged += 1
-
-        searching = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
-        try:
-            return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
-        except (SearchError, TimeoutError):
-            desk.budget.add(search_errors=min(1, charged))
-            raise
+        return await _asked_now(desk, provider, query, seconds)
 
     async def ask(tape: Tape) -> list[Hit]:
         try:
@@ -245,6 +233,27 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
         return hits
 
     return await desk.journal.once("search", key, list[Hit], work)
+
+
+async def _asked_now(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit]:
+    """The hits of one provider, asked now; a search that was made and failed is counted as such.
+
+    Raises SearchError, Stopped, TimeoutError.
+    """
+    made = False
+
+    def charge() -> None:
+        nonlocal made
+        desk.budget.charge("searches")
+        made = True
+
+    limit = desk.settings.search_results
+    searching = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
+    try:
+        return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
+    except (SearchError, TimeoutError):
+        desk.budget.add(search_errors=int(made))
+        raise
 
 
 async def _kept(desk: Desk, provider: Provider, query: Query) -> list[Hit] | None:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from spadework.errors import SessionNotFound, SessionUnreadable
 from spadework.events import Searched
+from spadework.sessions.alerts import alerts_of
 from spadework.sessions.course import Course
 from spadework.sessions.drawing.phases import phases
-from spadework.sessions.alerts import alerts_of
 from spadework.sessions.files import Metadata, read_metadata, read_result
 from spadework.sessions.index import Drawn
 from spadework.sessions.log import read_log
@@ -138,7 +138,11 @@ def _model_losses(lost: Counter[str], result: Result) -> int:
     """What a session of an earlier version tells of calls that failed: each only where it cost the
     report something.
     """
-    return sum(n for stage, n in lost.items() if stage not in _NO_MODEL) if result.usage.model_calls else 0
+    return (
+        sum(n for stage, n in lost.items() if stage not in _NO_MODEL)
+        if result.usage.model_calls
+        else 0
+    )
 
 
 def _pages(course: Course) -> tuple[int, int]:
@@ -171,26 +175,23 @@ def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
             alone.update(finders if quote.cited and len(finders) == 1 else ())
         for name in sorted(quoted.keys() | {name for what, name in searched if what == by}):
             searches, hits = searched.get((by, name), (0, 0))
-            made.append(
-                Worth(by, name, searches, hits, quoted[name], cited[name], alone[name])
-            )
+            made.append(Worth(by, name, searches, hits, quoted[name], cited[name], alone[name]))
     return made
 
 
 def _searched(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
-    """Searches and hits of each provider, kind of query and round. A record of an earlier version
-    knows only the provider.
+    """Searches and hits of each provider, kind of query and round; a query that several topics
+    have asked of one provider was asked once. A record of an earlier version knows only the
+    provider.
     """
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    asked: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for event in course.searches:
-        names = [("provider", event.provider)]
-        if event.v:
-            names += [("kind", event.kind), *([("round", _named(event.round))] if event.round else [])]
+        names = [("provider", event.provider), *([("kind", str(event.kind))] if event.v else [])]
+        names += [("round", _named(event.round))] if event.round else []
         hits = event.hits if isinstance(event, Searched) else 0
         for name in names:
-            searches, before = found.get(name, (0, 0))
-            found[name] = searches + 1, before + hits
-    return found
+            asked.setdefault(name, {})[event.query, event.provider] = hits
+    return {name: (len(hits), sum(hits.values())) for name, hits in asked.items()}
 
 
 def _gains(session_id: str, result: Result, quotes: Sequence[_Quote]) -> list[Gain]:

@@ -31,9 +31,7 @@ class Listed(NamedTuple):
         return datetime.fromisoformat(self.began)
 
 
-def list_sessions(
-    home: Path, told: Callable[[str], None] | None = None
-) -> Iterator[Listed]:
+def list_sessions(home: Path, told: Callable[[str], None] | None = None) -> Iterator[Listed]:
     """All sessions, newest first. `told` hears a sentence where their index must be made."""
     return (Listed(id_, *value) for id_, value in viewed(home, _VIEW, told))
 

@@ -15,7 +15,7 @@ from spadework.sessions.index import Drawn, View, viewed
 from spadework.sessions.kept import LOG, METADATA, RESULT
 from spadework.sessions.trends import Trend, trends
 
-#: The phases of a run, in their order, as `spadework.sessions.drawing.phases` has them. They overlap:
+#: The phases of a run, in their order; see `spadework.sessions.drawing.phases`. They overlap, since
 #: topics are worked on side by side.
 PHASES = ("plan", "search", "read", "assess", "write")
 #: Alerts that are told in words, the newest first.

@@ -90,8 +90,8 @@ class _Sums:
         }
         pairs = zip(self.parts[::2], self.parts[1::2], strict=True)
         shares = [round(part / whole, 4) if whole else None for part, whole in pairs]
-        seconds = round(self.seconds / max(1, self.count), 2)
-        return Trend(since, self.count, seconds, by_phase if self.timed else {}, *shares, self.alerted)
+        seconds, spent = round(self.seconds / max(1, self.count), 2), by_phase if self.timed else {}
+        return Trend(since, self.count, seconds, spent, *shares, self.alerted)
 
 
 def trends(
