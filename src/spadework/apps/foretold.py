@@ -25,8 +25,8 @@ def foretold(forecast: Forecast) -> str:
     )
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
     told = (
-        f"{_seconds(forecast.seconds)}, {_range(forecast.rounds)} rounds, {forecast.workers} topics"
-        f" at once; {work}{model}".rstrip()
+        f"{_usual(forecast.seconds)}, {_counted(_range(forecast.rounds), 'round')},"
+        f" {_counted(str(forecast.workers), 'topic')} at once; {work}{model}".rstrip()
     )
     return f"{told}; {based_on(forecast)}"
 
@@ -41,24 +41,28 @@ def based_on(forecast: Forecast) -> str:
 def took_beside(forecast: Forecast, seconds: float) -> str:
     """The time a run took beside its forecast, in words."""
     span = forecast.seconds
-    how = (
-        "as"
-        if span.low <= seconds <= span.high
-        else "less than"
-        if seconds < span.low
-        else "more than"
-    )
-    return f"{how} foreseen ({_seconds(span)})"
+    if span.low <= seconds <= span.high:
+        return f"as foreseen ({_seconds(span)} s)"
+    return f"{'less' if seconds < span.low else 'more'} than foreseen ({_seconds(span)} s)"
+
+
+def _usual(span: Span) -> str:
+    """A span of time: what is usual, where that is known, and the range."""
+    told = f"{_seconds(span)} s"
+    return told if span.median is None else f"about {_form(span).format(span.median)} s ({told})"
 
 
 def _seconds(span: Span) -> str:
-    """A span of time: what is usual, where that is known, and the range."""
-    form = "{:,.0f}" if span.high >= FINE else "{:,.1f}"
-    low, high = form.format(span.low), form.format(span.high)
-    told = low if low == high else f"{low} to {high}"
-    if span.median is None:
-        return f"{told} s"
-    return f"about {form.format(span.median)} s ({told} s)"
+    low, high = (_form(span).format(end) for end in (span.low, span.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def _form(span: Span) -> str:
+    return "{:,.0f}" if span.high >= FINE else "{:,.1f}"
+
+
+def _counted(count: str, what: str) -> str:
+    return f"{count} {what}{'' if count == '1' else 's'}"
 
 
 def _range(span: Span, unit: str = "") -> str:
