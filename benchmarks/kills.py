@@ -1,5 +1,5 @@
 """Runs that are killed at random moments and resumed: what the servers are asked again, what is
-charged, and what becomes of the report.
+charged, and what becomes of the report and of all that is drawn from the record of the run.
 
 python -m benchmarks.kills [TIMES] [SCENE…]
 """
@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.hostile.drawn import differing, drawn
 from tests.hostile.killing import ON_ITS_WAY, Killed, Killing, Servers, Tally, chosen, plain
 from tests.hostile.scenes import SCENES
 from tests.world.background import Background
@@ -28,7 +29,8 @@ def main() -> None:
     named = sys.argv[2:] or [scene.name for scene in SCENES]
     print(
         "| scene | kills | answered and asked again | … of those on their way | their age |"
-        " other charges | other reports |\n|---|---|---|---|---|---|---|"
+        " other charges | other reports | other work products, logs or measures"
+        " |\n|---|---|---|---|---|---|---|---|"
     )
     with Background() as background, tempfile.TemporaryDirectory() as folder:
         world = World(background)
@@ -60,6 +62,7 @@ def _figures(killing: Killing, times: int) -> str:
             f"{middle}, at most {1000 * max(ages, default=0):.0f} ms",
             sum("charges" in _faults(killed, alone) for killed in done),
             sum("report" in _faults(killed, alone) for killed in done),
+            sum(bool(differing(drawn(alone.home), drawn(killed.tally.home))) for killed in done),
         )
     )
 
@@ -72,6 +75,7 @@ def _faults(killed: Killed, alone: Tally) -> list[str]:
         "charges": not paid or tally.charges != alone.charges,
         "report": plain(tally.result.report) != plain(alone.result.report),
     }
+    found |= dict.fromkeys(differing(drawn(alone.home), drawn(tally.home)), True)
     return [name for name, wrong in found.items() if wrong]
 
 

@@ -197,7 +197,7 @@ async def test_the_files_of_a_session(tmp_path: Path) -> None:
     folder.mkdir()
     records = await Records.begin(folder, Brief(visible(PAGE)), Settings.load(), Limits())
     for event in events():
-        await records.saw(event)
+        await records.saw(records.record.tell(event))
     await records.finish(RESULT)
     for path in folder.glob("*.md"):
         allowed = URLS if "report" in path.name else set()

@@ -74,6 +74,7 @@ class Tally:
     asked: Counter[str]
     tokens: tuple[int, int]
     seconds: float
+    home: Path
 
     @property
     def charges(self) -> dict[str, float | None]:
@@ -131,6 +132,7 @@ class Killing:
             **own,
             **{**servers.world.env, **servers.searx.env, **servers.model.env},
             "SPADEWORK_EMBEDDINGS_URL": servers.embeddings.url,
+            **{"SPADEWORK_LOG": "debug", "SPADEWORK_LOG_JSON": "true"},
             **scene.env,
         }
         self._homes = 0
@@ -140,7 +142,7 @@ class Killing:
         home = self._home()
         began = time.monotonic()
         result = _finished(self._start(home, "ask", self.scene.question, *self.scene.options))
-        return self._tally(result, began)
+        return self._tally(result, began, home)
 
     def killed(self, kills: Sequence[Kill]) -> Killed:
         """A run that is killed and resumed, each of these times, and then comes to its end."""
@@ -162,7 +164,7 @@ class Killing:
             if begun := list(home.glob("sessions/*/session_metadata.json")):
                 command = ["resume", begun[0].parent.name]
         result = _finished(self._start(home, *command))
-        return Killed(self._tally(result, began), self._repeated(instants), log)
+        return Killed(self._tally(result, began, home), self._repeated(instants), log)
 
     def _home(self) -> Path:
         self._homes += 1
@@ -239,11 +241,11 @@ class Killing:
             ]
         return found
 
-    def _tally(self, result: Result, began: float) -> Tally:
+    def _tally(self, result: Result, began: float, home: Path) -> Tally:
         asked = Counter(subject(record) for record in self._answered())
         took = {subject(r.record): r.used for r in self.servers.model.requests if r.used[0]}
         tokens = (sum(used[0] for used in took.values()), sum(used[1] for used in took.values()))
-        return Tally(result, asked, tokens, time.monotonic() - began)
+        return Tally(result, asked, tokens, time.monotonic() - began, home)
 
 
 def subject(record: Asked) -> str:

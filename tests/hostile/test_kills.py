@@ -1,5 +1,6 @@
 """Runs that are killed at any moment and resumed: what was answered is not asked again, what is
-charged is what was answered, and the report is that of a run that nobody has killed.
+charged is what was answered, and the report, the work products, the logs and the measures are those
+of a run that nobody has killed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hostile.drawn import differing, drawn
 from tests.hostile.killing import Kill, Killed, Killing, Servers, Tally, chosen, plain
 from tests.hostile.scenes import SCENES, WITH_MODEL, WITHOUT_MODEL
 from tests.world.embedding import Embeddings
@@ -32,6 +34,7 @@ def check(killed: Killed, alone: Tally, named: str) -> None:
     assert {name: tally.charges[name] for name in tally.work} == tally.work, told
     assert tally.charges == alone.charges, told
     assert plain(tally.result.report) == plain(alone.result.report), told
+    assert not differing(drawn(alone.home), drawn(tally.home)), told
 
 
 FULL = pytest.mark.full

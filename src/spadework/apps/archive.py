@@ -19,17 +19,30 @@ from spadework.sessions.files import (
     whole_result,
 )
 from spadework.sessions.records import delete_session
+from spadework.sessions.redrawing import draft_of
+from spadework.sessions.redrawing import redraw as redrawn
+from spadework.settings import Settings
 from spadework.values import Result
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """The report of a finished session, or its whole result."""
+    """The report of a finished session, or its whole result; of one that is not finished, also
+    while it runs, the answer as far as it stands.
+    """
     folder = session_folder(home, session_id)
     if not as_json and whole_result(folder) is None and (report := read_report(folder)) is not None:
         typer.echo(report)
         say(
             f"Of session {session_id} only the report is there: `spadework resume {session_id}`"
             " writes its result anew.",
+            err=True,
+        )
+        return
+    if not as_json and whole_result(folder) is None and (draft := draft_of(folder)):
+        typer.echo(draft)
+        say(
+            f"Session {session_id} is not finished: this is its answer so far. `spadework resume"
+            f" {session_id}` goes on with it.",
             err=True,
         )
         return
@@ -55,6 +68,13 @@ def delete(home: Path, session_id: str) -> None:
         " removes them."
     )
     say(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
+
+
+def redraw(home: Path | None, session_id: str) -> None:
+    """Draw the files of a session anew, and name them."""
+    settings = Settings.load(home=home)
+    for name in redrawn(session_folder(settings.home, session_id), settings):
+        say(name)
 
 
 def repair(home: Path, dry_run: bool) -> int:

@@ -12,7 +12,7 @@ import typer
 from spadework.apps.options import AsJson, Home
 
 sessions = typer.Typer(
-    help="List, show, export, delete or repair sessions.",
+    help="List, show, export, delete, redraw or repair sessions.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )
@@ -62,6 +62,14 @@ def delete_session(session_id: str, home: Home = None) -> None:
     from spadework.apps.archive import delete
 
     delete(_home(home), session_id)
+
+
+@sessions.command("redraw")
+def redraw_session(session_id: str, home: Home = None) -> None:
+    """Draw the files of a session anew from its record (events.jsonl)."""
+    from spadework.apps.archive import redraw
+
+    redraw(home, session_id)
 
 
 @sessions.command("repair")

@@ -33,10 +33,13 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """What the events of a record tell, each thing once."""
+    """What the events of a record tell, each thing once. `ledger` is that of a record that does not
+    tell it.
+    """
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[Event], ledger: Iterable[Evidence] = ()) -> None:
         self.events: list[Event] = settled(events)
+        self._ledger = list(ledger)
         names = [topic.name for topic in self.plan.topics] if self.plan else []
         self._order = {name: n for n, name in enumerate(names)}
 
@@ -120,7 +123,8 @@ class Course:
     @property
     def evidence(self) -> list[Evidence]:
         """The ledger."""
-        found = {entry.id: entry for event in self.of(Proven) for entry in event.evidence}
+        told = [*self._ledger, *(entry for event in self.of(Proven) for entry in event.evidence)]
+        found = {entry.id: entry for entry in told}
         return list(found.values())
 
     @property

@@ -47,11 +47,13 @@ class Logs:
             with os.fdopen(os.open(self._path(concern), flags, 0o600), "ab") as file:
                 file.write(text.encode())
 
-    def redraw(self, events: Iterable[Event]) -> None:
-        """Write the logs anew from all events. Raises OSError."""
-        for concern, text in self.lines(events).items():
+    def redraw(self, events: Iterable[Event]) -> list[str]:
+        """Write the logs anew from all events. Returns their names. Raises OSError."""
+        drawn = self.lines(events)
+        for concern, text in drawn.items():
             private_folder(self._folder)
             write_atomically(self._path(concern), text.encode())
+        return [f"{LOGS}/{self._path(concern).name}" for concern in drawn]
 
     def _path(self, concern: Concern) -> Path:
         return self._folder / f"{concern}.log"

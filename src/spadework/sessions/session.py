@@ -34,7 +34,7 @@ from spadework.graph.judging import recall
 from spadework.graph.opened import Replay
 from spadework.graph.research import build_graph
 from spadework.graph.waiting import Stopped, unless_stopped
-from spadework.sessions import admission
+from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
 from spadework.sessions.experience import experience
 from spadework.sessions.faults import disk_faults
@@ -226,6 +226,8 @@ class Session:
             yield self._started(done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
+        if self.settings.otel:
+            await asyncio.to_thread(telemetry.providers)  # before anything is paid for
         await asyncio.to_thread(make_folder, self.folder)
         with held(self.folder):
             records = await Records.begin(
@@ -300,6 +302,13 @@ class Session:
             if writing is not None and self._replay is None:
                 closing = time.monotonic() - began
                 await on_disk(took, self.settings.home, writing=writing, closing=closing)
+                await self._told_of(records)
+
+    async def _told_of(self, records: Records) -> None:
+        """Tell OpenTelemetry of the run, where the settings want that."""
+        course = records.course
+        if self.settings.otel and course.result:
+            await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         await desk.journal.note("brief", "", self.brief.told())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from spadework.events import VERSION, Event, Timed
 
@@ -29,6 +29,8 @@ class Record:
         #: Whether each thing that was told of has failed so far.
         self._known: dict[str, bool] = {}
         self._lines: list[bytes] = []
+        #: What was told of the session so far, also by earlier processes.
+        self.events: list[Event] = []
         self._writing: asyncio.Task[None] | None = None
         self._fault: BaseException | None = None
         #: What was told, for who watches the run; others may put what they wait for among it.
@@ -38,6 +40,7 @@ class Record:
     def recall(self, events: Iterable[Event]) -> None:
         """Know what earlier processes of the session have told."""
         for event in events:
+            self.events.append(event)
             if event.key:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
@@ -50,6 +53,7 @@ class Record:
         if self._write is None or self._told_before(event):
             return event
         self._lines.append(event.model_dump_json().encode() + b"\n")
+        self.events.append(cast("Event", event))
         self.told.put_nowait(event)
         if self._writing is None and self._fault is None:
             self._writing = asyncio.create_task(self._written_down(self._write))

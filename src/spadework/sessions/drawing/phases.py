@@ -9,7 +9,6 @@ from typing import Literal
 from spadework.events import (
     Assessed,
     Distilled,
-    Finished,
     Planned,
     Read,
     Reading,
@@ -55,7 +54,7 @@ def _phases(course: Course) -> Iterator[Phase]:
         yield from _round(course, number)
     last = course.rounds[-1:]
     written: list[Timed] = [e for e in course.of(Wrote) if e.final]
-    yield from _phase("write", rounds[-1] if rounds else 0, [*last, *written, *course.of(Finished)])
+    yield from _phase("write", rounds[-1] if rounds else 0, [*last, *written] if written else [])
 
 
 def _round(course: Course, number: int) -> Iterator[Phase]:

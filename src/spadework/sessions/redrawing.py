@@ -1,0 +1,61 @@
+"""`spadework sessions redraw`: the files of a session drawn anew from its record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spadework.sessions.course import Course
+from spadework.sessions.drawing.files import (
+    as_file,
+    drawn_ledger,
+    drawn_metadata,
+    drawn_progress,
+    drawn_report,
+    drawn_work,
+)
+from spadework.sessions.files import read_ledger, read_metadata, whole_result
+from spadework.sessions.kept import LEDGER, METADATA, PROGRESS
+from spadework.sessions.lock import held
+from spadework.sessions.log import read_log
+from spadework.sessions.logs import Logs
+from spadework.settings import Settings
+from spadework.tools.pages import write_atomically
+
+
+def course_of(folder: Path) -> Course:
+    """The course of a session as far as it is told; its ledger is that of the file where the record
+    is from before there were times.
+    """
+    events = [event for event in read_log(folder) if event is not None]
+    course = Course(events)
+    return course if course.timed else Course(events, read_ledger(folder))
+
+
+def draft_of(folder: Path) -> str:
+    """The answer of a session as far as it stands, also one that was killed; "" before there is
+    any.
+    """
+    return course_of(folder).draft
+
+
+def redraw(folder: Path, settings: Settings) -> list[str]:
+    """Draw all files of a session that nobody works on anew, logs as the settings ask for them.
+    Returns their names.
+
+    Raises SessionBusy, SessionNotFound, SessionUnreadable.
+    """
+    with held(folder):
+        metadata, course = read_metadata(folder), course_of(folder)
+        result = course.result or whole_result(folder)
+        drawn = drawn_work(folder, course, metadata, result)
+        if course.evidence:
+            drawn[LEDGER] = drawn_ledger(course.evidence)
+        if result:
+            drawn |= drawn_report(result, metadata)
+        drawn[PROGRESS] = as_file(drawn_progress(course, result))
+        for name, data in drawn.items():
+            write_atomically(folder / name, data)
+        known = drawn_metadata(folder, course, metadata, result)
+        write_atomically(folder / METADATA, as_file(known))
+        logs = Logs(folder, settings.log, as_json=settings.log_json)
+        return sorted([*drawn, METADATA, *logs.redraw(course.events)])
