@@ -2,9 +2,9 @@
 
 Six kinds of run, so many of each (20), by turns in one home: with a model and without, over the web
 and over a library, in quick, normal and deep effort. The web, its search engine and the model are
-those of the tests' world on loopback; each answer takes as long as a lognormal draw says, a run
-as a whole has a fast network or a slow one, pages are short or long, one in eight fails, and
-questions ask for one thing or several. The first ten runs of a kind are not counted: they are what the others
+those of the tests' world on loopback; each answer takes as long as a lognormal draw says, a run as
+a whole has a fast network or a slow one, pages are short or long, one in eight fails, and questions
+ask for one thing or several. The first ten runs of a kind are not counted: they are what the others
 are foreseen by, with those that come after them.
 """
 

@@ -4,14 +4,17 @@ sessions: `python benchmarks/many_sessions.py [COUNT]`.
 A session is really run, over a library of three notes; the others are copies of its files with ids,
 questions, days, statuses and figures of their own. Pages, journals and checkpoints are left out:
 who lists sessions opens none of them. Each command is run in a process of its own, as a user runs
-it: first without an index, then five times, of which the quickest and the median are told.
+it: first without an index, then five times, of which the quickest and the median are told, and the
+least that a processor worked.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
+import resource
 import socket
 import subprocess
 import sys
@@ -22,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import httpx
 
@@ -75,19 +79,45 @@ def many(home: Path, files: dict[str, bytes], count: int) -> None:
             (folder / RESULT).write_text(json.dumps({**result, **own}))
 
 
-def timed(*command: str) -> float:
-    """Seconds of one command, a module with its arguments, from start to end."""
-    began = time.perf_counter()
+class Took(NamedTuple):
+    """Seconds from start to end, and those that a processor worked."""
+
+    seconds: float
+    processor: float
+
+
+def timed(*command: str) -> Took:
+    """What one command took, a module with its arguments."""
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     said = subprocess.run([sys.executable, "-m", *command], capture_output=True, check=True)
     assert said.stdout
-    return time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Took(time.perf_counter() - began, worked)
 
 
-def told(name: str, run: Callable[[], float], first: float | None) -> None:
+def told(name: str, run: Callable[[], Took], first: Took | None) -> None:
     """A line of the table."""
-    seconds = sorted(run() for _ in range(TIMES))
-    once = "–" if first is None else f"{first:.1f}"
-    print(f"| {name} | {once} | {seconds[0]:.2f} | {median(seconds):.2f} |", flush=True)
+    took = [run() for _ in range(TIMES)]
+    seconds, worked = ([getattr(t, field) for t in took] for field in Took._fields)
+    once = "–" if first is None else f"{first.seconds:.1f}"
+    print(
+        f"| {name} | {once} | {min(seconds):.2f} | {median(seconds):.2f} | {min(worked):.2f} |",
+        flush=True,
+    )
+
+
+def visited(client: httpx.Client, server: int, path: str) -> Took:
+    """What a page took, and the process that serves it."""
+    began, before = time.perf_counter(), _worked(server)
+    client.get(path).raise_for_status()
+    return Took(time.perf_counter() - began, _worked(server) - before)
+
+
+def _worked(process: int) -> float:
+    """Seconds that a process has worked."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def free_port() -> int:
@@ -114,12 +144,7 @@ def served(home: Path) -> None:
                 except httpx.TransportError:
                     time.sleep(0.25)
             for path in ("/", "/statistics"):
-
-                def get(path: str = path) -> float:
-                    began = time.perf_counter()
-                    client.get(path).raise_for_status()
-                    return time.perf_counter() - began
-
+                get = partial(visited, client, server.pid, path)
                 told(f"GET {path}", get, get())
     finally:
         server.terminate()
@@ -134,7 +159,7 @@ def main() -> None:
         many(home, asyncio.run(one(home / "work")), count)
         time.sleep(3)  # what was written just now is not kept in the index
         print(
-            f"{count:,} sessions\n\n| | without an index | quickest | median |\n|---|---|---|---|"
+            f"{count:,} sessions\n\n| | without an index | quickest | median | processor |\n|---|---|---|---|---|"
         )
         for command in (["sessions"], ["stats"]):
             run = partial(timed, "spadework", *command, "--home", str(home))

@@ -20,8 +20,8 @@ from tests.world.sites import World
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 LAMP = (
-    "The lamp of the lighthouse of Port Aldermere was first lit in 1887. Much else is told of it, and"
-    " little of that is written down."
+    "The lamp of the lighthouse of Port Aldermere was first lit in 1887. Much else is told of it,"
+    " and little of that is written down."
 )
 
 
@@ -121,7 +121,7 @@ async def test_figures_over_time_name_what_runs_gave(
     assert day.completeness == answered / sum(f.topics for f in found.sessions)
     hits, asked = (sum(f[n] for f in found.sessions) for n in (-4, -3))
     assert day.cached == pytest.approx(hits / asked, abs=1e-3)
-    assert set(day.phases) == {"plan", "search", "read", "assess", "write"}
+    assert set(day.phases) == {"start", "plan", "search", "read", "assess", "write"}
     assert 0 < sum(day.phases.values()) <= 2 * sum(seconds)
 
 

@@ -157,6 +157,7 @@ def _by_phase(course: Course) -> list[float]:
     """Seconds of each of PHASES over all rounds; [] where the record has no times."""
     spent = dict.fromkeys(PHASES, 0.0)
     found = phases(course)
+    spent["start"] = min((phase.after for phase in found), default=0.0)
     for phase in found:
         spent[phase.name] += phase.seconds
     return [round(seconds, 2) for seconds in spent.values()] if found else []

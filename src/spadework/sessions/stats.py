@@ -16,8 +16,8 @@ from spadework.sessions.kept import LOG, METADATA, RESULT
 from spadework.sessions.trends import Trend, trends
 
 #: The phases of a run, in their order; see `spadework.sessions.drawing.phases`. They overlap, since
-#: topics are worked on side by side.
-PHASES = ("plan", "search", "read", "assess", "write")
+#: topics are worked on side by side. Before the first of them the process starts.
+PHASES = ("start", "plan", "search", "read", "assess", "write")
 #: Alerts that are told in words, the newest first.
 MOST_ALERTS = 50
 

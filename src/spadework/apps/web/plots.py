@@ -161,7 +161,7 @@ def _points(
 ) -> Iterable[tuple[float, float, str]]:
     step = (SMALL - 2 * EDGE) / max(1, len(known) - 1)
     for n, (since, value) in enumerate(known):
-        x = EDGE + n * step if len(known) > 1 else SMALL / 2
+        x = EDGE + n * step
         y = HIGH - EDGE - (HIGH - 2 * EDGE) * min(1.0, value / most)
         yield round(x, 1), round(y, 1), f"{since}: {told(value)}"
 
