@@ -158,9 +158,8 @@ def main() -> None:
         home = Path(made)
         many(home, asyncio.run(one(home / "work")), count)
         time.sleep(3)  # what was written just now is not kept in the index
-        print(
-            f"{count:,} sessions\n\n| | without an index | quickest | median | processor |\n|---|---|---|---|---|"
-        )
+        print(f"{count:,} sessions\n\n| | without an index | quickest | median | processor |")
+        print("|---|---|---|---|---|")
         for command in (["sessions"], ["stats"]):
             run = partial(timed, "spadework", *command, "--home", str(home))
             told(f"spadework {' '.join(command)}", run, run())

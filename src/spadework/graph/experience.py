@@ -86,7 +86,7 @@ def _learned(name: str, forecast: Forecast, alike: Sequence[Took]) -> Span | Non
     rests = sorted(a - share * r for r, a in known)
     middle = share * math.log(max(forecast.reckoned[name], grain))
     low, high = _range(rests)
-    return _told(*(math.exp(middle + rest) for rest in (low, median(rests), high)), grain)
+    return _told(Span(low=low, median=median(rests), high=high), middle, grain)
 
 
 def _range(rests: Sequence[float]) -> tuple[float, float]:
@@ -118,12 +118,15 @@ def _student(freedom: int) -> float:
     )
 
 
-def _told(low: float, middle: float, high: float, grain: float) -> Span:
-    """In whole grains, the range outwards."""
+def _told(rest: Span, middle: float, grain: float) -> Span:
+    """A span of logarithms around a middle as numbers, in whole grains, the range outwards."""
+    low, usual, high = (
+        math.exp(middle + (part or 0.0)) / grain for part in (rest.low, rest.median, rest.high)
+    )
     return Span(
-        low=round(math.floor(low / grain + 1e-6) * grain, 4),
-        median=round(round(middle / grain) * grain, 4),
-        high=round(math.ceil(high / grain - 1e-6) * grain, 4),
+        low=round(math.floor(low + 1e-6) * grain, 4),
+        median=round(round(usual) * grain, 4),
+        high=round(math.ceil(high - 1e-6) * grain, 4),
     )
 
 

@@ -84,14 +84,24 @@ class _Sums:
 
     def told(self, since: str, names: Sequence[str]) -> Trend:
         """The shares."""
-        timed = max(1, self.timed)
-        by_phase = {
-            name: round(spent / timed, 2) for name, spent in zip(names, self.phases, strict=True)
-        }
+        spent = zip(names, self.phases, strict=True)
         pairs = zip(self.parts[::2], self.parts[1::2], strict=True)
-        shares = [round(part / whole, 4) if whole else None for part, whole in pairs]
-        seconds, spent = round(self.seconds / max(1, self.count), 2), by_phase if self.timed else {}
-        return Trend(since, self.count, seconds, spent, *shares, self.alerted)
+        answers, read, complete, recovered, known, held = (
+            round(part / whole, 4) if whole else None for part, whole in pairs
+        )
+        return Trend(
+            since=since,
+            sessions=self.count,
+            seconds=round(self.seconds / max(1, self.count), 2),
+            phases={name: round(s / self.timed, 2) for name, s in spent} if self.timed else {},
+            per_thousand=answers,
+            source_success=read,
+            completeness=complete,
+            recovery=recovered,
+            cached=known,
+            foreseen=held,
+            alerted=self.alerted,
+        )
 
 
 def trends(
