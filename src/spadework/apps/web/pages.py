@@ -142,10 +142,15 @@ async def statistics_page(request: Request) -> Response:
     found = await asyncio.to_thread(statistics, web_of(request).settings.home)
     sizes = {"width": WIDTH, "left": LEFT, "right": RIGHT, "row": ROW}
     small = {"small": SMALL, "high": HIGH, "edge": EDGE, "most_listed": MOST_LISTED}
-    said = {"name_of": worth_name, "foreseen": foreseen}
-    drawn = plots(found)
     return await page(
-        request, "statistics.html", found=found, plots=drawn, **sizes, **small, **said
+        request,
+        "statistics.html",
+        found=found,
+        plots=plots(found),
+        name_of=worth_name,
+        foreseen=foreseen,
+        **sizes,
+        **small,
     )
 
 
