@@ -1,4 +1,4 @@
-"""Whether runs take what was foreseen: `python -m benchmarks.forecasts [RUNS]`.
+"""Whether runs take what was foreseen: `python -m benchmarks.forecasts [RUNS] [KIND…]`.
 
 Six kinds of run, so many of each (20), by turns in one home: with a model and without, over the web
 and over a library, in quick, normal and deep effort. The web, its search engine and the model are
@@ -67,7 +67,8 @@ class Varying:
 
     slow = 1.0
     chance = random.Random(1)
-    middle, spread = 0.03, 0.6
+    #: Seconds in the middle of the draws, and the spread of their logarithms.
+    middle, spread = 0.25, 0.6
 
     @property
     def delay(self) -> float:
@@ -90,7 +91,7 @@ class Engine(Varying, Searx):
 class Slow(Varying, Model):
     """The model at its own pace."""
 
-    middle, spread = 0.12, 0.5
+    middle, spread = 0.6, 0.5
 
 
 def text_of(town: str, thing: str, chance: random.Random) -> str:
@@ -220,10 +221,11 @@ def row(name: str, parts: list[Held]) -> str:
 def main() -> None:
     """Run all kinds by turns and print the table."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    held = {kind.name: Held() for kind in KINDS}
+    kinds = [kind for kind in KINDS if not sys.argv[2:] or kind.name in sys.argv[2:]]
+    held = {kind.name: Held() for kind in kinds}
     with bench() as servers:
         for n in range(runs):
-            for kind in KINDS:
+            for kind in kinds:
                 forecast, took = asyncio.run(servers.run(kind))
                 told = forecast.seconds if forecast else Span()
                 print(
