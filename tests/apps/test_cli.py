@@ -99,6 +99,28 @@ def test_the_session_folder_holds_what_the_run_left(terminal: Terminal) -> None:
     )
 
 
+def test_the_answer_of_a_run_that_was_killed_is_shown_and_its_files_are_drawn_anew(
+    terminal: Terminal,
+) -> None:
+    _, out, _ = terminal.run("ask", QUESTION, "--json")
+    folder = Path(json.loads(out)["session_dir"])
+    (folder / "result.json").unlink()
+    next(folder.glob("research_report_*")).unlink()
+    told = (folder / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "events.jsonl").write_bytes(b"".join(told[:-2]) + told[-2][:200])
+    code, out, err = terminal.run("sessions", "show", folder.name)
+    assert code == 0
+    assert out.startswith(f"# {QUESTION}")
+    assert f"Session {folder.name} is not finished: this is its answer so far." in err
+    product = next(folder.glob("search_workproduct_*"))
+    product.unlink()
+    code, out, _ = terminal.run("sessions", "redraw", folder.name)
+    assert code == 0
+    assert product.name in out.splitlines()
+    assert product.exists()
+    assert terminal.run("sessions", "redraw", "20200101-000000-abcdef")[0] == 1
+
+
 def test_sessions_are_listed_shown_exported_and_deleted(terminal: Terminal) -> None:
     _, out, _ = terminal.run("ask", QUESTION, "--json")
     id_ = json.loads(out)["session_id"]

@@ -73,8 +73,8 @@ def _told(event: Event) -> Iterator[Told]:
 
 
 def _of_search(event: Searched | Unanswered) -> tuple[Fields, Fields]:
-    fields = {"provider": event.provider, "kind": event.kind, "round": event.round}
-    words = {"topic": event.topic, "query": event.query}
+    fields: Fields = {"provider": event.provider, "kind": event.kind, "round": event.round}
+    words: Fields = {"topic": event.topic, "query": event.query}
     if isinstance(event, Searched):
         return {**fields, "hits": event.hits}, words
     return fields, {**words, "reason": event.reason}
@@ -83,32 +83,36 @@ def _of_search(event: Searched | Unanswered) -> tuple[Fields, Fields]:
 def _of_selection(event: Selected) -> tuple[Fields, Fields]:
     fates = [hit.fate for hit in event.hits]
     counts = {fate: fates.count(fate) for fate in ("chosen", "reserve", "left")}
-    fields = {"round": event.round, "threshold": event.threshold, **counts}
+    fields: Fields = {"round": event.round, "threshold": event.threshold, **counts}
     return fields, {"topic": event.topic, "note": event.note}
 
 
 def _of_page(event: Read | Reading) -> tuple[Fields, Fields]:
-    fields = {"host": _host(event.url), "round": event.round}
-    words = {"topic": event.topic, "url": event.url, "title": event.title}
+    fields: Fields = {"host": _host(event.url), "round": event.round}
+    words: Fields = {"topic": event.topic, "url": event.url, "title": event.title}
     if isinstance(event, Reading):
         return fields, words
-    had = {"level": event.level, "status": event.status, "bytes": event.bytes}
+    had: Fields = {"level": event.level, "status": event.status, "bytes": event.bytes}
     return {**fields, **had, "fetching": event.fetching}, {**words, "reason": event.reason}
 
 
 def _of_text(event: Read) -> tuple[Fields, Fields]:
-    fields = {"host": _host(event.url), "chars": event.chars, "by": event.cleaned_by}
+    fields: Fields = {"host": _host(event.url), "chars": event.chars, "by": event.cleaned_by}
     return {**fields, "cleaning": event.cleaning}, {"url": event.url}
 
 
 def _of_cleaning(event: Cleaned) -> tuple[Fields, Fields]:
-    fields = {"host": _host(event.url), "before": event.before, "chars": event.chars}
+    fields: Fields = {"host": _host(event.url), "before": event.before, "chars": event.chars}
     return fields, {"url": event.url, "reason": event.reason}
 
 
 def _of_call(event: Called) -> tuple[Fields, Fields]:
-    used = {"tokens_in": event.tokens_in, "tokens_out": event.tokens_out, "money": event.money}
-    asked = {"role": event.role, "model": event.model, "shape": event.shape}
+    used: Fields = {
+        "tokens_in": event.tokens_in,
+        "tokens_out": event.tokens_out,
+        "money": event.money,
+    }
+    asked: Fields = {"role": event.role, "model": event.model, "shape": event.shape}
     return {**asked, "method": event.method, **used, "verdict": event.verdict}, {
         "reason": event.reason
     }

@@ -27,6 +27,11 @@ class Late:
         self._hangs = False
         self._untold: list[str] = []
 
+    @property
+    def seconds(self) -> float:
+        """How long a file is waited for now; 0 where the disk does not answer."""
+        return 0.0 if self._hangs else max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
+
     def told(self) -> list[str]:
         """One sentence of each file that was not written in time, once."""
         untold, self._untold = self._untold, []
@@ -40,9 +45,8 @@ class Late:
         self, name: str, work: Callable[P, None], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         """Do what writes a file, in a thread for files, as long as the disk answers."""
-        if self._hangs:
+        if not (seconds := self.seconds):
             return
-        seconds = max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
         try:
             async with asyncio.timeout(seconds):
                 await on_disk(work, *args, **kwargs)

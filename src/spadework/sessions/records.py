@@ -4,6 +4,7 @@ one line an event; the pages lie in `pages/`.
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,7 +41,7 @@ from spadework.sessions.lock import held
 from spadework.sessions.log import log_lines, read_log
 from spadework.sessions.logs import LOGS, Logs
 from spadework.settings import Settings
-from spadework.tools.disk import on_disk
+from spadework.tools.disk import DiskHangs, on_disk
 from spadework.tools.pages import write_atomically
 from spadework.tools.plans import PlanStore
 from spadework.tools.record import Record
@@ -139,9 +140,14 @@ class Records:
         return self.folder / stamped(REPORT, self._metadata)
 
     async def _draw(self, result: Result | None) -> None:
-        """The work products and the metadata by now."""
+        """The work products and the metadata by now. What takes too long to be drawn is left:
+        `redraw` draws it at any time.
+        """
         course = self.course
-        work = await on_disk(drawn_work, self.folder, course, self._metadata, result)
+        work: dict[str, bytes] = {}
+        with suppress(TimeoutError, DiskHangs):
+            async with asyncio.timeout(self._late.seconds):
+                work = await on_disk(drawn_work, self.folder, course, self._metadata, result)
         for name, data in work.items():
             await self._write(name, data)
         self._metadata = drawn_metadata(self.folder, course, self._metadata, result)

@@ -299,6 +299,8 @@ class Session:
                 await let_go(desk.close(), LEAST_CLOSING)
             else:
                 await desk.close()
+                with suppress(OSError):
+                    await records.record.written()
             if writing is not None and self._replay is None:
                 closing = time.monotonic() - began
                 await on_disk(took, self.settings.home, writing=writing, closing=closing)

@@ -146,8 +146,12 @@ def span_of(event: Event) -> Span | None:
         error = "" if event.verdict == "fits" else event.verdict
         return Span(f"chat {_model(event.model)[1]}", dict(_of_call(event)), error)
     if isinstance(event, Searched | Unanswered):
-        hits = {"spadework.hits": event.hits} if isinstance(event, Searched) else {}
-        found = {"spadework.provider": event.provider, "spadework.round": event.round, **hits}
+        hits: Attributes = {"spadework.hits": event.hits} if isinstance(event, Searched) else {}
+        found: Attributes = {
+            "spadework.provider": event.provider,
+            "spadework.round": event.round,
+            **hits,
+        }
         return _tool("search", found, "" if hits else "unanswered")
     if isinstance(event, Read):
         return _tool("read", dict(_of_page(event)), "unread" if event.reason else "")
