@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from spadework.apps.saying import say, say_aside
@@ -17,8 +19,23 @@ SORTS = {"kind": "query", "provider": "provider", "round": "round"}
 
 def print_statistics(home: Path, as_json: bool) -> None:
     """Print what the sessions under `home` gave and cost, as tables or as one JSON object."""
-    found = statistics(home, say_aside)
+    with _uncollected():
+        found = statistics(home, say_aside)
     say(found.as_json() if as_json else "\n".join(lines(found)))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: of thousands of sessions all that is made is kept, and to go
+    through it again and again takes a third of the time.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def lines(found: Statistics) -> list[str]:

@@ -221,7 +221,8 @@ def _bars(rows: Sequence[tuple[Figures, float, str]]) -> tuple[Bar, ...]:
 
 def _step(gain: Gain) -> Step:
     label = "What was known" if gain.round == 0 else f"Round {gain.round}"
-    added = f"{gain.evidence} quotes, {gain.cited} told" if gain.evidence else "nothing new"
+    quotes = f"{gain.evidence} quote{'s' if gain.evidence != 1 else ''}"
+    added = f"{quotes}, {gain.cited} told" if gain.evidence else "nothing new"
     said = f"{gain.before:.2f} → {gain.after:.2f}, {added}"
     return Step(
         f"{label} · {gain.session_id[-6:]}",
