@@ -86,7 +86,10 @@ def test_it_can_be_read(offline: Terminal) -> None:
         "    expects both sides; must cover Quillon, Marrow",
         "    searches Compare Quillon and Marrow | Quillon | Marrow",
         "",
-        ("Forecast: 3 to 120 s, 1 to 3 rounds, 1 topics at once; 3 to 9 searches, 2 to 20 pages"),
+        (
+            "Forecast: 0.5 to 18.0 s, 1 to 3 rounds, 1 topic at once; 3 to 9 searches, 2 to 20"
+            " pages; by rule of thumb, for want of earlier runs like it"
+        ),
     ]
 
 

@@ -16,7 +16,8 @@ from spadework.errors import SettingsError
 from spadework.events import Called, Event, Read, Searched, Selected, Wrote, read_event
 from spadework.sessions.course import Course
 from spadework.sessions.files import read_metadata, read_progress, read_result, session_folder
-from spadework.sessions.log import LOG, log_lines, read_log
+from spadework.sessions.kept import LOG
+from spadework.sessions.log import log_lines, read_log
 from spadework.sessions.redrawing import draft_of, redraw
 from spadework.sessions.research import research
 from spadework.sessions.session import Session

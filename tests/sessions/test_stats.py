@@ -3,104 +3,139 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import tarfile
+from pathlib import Path
 
 import pytest
 
 from spadework.apps.statistics import lines
 from spadework.sessions.session import Session
-from spadework.sessions.stats import Statistics, statistics
+from spadework.sessions.stats import Statistics, Worth, statistics
 from spadework.settings import Settings
+from tests.sessions.followed import ASKED, ask
 from tests.world.brain import play
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+RECORDED = Path(__file__).parents[1] / "recorded"
+LAMP = (
+    "The lamp of the lighthouse of Port Aldermere was first lit in 1887. Much else is told of it,"
+    " and little of that is written down."
+)
 
-@pytest.fixture
-def online(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    for name, value in {**world.env, **searx.env, **model.env}.items():
-        monkeypatch.setenv(name, value)
-    return Settings.load()
+
+def worth(found: Statistics, by: str, name: str) -> Worth:
+    return next(w for w in found.brought(by) if w.name == name)
 
 
 async def test_every_quote_is_credited_to_who_found_its_page(settings: Settings) -> None:
     result = await Session.start("What is the Quillon?", settings=settings).result()
     found = statistics(settings.home)
     [session] = found.sessions
-    assert (session.session_id, session.evidence) == (
-        result.session_id,
-        sum(len(topic.evidence) for topic in result.topics),
+    quotes = sum(len(topic.evidence) for topic in result.topics)
+    cited = {c.evidence_id for c in result.citations}
+    assert (session.session_id, session.evidence, session.cited) == (
+        *(result.session_id, quotes),
+        len(cited),
     )
-    [library] = found.providers
-    assert (library.name, library.evidence, library.alone) == (
-        "library",
-        session.evidence,
-        session.evidence,
+    [library] = found.brought("provider")
+    assert (library.name, library.evidence, library.cited, library.alone) == (
+        *("library", quotes),
+        *(len(cited), len(cited)),
     )
     assert library.searches == result.usage.searches
-    assert max(kind.evidence for kind in found.kinds) <= session.evidence
+    assert max(kind.evidence for kind in found.brought("kind")) <= quotes
 
 
-async def test_a_gap_query_that_helped_shows_as_gain_and_as_kind(
+async def test_a_gap_query_that_helped_shows_as_gain_kind_and_round(
     model: Model, world: World, searx: Searx, online: Settings
 ) -> None:
     topics = {"Lighthouse": "Port Aldermere lighthouse first lit"}
     play(model, topics, keywords={"Lighthouse": "lamp"}, gaps={"Lighthouse": "who lights the lamp"})
     searx.script("first lit", [])
-    text = (
-        "The lamp of the lighthouse of Port Aldermere was first lit in 1887. Much else is told of"
-        " it, and little of that is written down."
-    )
-    searx.script(
-        "lamp",
-        [
-            world.put(
-                "forum",
-                "/keeper",
-                f"<title>Keeper</title><main><h1>Keeper</h1><p>{text}</p></main>",
-            )
-        ],
-    )
-    await Session.start("What is known about the lighthouse?", settings=online).result()
+    page = f"<title>Keeper</title><main><h1>Keeper</h1><p>{LAMP}</p></main>"
+    searx.script("lamp", [world.put("forum", "/keeper", page)])
+    await ask("What is known about the lighthouse?", online)
     found = statistics(online.home)
-    assert [(gain.round, gain.evidence) for gain in found.gains] == [(1, 0), (2, 1)]
-    assert found.gains[1].before < found.gains[1].after
-    assert [(kind.name, kind.evidence, kind.alone) for kind in found.kinds] == [("gap", 1, 1)]
+    gains = found.gains()
+    assert [(gain.round, gain.evidence, gain.cited) for gain in gains] == [(1, 0, 0), (2, 1, 1)]
+    assert gains[0].after == gains[0].before
+    assert gains[1].before < gains[1].after
+    gap, second = worth(found, "kind", "gap"), worth(found, "round", "round 2")
+    assert (gap.evidence, gap.cited, gap.alone) == (1, 1, 1)
+    assert (second.evidence, second.cited, second.alone) == (1, 1, 1)
+    assert worth(found, "round", "round 1").evidence == 0
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"timings": {"total": 119.0}}, "it took 119 s of the 120 s it was given"),
-        (
-            {
-                "usage": {"searches": 8},
-                "problems": [{"stage": "search", "subject": "a", "reason": "down"}],
-            },
-            "1 of 9 searches failed",
-        ),
-        (
-            {
-                "usage": {"model_calls": 9},
-                "problems": [{"stage": "lead", "subject": "a", "reason": "It is too long."}],
-            },
-            "1 of 9 requests",
-        ),
-    ],
-)
-async def test_what_should_be_looked_at_is_said(
-    settings: Settings, changed: dict[str, Any], said: str
-) -> None:
+async def test_a_round_without_a_new_quote_has_gained_nothing(settings: Settings) -> None:
     result = await Session.start("What is the Quillon?", settings=settings).result()
-    assert statistics(settings.home).alerts == ()
-    file = settings.home / "sessions" / result.session_id / "result.json"
-    file.write_text(
-        json.dumps(json.loads(file.read_text(encoding="utf-8")) | changed), encoding="utf-8"
-    )
-    [alert] = statistics(settings.home).alerts
-    assert alert.startswith(result.session_id)
-    assert said in alert
+    told = result.rounds[-1].model_dump()
+    again = told | {
+        "number": told["number"] + 1,
+        **{"evidence_before": told["evidence_after"], "score_before": told["score"]},
+        "score": told["score"] + 0.2,
+    }
+    file = Path(result.session_dir) / "result.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**data, "rounds": [*data["rounds"], again]}), encoding="utf-8")
+    gain = statistics(settings.home).gains()[-1]
+    assert (gain.evidence, gain.after - gain.before) == (0, 0.0)
+
+
+async def test_quotes_that_the_report_does_without_are_not_counted_as_told(
+    model: Model, online: Settings
+) -> None:
+    model.script("OutlineAnswer", _first_only)
+    result = await ask(ASKED, online)
+    [session] = statistics(online.home).sessions
+    assert session.cited == len({c.evidence_id for c in result.citations})
+    assert session.cited <= session.evidence
+    total = sum(w.cited for w in statistics(online.home).brought("round"))
+    assert total == session.cited
+
+
+def _first_only(request: object) -> dict[str, object]:
+    from tests.world.brain import outline
+
+    made = outline(request)  # type: ignore[arg-type]
+    for section in made["sections"]:
+        section["evidence_ids"] = section["evidence_ids"][:1]
+    return made
+
+
+async def test_figures_over_time_name_what_runs_gave(
+    model: Model, world: World, searx: Searx, online: Settings
+) -> None:
+    for _ in range(2):
+        await ask(ASKED, online)
+    found = statistics(online.home)
+    [day], whole = found.trends, found.all_of_it
+    assert whole is not None
+    assert (day.sessions, whole.sessions) == (2, 2)
+    seconds = [figures.seconds for figures in found.sessions]
+    assert day.seconds == pytest.approx(sum(seconds) / 2, abs=0.01)
+    answered = sum(f.covered for f in found.sessions)
+    tokens = sum(f.tokens for f in found.sessions)
+    assert day.per_thousand == pytest.approx(1_000 * answered / tokens, abs=1e-3)
+    assert day.completeness == answered / sum(f.topics for f in found.sessions)
+    hits, asked = (sum(f[n] for f in found.sessions) for n in (-4, -3))
+    assert day.cached == pytest.approx(hits / asked, abs=1e-3)
+    assert set(day.phases) == {"start", "plan", "search", "read", "assess", "write"}
+    assert 0 < sum(day.phases.values()) <= 2 * sum(seconds)
+
+
+async def test_a_source_that_fails_and_a_run_that_recovers_are_counted(
+    model: Model, world: World, searx: Searx, online: Settings
+) -> None:
+    bad = world.put("blog", "/gone", "<title>Gone</title><p>No.</p>", status=500)
+    good = world.put("forum", "/keeper", f"<title>Keeper</title><main><p>{LAMP}</p></main>")
+    searx.script("", [bad, good])
+    play(model, {"Lighthouse": "Port Aldermere lighthouse"})
+    await ask("What is known about the lighthouse?", online)
+    whole = statistics(online.home).all_of_it
+    assert whole is not None
+    assert (whole.source_success, whole.recovery) == (0.5, 1.0)
 
 
 async def test_unfinished_and_broken_sessions_are_left_out(settings: Settings) -> None:
@@ -109,15 +144,36 @@ async def test_unfinished_and_broken_sessions_are_left_out(settings: Settings) -
     broken.mkdir()
     (broken / "session_metadata.json").write_text("{", encoding="utf-8")
     (broken / "result.json").write_text("{", encoding="utf-8")
-    assert [session.session_id for session in statistics(settings.home).sessions] == [
-        done.session_id
-    ]
+    found = statistics(settings.home)
+    assert [session.session_id for session in found.sessions] == [done.session_id]
+    [alert] = [alert for alert in found.alerts if "abcdef" in alert]
+    assert "session_metadata.json" in alert
+
+
+@pytest.mark.parametrize("kind", ["with-model", "without-model"])
+def test_sessions_of_the_release_before_are_counted(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "sessions").mkdir()
+    with tarfile.open(RECORDED / f"{kind}.tar.xz") as packed:
+        packed.extractall(tmp_path / "sessions", filter="data")
+    found = statistics(tmp_path)
+    [session] = found.sessions
+    assert session.topics
+    assert session.evidence
+    assert session.cited
+    assert "\n".join(lines(found)).count(session.session_id) >= 1
 
 
 async def test_the_tables_name_sessions_providers_and_kinds(settings: Settings) -> None:
     result = await Session.start("What is the Quillon?", settings=settings).result()
     text = "\n".join(lines(statistics(settings.home)))
     assert result.session_id in text
-    assert "library" in text
-    assert "original" in text
+    assert "provider: library" in text
+    assert "query: original" in text
     assert lines(Statistics()) == ["There are no finished sessions yet."]
+
+
+async def test_all_of_it_is_one_json_object(settings: Settings) -> None:
+    result = await Session.start("What is the Quillon?", settings=settings).result()
+    told = json.loads(statistics(settings.home).as_json())
+    assert told["sessions"][0]["session_id"] == result.session_id
+    assert {"providers", "kinds", "rounds", "gains", "trends", "all", "alerts"} <= told.keys()

@@ -191,6 +191,7 @@ class Endpoint:
             told = meaning(error, self.name, self._secret())
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
+            self._count(told)
             raise told from None
         finally:
             self._budget.settle(hold, used=used, price=price)
@@ -204,6 +205,11 @@ class Endpoint:
             cut.said = self._without_key(text)
             raise cut
         return text
+
+    def _count(self, fault: Exception) -> None:
+        """Put a failed call on the bill. One that only taught how the endpoint wants it is none."""
+        if not isinstance(fault, Unwanted | Unsupported):
+            self._budget.add(model_errors=1, too_long=int(isinstance(fault, Overlong)))
 
     def _context(self) -> int:
         """Tokens of a request and its answer together; 0 where that is not known."""

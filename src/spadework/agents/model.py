@@ -115,6 +115,7 @@ class Model:
                 return await self._ask(place, turn, prompt, answer)
         except TimeoutError as error:
             self._late.add(place)
+            self._budget.add(model_errors=1)
             asked_at = self._endpoints.get(place)
             # One that fails until the time is over is not late.
             said = str(error) or (asked_at.failing if asked_at else "")

@@ -1,4 +1,4 @@
-"""The sessions that are kept: list, print, export, delete, repair."""
+"""The sessions that are kept: print, export, delete, repair."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from spadework.apps.saying import say
 from spadework.errors import SessionNotFound
 from spadework.sessions import repairing
 from spadework.sessions.files import (
-    Unreadable,
-    list_sessions,
     read_report,
     read_result,
     session_folder,
@@ -24,21 +22,7 @@ from spadework.sessions.records import delete_session
 from spadework.sessions.redrawing import draft_of
 from spadework.sessions.redrawing import redraw as redrawn
 from spadework.settings import Settings
-from spadework.tools.inline import one_line
 from spadework.values import Result
-
-
-def print_list(home: Path) -> None:
-    """One line a session: id, status, question; of one that cannot be read, why."""
-    found = list_sessions(home)
-    for session in found:
-        if isinstance(session, Unreadable):
-            state, said = "unreadable", session.reason
-        else:
-            state, said = session.status or "unfinished", one_line(session.query)
-        say(f"{session.id}  {state:<14}  {said}")
-    if not found:
-        say("There are no sessions yet.", err=True)
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from spadework.values import Forecast, Span
 
+#: Below so many seconds a tenth of one is told.
+FINE = 20
+
 
 def foretold(forecast: Forecast) -> str:
     """A forecast as one line."""
@@ -21,10 +24,45 @@ def foretold(forecast: Forecast) -> str:
         else ""
     )
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
-    return (
-        f"{_range(forecast.seconds)} s, {_range(forecast.rounds)} rounds, {forecast.workers} topics"
-        f" at once; {work}{model}".rstrip()
+    told = (
+        f"{_usual(forecast.seconds)}, {_counted(_range(forecast.rounds), 'round')},"
+        f" {_counted(str(forecast.workers), 'topic')} at once; {work}{model}".rstrip()
     )
+    return f"{told}; {based_on(forecast)}"
+
+
+def based_on(forecast: Forecast) -> str:
+    """What a forecast rests on, in words."""
+    if not forecast.runs:
+        return "by rule of thumb, for want of earlier runs like it"
+    return f"nine of ten runs, by the last {forecast.runs} like it"
+
+
+def took_beside(forecast: Forecast, seconds: float) -> str:
+    """The time a run took beside its forecast, in words."""
+    span = forecast.seconds
+    if span.low <= seconds <= span.high:
+        return f"as foreseen ({_seconds(span)} s)"
+    return f"{'less' if seconds < span.low else 'more'} than foreseen ({_seconds(span)} s)"
+
+
+def _usual(span: Span) -> str:
+    """A span of time: what is usual, where that is known, and the range."""
+    told = f"{_seconds(span)} s"
+    return told if span.median is None else f"about {_form(span).format(span.median)} s ({told})"
+
+
+def _seconds(span: Span) -> str:
+    low, high = (_form(span).format(end) for end in (span.low, span.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def _form(span: Span) -> str:
+    return "{:,.0f}" if span.high >= FINE else "{:,.1f}"
+
+
+def _counted(count: str, what: str) -> str:
+    return f"{count} {what}{'' if count == '1' else 's'}"
 
 
 def _range(span: Span, unit: str = "") -> str:

@@ -16,6 +16,11 @@ def say(text: str, *, err: bool = False) -> None:
     typer.echo(visible(text), err=err)
 
 
+def say_aside(text: str) -> None:
+    """Write what is no part of the answer on standard error."""
+    say(text, err=True)
+
+
 class _Lines(logging.Formatter):
     """Lines of a log, also those of a traceback: an error may hold what a page says of itself."""
 

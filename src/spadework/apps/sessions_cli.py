@@ -28,7 +28,7 @@ def sessions_default(context: typer.Context, home: Home = None) -> None:
 @sessions.command("list")
 def list_sessions(home: Home = None) -> None:
     """List sessions, newest first."""
-    from spadework.apps.archive import print_list
+    from spadework.apps.listed import print_list
 
     print_list(_home(home))
 

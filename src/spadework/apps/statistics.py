@@ -2,80 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from spadework.apps.saying import say
-from spadework.sessions.stats import Figures, Statistics, Worth, statistics
+from spadework.apps.saying import say, say_aside
+from spadework.sessions.stats import PHASES, Figures, Statistics, statistics
+from spadework.sessions.trends import Trend
 
-#: Sessions shown; all of them are in the JSON.
+#: Sessions and stretches of time shown; all of them are in the JSON.
 SHOWN = 20
+#: What a kind of worth is called.
+SORTS = {"kind": "query", "provider": "provider", "round": "round"}
 
 
 def print_statistics(home: Path, as_json: bool) -> None:
     """Print what the sessions under `home` gave and cost, as tables or as one JSON object."""
-    found = statistics(home)
-    say(found.model_dump_json() if as_json else "\n".join(lines(found)))
+    with _uncollected():
+        found = statistics(home, say_aside)
+    say(found.as_json() if as_json else "\n".join(lines(found)))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage meanwhile: of thousands of sessions all that is made is kept, and to go
+    through it again and again takes a third of the time.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def lines(found: Statistics) -> list[str]:
     """The statistics as lines of text."""
-    if not found.sessions:
+    if found.all_of_it is None:
         return ["There are no finished sessions yet.", *_to_look_at(found)]
-    shown = found.sessions[:SHOWN]
-    head = [
-        f"Sessions: {len(found.sessions)}"
-        + (f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""),
-        "",
-    ]
+    newest = f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""
     parts = [
-        head
-        + _table(
-            ["session", "status", "answered", "quotes", "pages", "seconds", "tokens", "US$"],
-            [_session(f) for f in shown],
-        ),
-        ["", "What the providers brought:", "", *_worth(found.providers)],
-        ["", "What the kinds of queries brought:", "", *_worth(found.kinds)],
+        [f"Sessions: {len(found.sessions)}{newest}", "", *_sessions(found.sessions[:SHOWN])],
+        ["", "Over time:", "", *_over_time(found, found.all_of_it)],
+        ["", "Where the time goes (mean seconds):", "", *_phases(found, found.all_of_it)],
+        ["", "What brought the evidence that is in the reports:", "", *_worth(found)],
         ["", "What the rounds added (mean coverage before and after):", "", *_gains(found)],
     ]
     return [line for part in (*parts, _to_look_at(found)) for line in part]
 
 
 def _to_look_at(found: Statistics) -> list[str]:
-    return ["", "To look at:", "", *(f"- {alert}" for alert in found.alerts)] * bool(found.alerts)
+    if not found.alerts:
+        return []
+    more = found.alerted > len({alert.partition(":")[0] for alert in found.alerts})
+    named = f"To look at ({found.alerted} sessions, the newest of them):" if more else "To look at:"
+    return ["", named, "", *(f"- {alert}" for alert in found.alerts)]
+
+
+def _sessions(shown: Sequence[Figures]) -> list[str]:
+    head = ["session", "status", "answered", "quotes", "in report", "pages"]
+    return _table(
+        [*head, "seconds", "foreseen", "tokens", "US$"], [_session(figures) for figures in shown]
+    )
 
 
 def _session(f: Figures) -> list[str]:
-    money = "unknown" if f.money is None else f"{f.money:.3f}"
-    answered = f"{f.covered}/{f.topics}"
     return [
         f.session_id,
         f.status,
-        answered,
+        f"{f.covered}/{f.topics}",
         str(f.evidence),
+        str(f.cited),
         str(f.pages),
         f"{f.seconds:.1f}",
+        foreseen(f),
         str(f.tokens),
-        money,
+        "unknown" if f.money is None else f"{f.money:.3f}",
     ]
 
 
-def _worth(found: Sequence[Worth]) -> list[str]:
+def foreseen(f: Figures) -> str:
+    """The range of seconds that was foreseen; in brackets where it rests on constants alone."""
+    if not f.foreseen:
+        return "-"
+    low, _, high, runs = f.foreseen
+    told = f"{low:.1f}-{high:.1f}" if high < SHOWN else f"{low:.0f}-{high:.0f}"
+    return told if runs else f"({told})"
+
+
+def _over_time(found: Statistics, whole: Trend) -> list[str]:
+    head = ["since", "sessions", "seconds", "answered", "per 1,000 tokens", "pages read"]
+    rows = [*found.trends[-SHOWN:], whole._replace(since="all")]
+    return _table(
+        [*head, "recovered", "known", "as foreseen", "to look at"], [_trend(row) for row in rows]
+    )
+
+
+def _trend(t: Trend) -> list[str]:
+    rate = "-" if t.per_thousand is None else f"{t.per_thousand:.2f}"
+    return [
+        *(t.since, str(t.sessions), f"{t.seconds:.1f}", percent(t.completeness), rate),
+        *(percent(share) for share in (t.source_success, t.recovery, t.cached, t.foreseen)),
+        str(t.alerted),
+    ]
+
+
+def percent(share: float | None) -> str:
+    """A share in words, "-" where there is none."""
+    return "-" if share is None else f"{100 * share:.0f} %"
+
+
+def _phases(found: Statistics, whole: Trend) -> list[str]:
+    timed = [trend for trend in found.trends[-SHOWN:] if trend.phases]
+    if not timed:
+        return ["The sessions so far have kept no times."]
     rows = [
-        [w.name, str(w.searches or "-"), str(w.hits or "-"), str(w.evidence), str(w.alone)]
-        for w in found
+        [trend.since, *(f"{trend.phases[phase]:.2f}" for phase in PHASES)]
+        for trend in (*timed, whole._replace(since="all"))
     ]
-    return _table(["", "searches", "hits", "quotes", "quotes only it found"], rows)
+    return _table(["since", *PHASES], rows)
+
+
+def _worth(found: Statistics) -> list[str]:
+    rows = [
+        [
+            f"{SORTS[w.by]}: {w.name}" if w.by != "round" else w.name,
+            *(str(w.searches or "-"), str(w.hits or "-")),
+            *(str(w.evidence), str(w.cited), str(w.alone)),
+        ]
+        for w in found.worth
+    ]
+    head = ["", "searches", "hits", "quotes", "in reports", "that only it found"]
+    return _table(head, rows)
 
 
 def _gains(found: Statistics) -> list[str]:
-    newest = {f.session_id for f in found.sessions[:SHOWN]}
     rows = [
-        [g.session_id, str(g.round), f"{g.before:.2f}", f"{g.after:.2f}", str(g.evidence)]
-        for g in found.gains
-        if g.session_id in newest
+        [
+            *(g.session_id, str(g.round), f"{g.before:.2f}", f"{g.after:.2f}"),
+            *(str(g.evidence), str(g.cited)),
+        ]
+        for g in found.gains(SHOWN)
     ]
-    return _table(["session", "round", "before", "after", "quotes added"], rows)
+    return _table(["session", "round", "before", "after", "quotes added", "in report"], rows)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> list[str]:

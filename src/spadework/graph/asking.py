@@ -50,13 +50,16 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     desk = await desk_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
+    foretold, follows = state.get("forecast"), bool(state.get("follows"))
     if desk.settings.approve:
-        made, problems = await _approved(desk, made, seconds)
+        made, problems = await _approved(desk, made, seconds, follows=follows)
     if made != state["plan"]:
-        emitter(desk, runtime)(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
+        foretold = foreseen(desk, made, seconds, follows=follows)
+        emitter(desk, runtime)(Planned(plan=made, forecast=foretold))
     known = bool(state.get("follows") and state.get("attached"))
     return {
         "plan": made,
+        "forecast": foretold,
         "problems": problems,
         "tasks": (
             routes.known_tasks(made)
@@ -66,11 +69,13 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     }
 
 
-async def _approved(desk: Desk, plan: Plan, seconds: float) -> tuple[Plan, list[Problem]]:
+async def _approved(
+    desk: Desk, plan: Plan, seconds: float, *, follows: bool
+) -> tuple[Plan, list[Problem]]:
     """The plan as the user wants it, who may change it in words and is then asked again."""
     now, text, problems = plan, APPROVE, list[Problem]()
     for _ in range(MOST_WISHES):
-        foretold = foreseen(desk, now, seconds)
+        foretold = foreseen(desk, now, seconds, follows=follows)
         answer = ask_user(desk, Asked(kind="approve", text=text, plan=now, forecast=foretold))
         said = said_in(answer)
         now, heard = edited(now, said.topics), list[str]()

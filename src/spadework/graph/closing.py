@@ -156,6 +156,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         left_out=tuple(state.get("left_out", [])),
         rounds=tuple(state.get("rounds", [])),
         searched=desk.searching,
+        forecast=state.get("forecast"),
         usage=desk.budget.used.model_copy(update={"pages": len(state.get("pages", {}))}),
         timings={"total": round(desk.budget.elapsed(), 2)},
         iterations=sum(r.number > KNOWN for r in state.get("rounds", [])),

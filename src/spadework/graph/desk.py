@@ -9,7 +9,6 @@ sessions of ours, works with the same graph.
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -24,6 +23,7 @@ from spadework.budget import Budget
 from spadework.deadline import Mark, shares_of
 from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
+from spadework.graph.experience import Took
 from spadework.graph.knowing import Knowing
 from spadework.graph.models import default_model
 from spadework.graph.opened import Opened, PagesAlone, Replay
@@ -35,6 +35,7 @@ from spadework.tools.dense.meaning import meaning_of
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
+from spadework.tools.ids import is_session_id
 from spadework.tools.journal import Journal
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library import Library
@@ -64,11 +65,6 @@ def checked_session_id(session_id: str) -> str:
             f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed."
         )
     return session_id
-
-
-def is_session_id(text: str) -> bool:
-    """Whether a text can be the id of a session: letters, digits, - and _; never a path."""
-    return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
 def new_session_id() -> str:
@@ -103,6 +99,8 @@ class Desk:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Where pages are dealt out, by question and round.
     tables: dict[tuple[str, int], Table] = field(default_factory=dict)
+    #: What earlier runs took, the newest first.
+    experience: Sequence[Took] = ()
     #: Pages that were put before the cleaner in the session, and those of them that are with it
     #: now.
     cleanings: int = 0

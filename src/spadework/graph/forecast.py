@@ -12,9 +12,11 @@ from spadework.graph.workload import workload
 from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
-#: Seconds that a round of searching and reading takes, and that a wave of model calls takes:
-#: usually, and on a slow day.
-ROUND_SECONDS, WAVE_SECONDS = (3.0, 40.0), (2.0, 20.0)
+#: Seconds that a round of searching and reading takes on the web, that it takes where only files
+#: of this machine are searched, and that a wave of model calls takes: usually, and on a slow day.
+ROUND_SECONDS, LOCAL_SECONDS, WAVE_SECONDS = (3.0, 40.0), (0.5, 6.0), (2.0, 20.0)
+#: The providers that search files of this machine.
+LOCAL = frozenset({"library"})
 #: A model that took longer for the plan is reckoned to answer one call after the other, as one on
 #: the user's own machine does: a call takes such a share of the time that the plan took, usually
 #: and on a slow day.
@@ -44,27 +46,29 @@ def forecast(
     tasks: Sequence[Task],
     settings: Settings,
     *,
-    providers: int = 1,
+    providers: Sequence[str] = ("",),
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
     """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an
     unknown price leaves the money None.
 
-    `plan_seconds` is how long a model took for the plan, 0 where it made none now.
+    `providers` are the names of those that are searched, `plan_seconds` is how long a model took
+    for the plan, 0 where it made none now.
     """
     count, more = len(plan.topics), settings.iterations - 1
-    searches = sum(len(task.queries) for task in tasks) * providers
+    searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan.complexity, settings, model=model)
     # The broad search before the plan is made by now.
-    looked = providers if model and settings.effort != "quick" else 0
-    gap_searches = looked + more * count * load.gap_queries * providers
+    looked = len(providers) if model and settings.effort != "quick" else 0
+    gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
     low, high = (
         (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
     )
     called = _calls(count, more, settings) if model else (0, 0)
     thinking = _thinking(more, called, plan_seconds) if model else (0.0, 0.0)
+    round_seconds = LOCAL_SECONDS if set(providers) <= LOCAL else ROUND_SECONDS
     return Forecast(
         workers=len(tasks),
         rounds=Span(low=1, high=settings.iterations),
@@ -74,12 +78,25 @@ def forecast(
         tokens=_span(_sum(low), _sum(high), settings.tokens),
         writing=_span(_sum(_closing(low)), _sum(_closing(high)), settings.tokens),
         seconds=_span(
-            ROUND_SECONDS[0] + thinking[0],
-            (more + 1) * ROUND_SECONDS[1] + thinking[1],
+            round_seconds[0] + thinking[0],
+            (more + 1) * round_seconds[1] + thinking[1],
             settings.minutes * 60,
         ),
         money=_money(low, high, settings) if model else Span(),
     )
+
+
+def ceilings(settings: Settings) -> dict[str, float]:
+    """What ends a run, by the names of the ranges of a forecast."""
+    return {
+        "rounds": settings.iterations,
+        "searches": settings.searches,
+        "pages": settings.pages,
+        "calls": settings.calls,
+        "tokens": settings.tokens,
+        "seconds": settings.minutes * 60,
+        "money": settings.money,
+    }
 
 
 def pages_of(tasks: Sequence[Task]) -> int:

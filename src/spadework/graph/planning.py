@@ -14,7 +14,9 @@ from spadework.agents.extractive.lead import in_context
 from spadework.events import Notice
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
-from spadework.graph.forecast import forecast
+from spadework.graph.experience import by_experience, reckoning
+from spadework.graph.forecast import ceilings, forecast
+from spadework.graph.kind import kind_of, machine_of
 from spadework.graph.routes import first_tasks
 from spadework.graph.searching import first_look
 from spadework.tools.plans import PlanStore, normalised
@@ -79,13 +81,22 @@ def today() -> str:
     return clock.today().date().isoformat()
 
 
-def foreseen(desk: Desk, plan: Plan, plan_seconds: float) -> Forecast:
-    """What the run of a plan will take, for which a model took so long."""
+def foreseen(desk: Desk, plan: Plan, plan_seconds: float, *, follows: bool = False) -> Forecast:
+    """What the run of a plan will take, for which a model took so long: by what earlier runs of its
+    kind took, else by constants. `follows`: it follows up a session.
+    """
     tasks = first_tasks(plan, desk.budget, desk.workload(plan))
-    providers, model = len(desk.search.providers), desk.model is not None
-    return forecast(
-        plan, tasks, desk.settings, providers=providers, model=model, plan_seconds=plan_seconds
+    made = forecast(
+        plan,
+        tasks,
+        desk.settings,
+        providers=[provider.name for provider in desk.search.providers],
+        model=desk.model is not None,
+        plan_seconds=plan_seconds,
     )
+    named = {"kind": kind_of(desk, follows=follows), "machine": machine_of(desk)}
+    made = made.model_copy(update={**named, "reckoned": reckoning(made)})
+    return by_experience(made, desk.experience, ceilings(desk.settings))
 
 
 def _key(desk: Desk, question: Question) -> Any:

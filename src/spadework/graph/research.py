@@ -98,10 +98,12 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     emit = emitter(desk, runtime)
     made, problems, seconds = await planned(desk, question, emit)
     known = await earlier_pages(desk, state.get("follows", ""), made)
-    emit(Planned(plan=made, forecast=foreseen(desk, made, seconds)))
+    foretold = foreseen(desk, made, seconds, follows=bool(state.get("follows")))
+    emit(Planned(plan=made, forecast=foretold))
     begin(desk)
     return {
         "plan": made,
+        "forecast": foretold,
         "plan_seconds": seconds,
         "attached": [*state.get("attached", []), *known],
         "problems": problems,

@@ -205,14 +205,7 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
             desk.budget.add(cache_hits=1)
             return kept
         new = True
-        searching = desk.search.ask(
-            provider,
-            query,
-            limit=limit,
-            seconds=seconds,
-            charge=lambda: desk.budget.charge("searches"),
-        )
-        return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
+        return await _asked_now(desk, provider, query, seconds)
 
     async def ask(tape: Tape) -> list[Hit]:
         try:
@@ -240,6 +233,27 @@ async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) ->
         return hits
 
     return await desk.journal.once("search", key, list[Hit], work)
+
+
+async def _asked_now(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit]:
+    """The hits of one provider, asked now; a search that was made and failed is counted as such.
+
+    Raises SearchError, Stopped, TimeoutError.
+    """
+    made = False
+
+    def charge() -> None:
+        nonlocal made
+        desk.budget.charge("searches")
+        made = True
+
+    limit = desk.settings.search_results
+    searching = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
+    try:
+        return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
+    except (SearchError, TimeoutError):
+        desk.budget.add(search_errors=int(made))
+        raise
 
 
 async def _kept(desk: Desk, provider: Provider, query: Query) -> list[Hit] | None:

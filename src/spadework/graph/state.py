@@ -20,6 +20,7 @@ from spadework.values import (
     Conflict,
     Coverage,
     Evidence,
+    Forecast,
     Hit,
     Page,
     Passage,
@@ -111,6 +112,8 @@ class ResearchState(TypedDict, total=False):
     plan: Plan
     #: How long a model took for it; 0 where none has made it now.
     plan_seconds: float
+    #: What it was foreseen to take; None for what is made of a report that is there.
+    forecast: Forecast | None
     tasks: Annotated[list[Task], operator.add]
     finds: Annotated[list[Find], operator.add]
     pages: Annotated[dict[str, Page], by_url]
@@ -200,6 +203,7 @@ def left_over(state: ResearchState) -> dict[str, Any]:
         "stopped_by": "",
         "shortfalls": [],
         "before": None,
+        "forecast": None,
         "places": {},
         "title": "",
         "left_out": [],

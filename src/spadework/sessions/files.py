@@ -4,7 +4,6 @@ edited by hand, restored in part. One that is broken is an error of its session 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +13,6 @@ from pydantic import Field, ValidationError
 
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
-from spadework.graph.desk import is_session_id
 from spadework.sessions.drawing.phases import Phase
 from spadework.sessions.kept import (
     LEDGER,
@@ -26,8 +24,9 @@ from spadework.sessions.kept import (
     read_value,
     unreadable,
 )
+from spadework.tools.ids import is_session_id
 from spadework.tools.private import private_folder
-from spadework.values import Coverage, Evidence, Problem, Result, Value
+from spadework.values import Coverage, Evidence, Forecast, Problem, Result
 from spadework.visible import visible
 
 #: The version of a session's files. What an older one lacks has a value that stands for that.
@@ -58,6 +57,7 @@ class Metadata(Kept):
     pages: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)
     limits: Limits | None = None
+    forecast: Forecast | None = None
     performance_metrics: dict[str, Any] = Field(default_factory=dict)
     results_summary: dict[str, Any] = Field(default_factory=dict)
     file_paths: dict[str, str] = Field(default_factory=dict)
@@ -81,13 +81,6 @@ class Progress(Kept):
     phases: tuple[Phase, ...] = ()
 
 
-class Unreadable(Value):
-    """A session of which not even the metadata can be read, and why."""
-
-    id: str
-    reason: str
-
-
 def session_folder(home: Path, session_id: str) -> Path:
     """The folder of a session. Raises SessionNotFound where there is none, or the id could name a
     folder outside the sessions.
@@ -98,20 +91,6 @@ def session_folder(home: Path, session_id: str) -> Path:
             f"There is no session {session_id[:80]!r}.", hint="`spadework sessions` lists them."
         )
     return folder
-
-
-def list_sessions(home: Path) -> list[Metadata | Unreadable]:
-    """All sessions, newest first; one that cannot be read stands among them with the reason."""
-    try:
-        folders = sorted((home / "sessions").iterdir(), reverse=True)
-    except OSError:
-        return []
-    return [listed for folder in folders if (listed := _listed(folder)) is not None]
-
-
-def readable_sessions(home: Path) -> Iterator[Metadata]:
-    """The sessions whose metadata can be read, newest first."""
-    return (listed for listed in list_sessions(home) if isinstance(listed, Metadata))
 
 
 def read_metadata(folder: Path) -> Metadata:
@@ -269,17 +248,6 @@ def _summary(folder: Path) -> str:
         key=lambda section: section.kind != "summary",
     )
     return " ".join(sentence.text for sentence in found[0].sentences) if found else ""
-
-
-def _listed(folder: Path) -> Metadata | Unreadable | None:
-    if not is_session_id(folder.name):
-        return None
-    try:
-        return read_metadata(folder)
-    except SessionNotFound:
-        return None
-    except SessionUnreadable as error:
-        return Unreadable(id=folder.name, reason=str(error))
 
 
 def _entry(line: bytes) -> Evidence | None:

@@ -14,6 +14,7 @@ PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 RESULT = "result.json"
 JOURNAL = "session.sqlite"
+LOG = "events.jsonl"
 
 #: What mends a session whose files are broken.
 REPAIR = "`spadework sessions repair` keeps what can be read."

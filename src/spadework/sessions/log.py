@@ -11,8 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from spadework.events import VERSION, Ended, Event, read_event
-
-LOG = "events.jsonl"
+from spadework.sessions.kept import LOG
 
 
 def log_event(folder: Path, event: Event) -> None:

@@ -18,7 +18,8 @@ from spadework.graph.recalling import recorded_pages
 from spadework.graph.tasks import asked_of
 from spadework.sessions.brief import Brief
 from spadework.sessions.documents import Linked, checked_address, linked
-from spadework.sessions.files import read_page, readable_sessions
+from spadework.sessions.files import read_page
+from spadework.sessions.listing import readable_sessions
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.links import LinkStore

@@ -11,6 +11,7 @@ from spadework.graph.planning import foreseen, planned, today
 from spadework.graph.routes import question_of
 from spadework.graph.state import ResearchState
 from spadework.sessions.aside import desk_aside
+from spadework.sessions.experience import experience
 from spadework.sessions.session import Session
 from spadework.values import Forecast, Plan, Problem, Usage, Value
 
@@ -41,10 +42,11 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
         for notice in desk.notices:
             tell(notice)
         asked: ResearchState = {**session.brief.state(), "asked_on": today()}
+        desk.experience = await experience(session.settings.home)
         made, problems, seconds = await planned(desk, question_of(asked), emit)
         return Preview(
             plan=made,
-            forecast=foreseen(desk, made, seconds),
+            forecast=foreseen(desk, made, seconds, follows=bool(session.brief.follows)),
             usage=desk.budget.used,
             problems=(*desk.problems, *problems),
         )

@@ -37,6 +37,7 @@ from spadework.graph.research import build_graph
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
+from spadework.sessions.experience import experience
 from spadework.sessions.faults import disk_faults
 from spadework.sessions.files import (
     make_folder,
@@ -279,6 +280,7 @@ class Session:
         except SettingsError:
             await records.discard()
             raise
+        desk.experience = await experience(self.settings.home)
         desk.tell_into(records.record)
         records.hurry(self.budget.left)
         writing: float | None = None

@@ -1,48 +1,44 @@
-"""Statistics over sessions: what added evidence, what each round gained, what it cost, and what
-should be looked at.
+"""Statistics over all sessions, from the index: what they gave and cost, over time; what brought
+evidence that is in the reports; how forecasts came out; what should be looked at. Nothing heavy is
+imported for what the index knows.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from spadework.errors import SessionUnreadable
-from spadework.events import Searched
-from spadework.sessions.files import (
-    Metadata,
-    Unreadable,
-    list_sessions,
-    read_progress,
-    read_result,
-)
-from spadework.sessions.log import read_log
-from spadework.values import Result, Source, Value
+from spadework.sessions.index import Drawn, View, viewed
+from spadework.sessions.kept import LOG, METADATA, RESULT
+from spadework.sessions.trends import Trend, trends
 
-#: Alerts (S12): shares above which, and for cached answers below which, a session should be looked
-#: at.
-MOST_TIME, MOST_TOO_LONG, MOST_ERRORS, LEAST_CACHED = 0.90, 0.05, 0.10, 0.50
-#: Below this many requests a share says nothing.
-FEW = 5
+#: The phases of a run, in their order; see `spadework.sessions.drawing.phases`. They overlap, since
+#: topics are worked on side by side. Before the first of them the process starts.
+PHASES = ("start", "plan", "search", "read", "assess", "write")
+#: Alerts that are told in words, the newest first.
+MOST_ALERTS = 50
 
 
-class Worth(Value):
-    """What one provider, or one kind of query, brought: searches, hits, evidence that it found, and
-    evidence that only it found.
+class Worth(NamedTuple):
+    """What one provider, kind of query or round (`by`) brought: searches, hits, quotes, those of
+    them on which the report rests, and of these the ones that nothing else of its sort has found.
     """
 
+    by: str
     name: str
     searches: int = 0
     hits: int = 0
     evidence: int = 0
+    cited: int = 0
     alone: int = 0
 
 
-class Gain(Value):
+class Gain(NamedTuple):
     """One round of a session: mean coverage score (0..1) before and after it, the evidence it
-    added, and the quality (0..10) in the end.
+    added, how much of that is in the report, and the quality (0..10) in the end.
 
     `quality` is None where no model has rated it.
     """
@@ -52,18 +48,22 @@ class Gain(Value):
     before: float
     after: float
     evidence: int
+    cited: int
     quality: float | None = None
 
 
-class Figures(Value):
+class Figures(NamedTuple):
     """What one session gave and cost. `seconds_limit` is the time it was given; `money` None where
-    a price was not known.
+    a price was not known; `requests` are searches and pages, also those that were known.
+
+    `phases` are the seconds of PHASES, `foreseen` is low, median (or None) and high of the seconds
+    that were foreseen and the runs this rests on; both [] where they are not known.
     """
 
     session_id: str
     follows: str
     question: str
-    created_at: datetime
+    created_at: str
     status: str
     mode: str
     seconds: float
@@ -71,178 +71,129 @@ class Figures(Value):
     covered: int
     topics: int
     evidence: int
+    cited: int
     searches: int
+    search_errors: int
     pages: int
+    pages_read: int
+    pages_tried: int
     model_calls: int
+    model_errors: int
+    too_long: int
     tokens: int
     money: float | None
     cache_hits: int
     requests: int
-    search_errors: int
-    too_long: int
+    phases: Sequence[float]
+    foreseen: Sequence[Any]
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the time was within what was foreseen; None where nothing was."""
+        if not self.foreseen:
+            return None
+        return bool(self.foreseen[0] <= self.seconds <= self.foreseen[2])
 
 
-class Statistics(Value):
-    """All of it: sessions newest first, providers and kinds of queries by the evidence they
-    brought, rounds, alerts as sentences.
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All of it: sessions newest first; providers, kinds of queries and rounds by the evidence in
+    reports that they brought; the rounds of each session; `trends` by day, week or month, oldest
+    first, and over `all_of_it`; alerts as sentences, the newest of `alerted` sessions.
     """
 
-    sessions: tuple[Figures, ...] = ()
-    providers: tuple[Worth, ...] = ()
-    kinds: tuple[Worth, ...] = ()
-    gains: tuple[Gain, ...] = ()
-    alerts: tuple[str, ...] = ()
+    sessions: Sequence[Figures] = ()
+    worth: Sequence[Worth] = ()
+    rounds: Sequence[tuple[str, Sequence[Sequence[Any]]]] = ()
+    trends: Sequence[Trend] = ()
+    all_of_it: Trend | None = None
+    alerts: Sequence[str] = ()
+    alerted: int = 0
+
+    def brought(self, by: str) -> list[Worth]:
+        """What providers (`by` "provider"), kinds of queries ("kind") or rounds ("round")
+        brought.
+        """
+        return [worth for worth in self.worth if worth.by == by]
+
+    def gains(self, newest: int | None = None) -> list[Gain]:
+        """The rounds of the newest sessions, or of all."""
+        shown = self.rounds if newest is None else self.rounds[:newest]
+        return [Gain(id_, *gained) for id_, rounds in shown for gained in rounds]
+
+    def as_json(self) -> str:
+        """All of it as one JSON object."""
+        return json.dumps(
+            {
+                "sessions": [f._asdict() for f in self.sessions],
+                "providers": [worth._asdict() for worth in self.brought("provider")],
+                "kinds": [worth._asdict() for worth in self.brought("kind")],
+                "rounds": [worth._asdict() for worth in self.brought("round")],
+                "gains": [gain._asdict() for gain in self.gains()],
+                "trends": [trend._asdict() for trend in self.trends],
+                "all": self.all_of_it._asdict() if self.all_of_it else None,
+                "alerts": list(self.alerts),
+                "alerted": self.alerted,
+            },
+            ensure_ascii=False,
+        )
 
 
-def statistics(home: Path) -> Statistics:
+def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statistics:
     """The statistics of all finished sessions under `home`; one whose files cannot be read is
-    named by an alert.
+    named by an alert. `told` hears a sentence where the index must be made.
     """
-    finished, broken = _finished(home)
-    figures = [_figures(metadata, result) for metadata, result in finished]
-    results = [result for _, result in finished]
-    folders = [home / "sessions" / figure.session_id for figure in figures]
-    searched = [event for folder in folders for event in _searched(folder)]
-    alerts = [alert for figure in figures for alert in _alerts(figure)]
+    sessions: list[Figures] = []
+    worth: dict[tuple[str, str], list[int]] = {}
+    rounds: list[tuple[str, list[list[Any]]]] = []
+    alerts: list[str] = []
+    broken: list[str] = []
+    crossed: set[str] = set()
+    for id_, value in viewed(home, _VIEW, told):
+        if isinstance(value, str):
+            broken.append(value)
+            continue
+        figures, to_look_at, brought, gained = value
+        sessions.append(Figures._make(figures))
+        if to_look_at:
+            crossed.add(id_)
+            alerts += to_look_at
+        _add(worth, brought)
+        rounds.append((id_, gained))
+    periods, whole = trends(sessions, crossed, PHASES)
     return Statistics(
-        sessions=tuple(figures),
-        providers=_worth(
-            results, "provider", Counter(e.provider for e in searched), _hits(searched)
-        ),
-        kinds=_worth(results, "kind", Counter(), Counter()),
-        gains=tuple(gain for folder in folders for gain in _gains(folder)),
-        alerts=(*alerts, *broken),
+        sessions=sessions,
+        worth=_in_order(Worth(*name, *counts) for name, counts in worth.items()),
+        rounds=rounds,
+        trends=periods,
+        all_of_it=whole,
+        alerts=[*alerts[:MOST_ALERTS], *broken[:MOST_ALERTS]],
+        alerted=len(crossed) + len(broken),
     )
 
 
-def _finished(home: Path) -> tuple[list[tuple[Metadata, Result]], list[str]]:
-    """The finished sessions, and what is said of those that cannot be read."""
-    finished, broken = [], []
-    for listed in list_sessions(home):
-        if isinstance(listed, Unreadable):
-            broken.append(listed.reason)
-            continue
-        try:
-            result = read_result(home / "sessions" / listed.id)
-        except SessionUnreadable as error:
-            broken.append(str(error))
-            continue
-        if result is not None:
-            finished.append((listed, result))
-    return finished, broken
+def _add(worth: dict[tuple[str, str], list[int]], brought: Iterable[list[Any]]) -> None:
+    """Add what one session's searches have brought."""
+    for by, name, searches, hits, evidence, cited, alone in brought:
+        sums = worth.get((by, name))
+        if sums is None:
+            sums = worth[by, name] = [0] * 5
+        sums[0] += searches
+        sums[1] += hits
+        sums[2] += evidence
+        sums[3] += cited
+        sums[4] += alone
 
 
-def _figures(metadata: Metadata, result: Result) -> Figures:
-    used = result.usage
-    return Figures(
-        session_id=metadata.id,
-        follows=metadata.follows,
-        question=result.question,
-        created_at=metadata.created_at,
-        status=result.status,
-        mode=result.mode,
-        seconds=result.timings.get("total", 0.0),
-        seconds_limit=60 * metadata.limits.minutes if metadata.limits else 0.0,
-        covered=sum(topic.covered for topic in result.topics),
-        topics=len(result.topics),
-        evidence=sum(len(topic.evidence) for topic in result.topics),
-        searches=used.searches,
-        pages=used.pages,
-        model_calls=used.model_calls,
-        tokens=used.tokens_in + used.tokens_out,
-        money=used.money,
-        cache_hits=used.cache_hits,
-        requests=used.cache_hits + used.searches + used.fetches + used.model_calls,
-        search_errors=sum(problem.stage == "search" for problem in result.problems),
-        too_long=sum("too long" in problem.reason for problem in result.problems),
-    )
+def _in_order(worth: Iterable[Worth]) -> list[Worth]:
+    """Kinds, providers and rounds by what is in reports of what they brought, then by all of it."""
+    return sorted(worth, key=lambda w: (w.by, -w.cited, -w.evidence, w.name))
 
 
-def _searched(folder: Path) -> list[Searched]:
-    """The searches of a session, each once, also where a resumed run told them again."""
-    events = [event for event in read_log(folder) if isinstance(event, Searched)]
-    return list({(e.topic, e.query, e.provider): e for e in events}.values())
+def _draw(folder: Path) -> Drawn:
+    from spadework.sessions.figures import draw  # heavy, and only for what has changed
+
+    return draw(folder)
 
 
-def _hits(searched: Iterable[Searched]) -> Counter[str]:
-    hits: Counter[str] = Counter()
-    for event in searched:
-        hits[event.provider] += event.hits
-    return hits
-
-
-def _worth(
-    results: Sequence[Result], by: str, searches: Counter[str], hits: Counter[str]
-) -> tuple[Worth, ...]:
-    """What each provider (`by` "provider") or kind of query ("kind") brought, by the sources in
-    which the evidence stands.
-    """
-    evidence: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
-    for result in results:
-        found = {source.url: _finders(source, by) for source in result.sources}
-        for entry in (e for topic in result.topics for e in topic.evidence):
-            finders = found.get(entry.url, set())
-            evidence.update(finders)
-            alone.update(finders if len(finders) == 1 else ())
-    names = sorted(searches.keys() | evidence.keys(), key=lambda name: (-evidence[name], name))
-    return tuple(
-        Worth(
-            name=name,
-            searches=searches[name],
-            hits=hits[name],
-            evidence=evidence[name],
-            alone=alone[name],
-        )
-        for name in names
-    )
-
-
-def _finders(source: Source, by: str) -> set[str]:
-    return {str(getattr(found, by)) for found in source.found_by}
-
-
-def _gains(folder: Path) -> list[Gain]:
-    """The rounds of a session, from its progress file."""
-    known: dict[str, float] = {}
-    rated: dict[str, float] = {}
-    gains, evidence = [], 0
-    for done in read_progress(folder).rounds:
-        before = _mean(known.values())
-        known |= {topic.topic: topic.score for topic in done.coverage}
-        rated |= {topic.topic: topic.quality.mean for topic in done.coverage if topic.quality}
-        gains.append(
-            Gain(
-                session_id=folder.name,
-                round=done.round,
-                before=before,
-                after=_mean(known.values()),
-                evidence=done.evidence - evidence,
-                quality=_mean(rated.values()) if rated else None,
-            )
-        )
-        evidence = done.evidence
-    return gains
-
-
-def _mean(scores: Iterable[float]) -> float:
-    listed = list(scores)
-    return round(sum(listed) / len(listed), 3) if listed else 0.0
-
-
-def _alerts(f: Figures) -> list[str]:
-    """What should be looked at in a session, each as one sentence."""
-    found = []
-    if f.seconds > MOST_TIME * f.seconds_limit > 0:
-        found.append(f"it took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s it was given")
-    if f.model_calls >= FEW and f.too_long > MOST_TOO_LONG * f.model_calls:
-        found.append(f"{f.too_long} of {f.model_calls} requests were too long for the model")
-    asked = f.searches + f.search_errors
-    if asked >= FEW and f.search_errors > MOST_ERRORS * asked:
-        found.append(f"{f.search_errors} of {asked} searches failed")
-    if f.requests >= FEW and f.cache_hits < LEAST_CACHED * f.requests and f.follows:
-        found.append(
-            f"only {f.cache_hits} of {f.requests} answers were known, though it follows up another"
-            " session"
-        )
-    return [f"{f.session_id}: {sentence}." for sentence in found]
+_VIEW = View("figures", (METADATA, RESULT, LOG), _draw)

@@ -97,18 +97,29 @@ class Plan(Value):
 
 
 class Span(Value):
-    """From `low` to `high`."""
+    """From `low` to `high`, half of the runs below the `median`, which is None where it is not
+    known.
+    """
 
     low: float = 0.0
     high: float = 0.0
+    median: float | None = None
 
 
 class Forecast(Value):
     """What a run will take, as ranges; `workers` is the topics searched at once, `writing` the
     tokens that writing and checking take of all. Money is in US dollars, None where a price is
     unknown.
+
+    It rests on `runs` earlier ones of the same `kind` on this `machine`, and nine of ten end within
+    its ranges; where `runs` is 0, on constants alone. `reckoned` is what constants say, by the
+    names of the ranges.
     """
 
+    kind: str = ""
+    machine: str = ""
+    runs: int = 0
+    reckoned: dict[str, float] = Field(default_factory=dict)
     workers: int
     rounds: Span
     searches: Span

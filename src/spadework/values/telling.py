@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from spadework.values.asking import Forecast
 from spadework.values.finding import Evidence, Found
 from spadework.values.judging import Conflict, CoverageState, Quality, Round, Shortfall
 from spadework.values.value import Value
@@ -145,7 +146,8 @@ class Problem(Value):
 
 class Usage(Value):
     """What a run has used. Money is in US dollars for model calls; None where a price is not known.
-    Embeddings stand apart.
+    Embeddings stand apart. Of the searches and model calls some have failed (`search_errors`,
+    `model_errors`); `too_long` of the latter did not fit the model.
     """
 
     model_calls: int = 0
@@ -159,6 +161,9 @@ class Usage(Value):
     cache_hits: int = 0
     embedding_calls: int = 0
     embedding_tokens: int = 0
+    search_errors: int = 0
+    model_errors: int = 0
+    too_long: int = 0
 
 
 class CoveredTopic(Value):
@@ -183,6 +188,8 @@ class Result(Value):
     of it in deep effort. `confidence` is the calibrated probability that the report holds the
     answer, None where a model judged. `left_out` are the ids of evidence that the report does
     without. `revises` is the session whose report this one revises, "" for a report of its own.
+    `forecast` is what the run was foreseen to take; `usage`, `timings` and `iterations` say what it
+    took.
     """
 
     session_id: str
@@ -204,6 +211,7 @@ class Result(Value):
     left_out: tuple[str, ...] = ()
     rounds: tuple[Round, ...] = ()
     searched: tuple[str, ...] = ()
+    forecast: Forecast | None = None
     usage: Usage = Usage()
     timings: dict[str, float] = Field(default_factory=dict)
     iterations: int = 0

@@ -16,7 +16,7 @@ import pytest
 from mcp import Client
 
 from spadework.errors import SessionBusy
-from spadework.sessions.files import list_sessions
+from spadework.sessions.listing import list_sessions
 from spadework.sessions.lock import held
 from spadework.sessions.replaying import replay
 from spadework.sessions.session import Session

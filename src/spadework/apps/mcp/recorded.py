@@ -27,9 +27,9 @@ from spadework.sessions.files import (
     read_page,
     read_progress,
     read_result,
-    readable_sessions,
     session_folder,
 )
+from spadework.sessions.listing import readable_sessions
 from spadework.sessions.lock import is_held
 from spadework.sessions.log import read_log, was_cancelled
 from spadework.tools.inline import one_line

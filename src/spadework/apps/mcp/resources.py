@@ -16,7 +16,7 @@ from spadework.apps.mcp.faults import worded
 from spadework.apps.mcp.recorded import Record, page_text, recorded
 from spadework.errors import SpadeworkError
 from spadework.prompts import fenced
-from spadework.sessions.files import readable_sessions
+from spadework.sessions.listing import readable_sessions
 from spadework.tools.inline import one_line
 
 SESSIONS = "spadework://sessions/"

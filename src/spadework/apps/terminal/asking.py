@@ -14,7 +14,7 @@ from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.material import Material, material
 from spadework.errors import SettingsError
-from spadework.sessions.files import readable_sessions
+from spadework.sessions.listing import readable_sessions
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically

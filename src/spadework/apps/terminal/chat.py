@@ -19,7 +19,8 @@ from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.apps.terminal.running import Run
 from spadework.apps.terminal.screen import Screen
 from spadework.errors import BudgetSpent, SpadeworkError
-from spadework.sessions.files import read_result, readable_sessions, session_folder
+from spadework.sessions.files import read_result, session_folder
+from spadework.sessions.listing import readable_sessions
 from spadework.sessions.reception import receive
 from spadework.sessions.session import Session
 from spadework.settings import Settings

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from spadework.apps.foretold import foretold
+from spadework.apps.foretold import foretold, took_beside
 from spadework.apps.web.context import web_of
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, words_of
@@ -99,6 +99,7 @@ def environment() -> Environment:
         "host": host_of,
         "weblink": web_link,
         "foretold": foretold,
+        "beside": took_beside,
         "left_words": lambda seconds: f"{int(seconds) // 60}:{int(seconds) % 60:02} left",
     }
     made.globals |= {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import islice
+from pathlib import Path
 
 from spadework.apps.web.context import Web
 from spadework.apps.web.picture import Picture
-from spadework.sessions.files import Metadata, Unreadable, list_sessions
+from spadework.sessions.listing import Listed, list_sessions
 
 #: Sessions in the list; older ones are reached by their address.
 MOST_LISTED = 100
@@ -44,8 +46,7 @@ async def history_of(web: Web) -> list[Entry]:
     """The newest sessions, first those that have only just begun; not the single pages that the
     clients of MCP have read, which nobody here has asked for.
     """
-    listed = await asyncio.to_thread(list_sessions, web.settings.home)
-    kept = [data for data in listed if isinstance(data, Unreadable) or data.kind != "read"]
+    kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}
     new = [
@@ -54,6 +55,10 @@ async def history_of(web: Web) -> list[Entry]:
         if id_ not in known
     ]
     return [*new, *(_entry(data, web) for data in kept)][:MOST_LISTED]
+
+
+def _newest(home: Path) -> list[Listed]:
+    return list(islice((one for one in list_sessions(home) if one.kind != "read"), MOST_LISTED))
 
 
 def words_of(picture: Picture) -> tuple[str, bool]:
@@ -65,9 +70,9 @@ def words_of(picture: Picture) -> tuple[str, bool]:
     return ("waiting for you" if picture.asked else "running"), True
 
 
-def _entry(data: Metadata | Unreadable, web: Web) -> Entry:
-    if isinstance(data, Unreadable):
-        return Entry(data.id, data.reason, UNREADABLE, "Cannot be read")
+def _entry(data: Listed, web: Web) -> Entry:
+    if data.unreadable:
+        return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.running(data.id)
     live = run is not None and not run.over
     state = _WORDS.get(data.status, UNFINISHED)

@@ -11,11 +11,23 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from spadework.apps.outputs import ENDINGS
+from spadework.apps.statistics import foreseen
 from spadework.apps.web.context import web_of
 from spadework.apps.web.drawing import UNASKED, page, part
 from spadework.apps.web.examples import examples
 from spadework.apps.web.known import page_of, picture_of, question_of, result_of
-from spadework.apps.web.plots import LEFT, RIGHT, ROW, WIDTH, plots
+from spadework.apps.web.plots import (
+    EDGE,
+    HIGH,
+    LEFT,
+    MOST_LISTED,
+    RIGHT,
+    ROW,
+    SMALL,
+    WIDTH,
+    plots,
+    worth_name,
+)
 from spadework.apps.web.snapshot import part_of
 from spadework.errors import (
     SessionBusy,
@@ -129,7 +141,17 @@ async def statistics_page(request: Request) -> Response:
     """What the sessions gave and cost, with plots."""
     found = await asyncio.to_thread(statistics, web_of(request).settings.home)
     sizes = {"width": WIDTH, "left": LEFT, "right": RIGHT, "row": ROW}
-    return await page(request, "statistics.html", found=found, plots=plots(found), **sizes)
+    small = {"small": SMALL, "high": HIGH, "edge": EDGE, "most_listed": MOST_LISTED}
+    return await page(
+        request,
+        "statistics.html",
+        found=found,
+        plots=plots(found),
+        name_of=worth_name,
+        foreseen=foreseen,
+        **sizes,
+        **small,
+    )
 
 
 async def settings_check(request: Request) -> Response:

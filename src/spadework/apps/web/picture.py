@@ -118,11 +118,9 @@ class Picture:
     said: str = ""
 
     def take(self, event: Event) -> set[str]:
-        """Take an event in. Returns the parts of the page that it changes; none where the page does
-        not show it.
-        """
-        take = getattr(self, f"_take_{event.type}", None)
-        changed: set[str] = take(event) if take else set()
+        """Take an event in. Returns the parts of the page that it changes."""
+        take = getattr(self, f"_take_{event.type}")
+        changed: set[str] = take(event)
         return changed
 
     @property
@@ -208,6 +206,13 @@ class Picture:
             view.pages[event.url] = not event.reason
             changed.add(f"topic {view.n}")
         return changed
+
+    def _take_unseen(self, event: Event) -> set[str]:
+        """What the page does not show."""
+        return set()
+
+    _take_checked = _take_selected = _take_cleaned = _take_unanswered = _take_unseen
+    _take_called = _take_distilled = _take_proven = _take_scored = _take_unseen
 
     def _take_assessed(self, event: Assessed) -> set[str]:
         self.rounds, self.quotes, self.usage = event.round, event.evidence, event.usage

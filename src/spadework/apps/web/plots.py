@@ -1,25 +1,29 @@
 """Statistics as plots: where each bar and line stands, in units of the drawing. The template draws
-them; a table says the same in words.
+them; tables say the same in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from spadework.sessions.stats import Figures, Gain, Statistics, Worth
+from spadework.apps.statistics import SORTS, percent
+from spadework.sessions.stats import PHASES, Figures, Gain, Statistics, Worth
+from spadework.sessions.trends import Trend
 
 #: Widths of a drawing, of the words at its left and of the numbers at its right; the height of a
 #: row.
 WIDTH, LEFT, RIGHT, ROW = 640, 190, 90, 26
-#: Sessions and rounds that are drawn, the newest first.
-MOST_ROWS = 20
+#: Sessions and rounds that are drawn, the newest first; sessions that stand in the table.
+MOST_ROWS, MOST_LISTED = 20, 200
+#: The size of a small drawing over time, and the room around its line.
+SMALL, HIGH, EDGE = 300, 90, 6
 
 
 @dataclass(frozen=True)
 class Bar:
     """One row: its words, where its bar ends, where the stronger part of it ends, and what stands
-    behind it.
+    behind it; `span` is from where to where it was foreseen.
     """
 
     label: str
@@ -27,6 +31,7 @@ class Bar:
     part: float
     said: str
     href: str = ""
+    span: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,40 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Line:
+    """One figure over time: its points from left to right, what it is now and over all, and what it
+    was from stretch to stretch in words.
+    """
+
+    title: str
+    note: str
+    points: tuple[tuple[float, float, str], ...]
+    newest: str
+    whole: str
+    since: tuple[str, str]
+
+    @property
+    def path(self) -> str:
+        """The points as SVG has them."""
+        return " ".join(f"{x},{y}" for x, y, _ in self.points)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One row of several stretches, each from where to where, with its name and its seconds."""
+
+    label: str
+    parts: tuple[tuple[str, float, float, str], ...]
+    said: str
+
+
+@dataclass(frozen=True)
 class Plots:
     """All plots of the page."""
 
-    providers: tuple[Bar, ...]
-    kinds: tuple[Bar, ...]
+    lines: tuple[Line, ...]
+    phases: tuple[Stack, ...]
+    worth: tuple[Bar, ...]
     gains: tuple[Step, ...]
     seconds: tuple[Bar, ...]
     tokens: tuple[Bar, ...]
@@ -55,29 +89,126 @@ class Plots:
 def plots(found: Statistics) -> Plots:
     """The plots of some statistics."""
     sessions = found.sessions[:MOST_ROWS]
-    newest = {figure.session_id for figure in sessions}
     paid = [figure for figure in sessions if figure.money]
     return Plots(
-        providers=_worth(found.providers),
-        kinds=_worth(found.kinds),
-        gains=tuple(_step(gain) for gain in found.gains if gain.session_id in newest)[:MOST_ROWS],
-        seconds=_bars([(f, f.seconds, f"{f.seconds:.1f} s") for f in sessions]),
+        lines=_lines(found),
+        phases=_stacks(found.trends[-MOST_ROWS:]),
+        worth=_worth(found.worth),
+        gains=tuple(_step(gain) for gain in found.gains(MOST_ROWS))[:MOST_ROWS],
+        seconds=_times(sessions),
         tokens=_bars([(f, float(f.tokens), f"{f.tokens:,}") for f in sessions if f.tokens]),
         money=_bars([(f, f.money or 0.0, f"${f.money:.3f}") for f in paid]),
     )
+
+
+def worth_name(worth: Worth) -> str:
+    """What a provider, a kind of query or a round is called."""
+    return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
+
+
+_Figure = Callable[[Trend], float | None]
+_FIGURES: tuple[tuple[str, str, _Figure, Callable[[float | None], str]], ...] = (
+    ("Time", "Mean seconds of a session.", lambda t: t.seconds, lambda v: f"{v or 0:.1f} s"),
+    ("Answered", "Topics that are answered.", lambda t: t.completeness, percent),
+    (
+        "Answers for tokens",
+        "Answered topics per 1,000 tokens, with a model.",
+        lambda t: t.per_thousand,
+        lambda v: "-" if v is None else f"{v:.2f}",
+    ),
+    ("Sources", "Pages that could be read.", lambda t: t.source_success, percent),
+    (
+        "Recovery",
+        "Completed, of the sessions in which something failed.",
+        lambda t: t.recovery,
+        percent,
+    ),
+    ("Known", "Searches and pages that were known before.", lambda t: t.cached, percent),
+    ("Forecast", "Sessions that took as long as was foreseen.", lambda t: t.foreseen, percent),
+    (
+        "To look at",
+        "Sessions with an alert.",
+        lambda t: t.alerted / t.sessions,
+        percent,
+    ),
+)
+
+
+def _lines(found: Statistics) -> tuple[Line, ...]:
+    """The figures over time; those that nothing is known of are left out."""
+    if found.all_of_it is None:
+        return ()
+    made = []
+    for title, note, figure, told in _FIGURES:
+        known = [(t.since, value) for t in found.trends if (value := figure(t)) is not None]
+        if known:
+            most = 1.0 if told is percent else max(value for _, value in known) or 1.0
+            made.append(
+                Line(
+                    title,
+                    note,
+                    tuple(_points(known, most, told)),
+                    told(known[-1][1]),
+                    told(figure(found.all_of_it)),
+                    (known[0][0], known[-1][0]),
+                )
+            )
+    return tuple(made)
+
+
+def _points(
+    known: Sequence[tuple[str, float]], most: float, told: Callable[[float | None], str]
+) -> Iterable[tuple[float, float, str]]:
+    step = (SMALL - 2 * EDGE) / max(1, len(known) - 1)
+    for n, (since, value) in enumerate(known):
+        x = EDGE + n * step
+        y = HIGH - EDGE - (HIGH - 2 * EDGE) * min(1.0, value / most)
+        yield round(x, 1), round(y, 1), f"{since}: {told(value)}"
+
+
+def _stacks(trends: Sequence[Trend]) -> tuple[Stack, ...]:
+    """Where the time of the sessions of each stretch went."""
+    timed = [trend for trend in trends if trend.phases]
+    most = max((sum(trend.phases.values()) for trend in timed), default=0.0) or 1.0
+    made = []
+    for trend in reversed(timed):
+        parts, at = [], 0.0
+        for name in PHASES:
+            spent = trend.phases[name]
+            parts.append((name, _x(at / most), _x((at + spent) / most), f"{spent:.1f} s"))
+            at += spent
+        said = ", ".join(f"{name} {told}" for name, _, _, told in parts)
+        made.append(Stack(trend.since, tuple(parts), said))
+    return tuple(made)
 
 
 def _worth(found: Sequence[Worth]) -> tuple[Bar, ...]:
     most = max((worth.evidence for worth in found), default=0) or 1
     return tuple(
         Bar(
-            worth.name,
+            worth_name(worth),
             _x(worth.evidence / most),
-            _x(worth.alone / most),
-            f"{worth.evidence} ({worth.alone})",
+            _x(worth.cited / most),
+            f"{worth.cited} of {worth.evidence}",
         )
         for worth in found
     )
+
+
+def _times(sessions: Sequence[Figures]) -> tuple[Bar, ...]:
+    """How long sessions took, with what was foreseen by earlier ones."""
+    learned = {f.session_id: f.foreseen for f in sessions if f.foreseen and f.foreseen[3]}
+    ends = [end for low, _, high, _ in learned.values() for end in (low, high)]
+    most = max([*(f.seconds for f in sessions), *ends], default=0.0) or 1.0
+    made = []
+    for f in sessions:
+        low, _, high, _ = learned.get(f.session_id, (0, 0, 0, 0))
+        span = (_x(low / most), _x(high / most)) if high else None
+        said = f"{f.seconds:.1f} s"
+        made.append(
+            Bar(_short(f.question), _x(f.seconds / most), LEFT, said, f"/s/{f.session_id}", span)
+        )
+    return tuple(made)
 
 
 def _bars(rows: Sequence[tuple[Figures, float, str]]) -> tuple[Bar, ...]:
@@ -90,7 +221,9 @@ def _bars(rows: Sequence[tuple[Figures, float, str]]) -> tuple[Bar, ...]:
 
 def _step(gain: Gain) -> Step:
     label = "What was known" if gain.round == 0 else f"Round {gain.round}"
-    said = f"{gain.before:.2f} → {gain.after:.2f}, {gain.evidence} quotes"
+    quotes = f"{gain.evidence} quote{'s' if gain.evidence != 1 else ''}"
+    added = f"{quotes}, {gain.cited} told" if gain.evidence else "nothing new"
+    said = f"{gain.before:.2f} → {gain.after:.2f}, {added}"
     return Step(
         f"{label} · {gain.session_id[-6:]}",
         _x(gain.before),

@@ -85,7 +85,13 @@ def drawn_metadata(
         changes = {
             "status": result.status,
             "method": result.mode,
-            "performance_metrics": {**result.timings, **result.usage.model_dump(), **metrics},
+            "forecast": result.forecast,
+            "performance_metrics": {
+                **result.timings,
+                **result.usage.model_dump(),
+                "iterations": result.iterations,
+                **metrics,
+            },
             "results_summary": _summary(result),
         }
     return metadata.model_copy(update={**changes, "file_paths": _written(folder, metadata, result)})

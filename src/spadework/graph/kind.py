@@ -1,0 +1,33 @@
+"""What kind of run one is: runs of one kind on one machine take alike."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+
+from spadework.graph.desk import Desk
+
+
+def kind_of(desk: Desk, *, follows: bool) -> str:
+    """The kind of a run in words: effort, models, what is searched, whether a session is followed
+    up, and what bounds its rounds and pages.
+    """
+    settings, model = desk.settings, desk.model
+    models = dict.fromkeys((model.name("lead"), model.name("writer"))) if model else ["no model"]
+    searched = sorted({provider.name for provider in desk.search.providers})
+    parts = [
+        f"{settings.effort} effort",
+        " and ".join(models),
+        " and ".join(searched) or "nothing searched",
+        f"{settings.iterations} rounds at most",
+        f"{settings.preset} selection",
+        *(["follow-up"] if follows else []),
+    ]
+    return ", ".join(parts)
+
+
+def machine_of(desk: Desk) -> str:
+    """The machine, and the server of the model, as a digest: neither is named."""
+    told = (platform.node(), os.cpu_count(), desk.settings.openai_base_url if desk.model else "")
+    return hashlib.blake2b(repr(told).encode(), digest_size=4).hexdigest()

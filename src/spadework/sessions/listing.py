@@ -1,0 +1,57 @@
+"""All sessions of a home, newest first; those that cannot be read stand among them with the
+reason. Nothing heavy is imported for what the index knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from spadework.errors import SessionNotFound, SessionUnreadable
+from spadework.sessions.index import Drawn, View, viewed
+from spadework.sessions.kept import METADATA
+
+
+class Listed(NamedTuple):
+    """A session as lists show it. `status` is "" until it has a report; `unreadable` says why not
+    even its metadata can be read, "" where they can; `kind` is that of its brief.
+    """
+
+    id: str
+    query: str = ""
+    status: str = ""
+    began: str = ""
+    unreadable: str = ""
+    kind: str = "research"
+
+    @property
+    def created_at(self) -> datetime:
+        """When the session began."""
+        return datetime.fromisoformat(self.began)
+
+
+def list_sessions(home: Path, told: Callable[[str], None] | None = None) -> Iterator[Listed]:
+    """All sessions, newest first. `told` hears a sentence where their index must be made."""
+    return (Listed(id_, *value) for id_, value in viewed(home, _VIEW, told))
+
+
+def readable_sessions(home: Path) -> Iterator[Listed]:
+    """The sessions whose metadata can be read, newest first."""
+    return (listed for listed in list_sessions(home) if not listed.unreadable)
+
+
+def _draw(folder: Path) -> Drawn:
+    from spadework.sessions.files import read_metadata  # heavy, and only for what has changed
+
+    try:
+        read = read_metadata(folder)
+    except SessionNotFound:
+        return Drawn(None, kept=False)  # other files than its metadata decide on that
+    except SessionUnreadable as error:
+        return Drawn(["", "", "", str(error)], kept=False)
+    return Drawn([read.query, read.status, read.created_at.isoformat(), "", read.kind])
+
+
+_VIEW = View("list", (METADATA,), _draw)

@@ -1,0 +1,115 @@
+"""What runs will take by what earlier ones took."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from spadework.apps.foretold import foretold, took_beside
+from spadework.graph.experience import ENOUGH, LEAST, Took, by_experience, reckoning
+from spadework.values import Forecast, Span
+
+KIND, MACHINE = "normal effort, no model", "abcd"
+LIMITS = {"seconds": 600.0}
+
+
+def reckoned(low: float = 3.0, high: float = 120.0) -> Forecast:
+    """A forecast by constants, of a run that takes so many seconds."""
+    whole = Span(low=4, high=4)
+    made = Forecast(
+        kind=KIND,
+        machine=MACHINE,
+        workers=2,
+        rounds=Span(low=1, high=3),
+        searches=whole,
+        pages=whole,
+        calls=Span(),
+        tokens=Span(),
+        seconds=Span(low=low, high=high),
+        money=Span(),
+    )
+    return made.model_copy(update={"reckoned": reckoning(made)})
+
+
+def took(seconds: float, forecast: Forecast | None = None, kind: str = KIND) -> Took:
+    made = (forecast or reckoned()).reckoned
+    actual = {"seconds": seconds, "searches": 4, "pages": 3, "rounds": 1, "calls": 0, "tokens": 0}
+    return Took(kind, MACHINE, made, {**actual, "money": 0.0})
+
+
+def even(chance: random.Random) -> float:
+    return chance.lognormvariate(2.5, 0.5)
+
+
+def two_humps(chance: random.Random) -> float:
+    """Runs of one round, and runs of two."""
+    return chance.gauss(8, 1) if chance.random() < 0.6 else chance.gauss(20, 2)
+
+
+def long_tail(chance: random.Random) -> float:
+    return 3 + chance.expovariate(1 / 6)
+
+
+@pytest.mark.parametrize("known", [10, ENOUGH, 30, 60])
+@pytest.mark.parametrize("draw", [even, two_humps, long_tail])
+def test_nine_runs_of_ten_end_within_the_range(
+    draw: Callable[[random.Random], float], known: int
+) -> None:
+    chance, held = random.Random(3), 0
+    for _ in range(1_000):
+        earlier = [took(draw(chance)) for _ in range(known)]
+        span = by_experience(reckoned(), earlier, LIMITS).seconds
+        held += span.low <= draw(chance) <= span.high
+    assert 0.85 <= held / 1_000 <= 0.95
+
+
+def test_longer_plans_are_foreseen_to_take_longer_where_earlier_ones_did() -> None:
+    chance = random.Random(4)
+    earlier = []
+    for n in range(20):
+        size = 1 + n % 5
+        forecast = reckoned(2.0 * size, 50.0 * size)
+        earlier.append(took(4.0 * size * chance.lognormvariate(0, 0.1), forecast))
+    short, long = (by_experience(reckoned(2.0 * n, 50.0 * n), earlier, LIMITS) for n in (1, 5))
+    assert short.seconds.median == pytest.approx(4, rel=0.1)
+    assert long.seconds.median == pytest.approx(20, rel=0.1)
+    assert short.seconds.high < long.seconds.low
+
+
+def test_what_the_constants_reckon_is_passed_over_where_it_tells_nothing() -> None:
+    chance = random.Random(4)
+    forecasts = [reckoned(2.0 * n, 50.0 * n) for n in (1, 5) * 10]
+    earlier = [took(chance.lognormvariate(2, 0.1), forecast) for forecast in forecasts]
+    short, long = (by_experience(reckoned(2.0 * n, 50.0 * n), earlier, LIMITS) for n in (1, 5))
+    assert short.seconds == long.seconds
+
+
+def test_too_few_runs_and_runs_of_another_kind_or_machine_say_nothing() -> None:
+    made = reckoned()
+    assert by_experience(made, [took(5.0)] * (LEAST - 1), LIMITS) == made
+    others = [took(5.0, kind="deep effort, no model")] * 20
+    others += [took(5.0)._replace(machine="another")] * 20
+    assert by_experience(made, others, LIMITS) == made
+
+
+def test_counts_are_whole_and_nothing_is_foreseen_beyond_a_ceiling() -> None:
+    chance = random.Random(5)
+    earlier = [took(chance.lognormvariate(5, 1.5)) for _ in range(30)]
+    made = by_experience(reckoned(), earlier, LIMITS)
+    assert made.runs == 30
+    assert made.seconds.high == LIMITS["seconds"]
+    assert (made.pages.low, made.pages.median, made.pages.high) == (3, 3, 3)
+    assert (made.calls.low, made.calls.high) == (0, 0)
+
+
+def test_it_is_told_what_a_forecast_rests_on() -> None:
+    made = reckoned()
+    assert foretold(made).startswith("3 to 120 s, ")
+    assert foretold(made).endswith("; by rule of thumb, for want of earlier runs like it")
+    known = by_experience(made, [took(seconds) for seconds in range(8, 28)], LIMITS)
+    assert foretold(known).startswith("about 17 s (8 to 27 s), 1 round, ")
+    assert foretold(known).endswith("; nine of ten runs, by the last 20 like it")
+    assert took_beside(known, 12.0) == "as foreseen (8 to 27 s)"
+    assert took_beside(known, 40.0) == "more than foreseen (8 to 27 s)"
