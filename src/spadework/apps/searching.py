@@ -19,7 +19,8 @@ from spadework.tools.dense.meaning import meaning_of
 from spadework.tools.library import Library
 from spadework.tools.rank import query_terms, relevance_parts
 from spadework.tools.search.choose import choose
-from spadework.tools.select import Selection, select
+from spadework.tools.search.wishes import wished
+from spadework.tools.select import Selection, preset_of, select
 from spadework.tools.selected import reason
 from spadework.values import Found, Hit, Query
 
@@ -44,7 +45,7 @@ def search_once(query: str, as_json: bool, settings: Settings) -> None:
 
     Exits 1 when every provider failed.
     """
-    found = asyncio.run(_search(Query(text=query), settings))
+    found = asyncio.run(_search(wished(Query(text=query), settings, query), settings))
     for said in found.failed:
         say(said, err=True)
     if as_json:
@@ -81,13 +82,18 @@ async def _search(query: Query, settings: Settings) -> Searched:
         )
         for said in [
             *search.waits.sentences(),
+            *search.unmet.sentences(),
             *(f"{one.reason} {one.effect}" for one in (meaning.problems if meaning else [])),
         ]:
             say(said, err=True)
     hits = fused_hits(
         [ranked_hits(hits, query) for _, hits in found if isinstance(hits, list)], settings
     )
-    selection = select(hits, preset=settings.preset, pages_per_domain=settings.pages_per_domain)
+    selection = select(
+        hits,
+        preset=preset_of(settings),
+        pages_per_domain=settings.pages_per_domain,
+    )
     return Searched(
         hits,
         selection,

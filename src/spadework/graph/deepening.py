@@ -11,7 +11,7 @@ from spadework.graph.emit import Emit
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import WorkerState
-from spadework.tools.select import select
+from spadework.tools.select import preset_of, select
 from spadework.tools.urls import canonical_url
 from spadework.values import Page, Problem
 
@@ -58,7 +58,7 @@ async def looked_again(
     settings = desk.settings
     made = select(
         fresh,
-        preset=settings.preset,
+        preset=preset_of(settings),
         pages_per_domain=settings.pages_per_domain,
         limit=REFINED_PAGES,
     )

@@ -69,6 +69,7 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
         url=page.url,
         title=page.title,
         domain=domain_of(page.url),
+        publisher=page.publisher,
         level=page.level,
         relevance=page.relevance,
         trust=trust(page, evidence, disputed)["trust"],

@@ -6,6 +6,8 @@ in a value. Offsets count code points in that text.
 """
 
 from spadework.values.asking import (
+    COUNTRY,
+    LANGUAGE,
     Complexity,
     Expected,
     Forecast,
@@ -19,6 +21,7 @@ from spadework.values.asking import (
     Span,
     Task,
     Topic,
+    Wish,
 )
 from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, Passage
 from spadework.values.judging import (
@@ -54,6 +57,8 @@ from spadework.values.telling import (
 from spadework.values.value import Value, Visible
 
 __all__ = [
+    "COUNTRY",
+    "LANGUAGE",
     "STATE_WORDS",
     "Citation",
     "Complexity",
@@ -102,4 +107,5 @@ __all__ = [
     "Verdict",
     "Visible",
     "Weakness",
+    "Wish",
 ]

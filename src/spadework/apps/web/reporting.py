@@ -100,7 +100,7 @@ def _listed(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> List
     return Listed(
         source.n,
         title,
-        source.domain,
+        source.place,
         source.url,
         link,
         kept,
