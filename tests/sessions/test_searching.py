@@ -123,6 +123,28 @@ async def test_what_the_settings_wish_is_wished_of_every_search_and_said_where_i
     assert elsewhere.sources == ()
 
 
+async def test_what_cannot_be_read_by_its_address_is_not_fetched_where_there_is_enough_else(
+    world: World, settings: Settings
+):
+    pages = [
+        world.url("news", "/2026/census"),
+        world.url("encyclopedia", "/wiki/Port_Aldermere"),
+        world.url("blog", "/census"),
+    ]
+    film = world.url("archive", "/census-of-port-aldermere.mp4")
+
+    class Mixed(Recorder):
+        async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+            title = "Census of Port Aldermere"
+            return [Hit(url=url, title=title, snippet=title) for url in (film, *pages)]
+
+    result = await research(ASKED, settings, providers=[Mixed("")])
+    assert result.sources
+    assert not [request for request in world.requests if request.path.endswith(".mp4")]
+    alone = await research(ASKED, settings, providers=[Recorder(film)])
+    assert alone.sources == ()
+
+
 async def test_where_nothing_is_recent_enough_older_pages_are_asked_for(
     world: World, settings: Settings
 ):

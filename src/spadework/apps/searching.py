@@ -13,9 +13,11 @@ from typing import Any
 import typer
 
 from spadework.apps.saying import say
+from spadework.graph.foreseeing import counting
 from spadework.graph.searching import fused_hits, ranked_hits
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import meaning_of
+from spadework.tools.foreseen import foreseen
 from spadework.tools.library import Library
 from spadework.tools.rank import query_terms, relevance_parts
 from spadework.tools.search.choose import choose
@@ -89,6 +91,7 @@ async def _search(query: Query, settings: Settings) -> Searched:
     hits = fused_hits(
         [ranked_hits(hits, query) for _, hits in found if isinstance(hits, list)], settings
     )
+    hits = [counting(hit, foreseen(hit.url, hit.title).worth) for hit in hits]
     selection = select(
         hits,
         preset=preset_of(settings),
@@ -109,6 +112,7 @@ def _explained(hit: Hit, selection: Selection) -> dict[str, Any]:
     parts = relevance_parts(hit.title, hit.snippet, hit.position, query_terms(hit.query))
     return hit.model_dump(mode="json") | {
         "parts": parts,
+        "shape": foreseen(hit.url, hit.title).shape,
         "selected": hit in selection.chosen,
         "reason": reason(hit, selection),
     }

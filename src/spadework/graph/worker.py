@@ -18,6 +18,7 @@ from spadework.graph.deepening import looked_again
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.distilling import distilled, need_of
 from spadework.graph.emit import emitter
+from spadework.graph.foreseeing import weighed
 from spadework.graph.judging import judge
 from spadework.graph.looking import looked_at
 from spadework.graph.reading import failed_for_good, read_pages
@@ -68,8 +69,9 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings, emit = desk.settings, emitter(runtime)
-    fresh, problems = await looked_at(desk, state, fresh, emit)
     task, share = state["task"], settings.pages_per_domain
+    fresh = await weighed(desk, task, fresh)
+    fresh, problems = await looked_at(desk, state, fresh, emit)
     made = select_hits(
         fresh,
         preset=preset_of(settings),
