@@ -119,7 +119,8 @@ class Citation(Value):
 class Source(Value):
     """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from
     the knowledge store. `publisher` is who published it, where a search has said so. `unused` says
-    why no sentence rests on it, "" where one does.
+    why no sentence rests on it, "" where one does. `shape` is what came, such as "web page" or
+    "PDF".
     """
 
     n: int
@@ -135,6 +136,7 @@ class Source(Value):
     content_hash: str
     known: bool = False
     unused: str = ""
+    shape: str = ""
 
     @property
     def published_by(self) -> str:
