@@ -65,7 +65,7 @@ class Brave:
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """News and days; countries and languages that it knows."""
         known = _wishes(query)
-        named = (("country", "country"), ("language", "search_lang"))
+        named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
         return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
 
 
