@@ -128,6 +128,14 @@ def test_sessions_are_listed_shown_exported_and_deleted(terminal: Terminal) -> N
     assert terminal.run("sessions", "show", id_)[1].startswith(f"# {QUESTION}")
     assert terminal.run("sessions", "export", id_, "-o", "copy.json")[0] == 0
     assert json.loads((terminal.folder / "copy.json").read_text())["session_id"] == id_
+    files = json.loads(terminal.run("sessions", "files", id_, "--json")[1])
+    kinds = {one["name"].partition("_2")[0]: one["kind"] for one in files}
+    assert (kinds["research_report"], kinds["evidence.jsonl"]) == ("report", "evidence")
+    pages = [one for one in files if one["name"].startswith("pages/")]
+    assert {one["kind"] for one in pages} >= {"web page", "PDF"}
+    assert all(one["title"] and one["url"] and one["size"] for one in pages)
+    listed = terminal.run("sessions", "files", id_)[1]
+    assert len(listed.splitlines()) == len(files)
     assert terminal.run("sessions", "delete", id_)[0] == 0
     assert terminal.run("sessions", "show", id_)[0] != 0
 

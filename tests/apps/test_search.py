@@ -104,3 +104,22 @@ def test_where_every_provider_fails_it_says_so(terminal: Terminal, searx: Searx)
     code, out, err = terminal.run("search", "census", "--json")
     assert (code, out.strip()) == (1, "[]")
     assert "No engine of SearXNG answered" in err
+
+
+def test_what_is_wished_of_a_search_reaches_it(terminal: Terminal, searx: Searx, world: World):
+    inside = world.url("encyclopedia", "/wiki/Port_Aldermere")
+    searx.script("census", [inside, "https://elsewhere.example/census"])
+    host = inside.partition("://")[2].partition("/")[0].partition(":")[0]
+    wishes = ("--country", "DE", "--search-language", "de", "--news", "--site", host)
+    code, out, err = terminal.run("search", "census", "--json", "--relevance", "0.95", *wishes)
+    assert (code, err) == (0, "")
+    assert [hit["url"] for hit in json.loads(out)] == [inside]
+    asked = searx.requests[-1].args
+    assert (asked["language"], asked["categories"]) == ("de-DE", "news")
+    assert "lowered from 0.95 to " in json.loads(out)[0]["reason"]
+
+
+def test_a_wish_that_cannot_be_is_refused(terminal: Terminal):
+    code, out, err = terminal.run("search", "census", "--since", "last week")
+    assert (code, out) == (2, "")
+    assert "search_since cannot be 'last week': write a day as YYYY-MM-DD." in err

@@ -29,6 +29,7 @@ from spadework.tools.search.searxng import SearXNG
 from spadework.tools.search.serper import Serper
 from spadework.tools.search.tavily import Tavily
 from spadework.tools.search.wikipedia import Wikipedia
+from spadework.tools.urls import host_of
 from spadework.values import Hit, Plan, Query, Recommendation, Topic
 from tests.tools.search.mcp_servers import over_http
 from tests.tools.search.services import KEY, Fault, Services
@@ -100,6 +101,48 @@ async def test_a_question_about_now_is_asked_for_news_and_for_recent_pages(
     await research("What is the latest news about Port Aldermere?", settings, providers=[mine])
     planned = [query.freshness for query in mine.asked]
     assert {"now", "recent"} <= set(planned)
+
+
+async def test_what_the_settings_wish_is_wished_of_every_search_and_said_where_it_is_not_kept(
+    world: World, settings: Settings
+):
+    url = world.url("news", "/2026/census")
+    mine = Recorder(url)
+    kept = settings.with_(
+        search_country="de", search_news=True, search_sites=("example.com", host_of(url))
+    )
+    result = await research(ASKED, kept, providers=[mine])
+    assert mine.asked
+    assert {(q.country, q.news, q.include_domains) for q in mine.asked} == {
+        ("de", True, ("example.com", host_of(url)))
+    }
+    assert "recorder cannot be asked for a country or news" in result.report
+    elsewhere = await research(
+        ASKED, settings.with_(search_sites="elsewhere.example"), providers=[Recorder(url)]
+    )
+    assert elsewhere.sources == ()
+
+
+async def test_what_cannot_be_read_by_its_address_is_not_fetched_where_there_is_enough_else(
+    world: World, settings: Settings
+):
+    pages = [
+        world.url("news", "/2026/census"),
+        world.url("encyclopedia", "/wiki/Port_Aldermere"),
+        world.url("blog", "/census"),
+    ]
+    film = world.url("archive", "/census-of-port-aldermere.mp4")
+
+    class Mixed(Recorder):
+        async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+            title = "Census of Port Aldermere"
+            return [Hit(url=url, title=title, snippet=title) for url in (film, *pages)]
+
+    result = await research(ASKED, settings, providers=[Mixed("")])
+    assert result.sources
+    assert not [request for request in world.requests if request.path.endswith(".mp4")]
+    alone = await research(ASKED, settings, providers=[Recorder(film)])
+    assert alone.sources == ()
 
 
 async def test_where_nothing_is_recent_enough_older_pages_are_asked_for(

@@ -63,28 +63,34 @@ class Dirty(NamedTuple):
     chosen: str
 
 
-def is_dirty(text: str, cleaning: Cleaning) -> bool:
-    """Whether code finds a page so dirty that a model is worth asking."""
-    return cleaning != "off" and len(text) >= MARKS[cleaning][1] and is_unclean(text, cleaning)
+def is_dirty(text: str, cleaning: Cleaning, least: float | None = None) -> bool:
+    """Whether code finds a page so dirty that a model is worth asking. `least` is the cleanliness
+    from which on it is not (0..1), None for that of the setting.
+    """
+    long = cleaning != "off" and len(text) >= MARKS[cleaning][1]
+    return long and is_unclean(text, cleaning, least)
 
 
-def is_unclean(text: str, cleaning: Cleaning) -> bool:
+def is_unclean(text: str, cleaning: Cleaning, least: float | None = None) -> bool:
     """Whether code finds a piece of a page dirty, however short it is."""
-    return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
+    return cleaning != "off" and cleanliness(text) < _least_of(cleaning, least)
+
+
+def _least_of(cleaning: Cleaning, least: float | None) -> float:
+    return MARKS[cleaning][0] if least is None else least
 
 
 async def clean(
-    model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
+    model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float, least: float | None = None
 ) -> tuple[str, list[Problem]]:
     """The text of a dirty page without what is not its matter; as it was where the judge finds it
-    clean, or a model fails.
+    clean, which is from `least` on (None: that of the setting), or a model fails.
     """
-    least, _ = MARKS[cleaning]
 
     async def ask(model: Model) -> str:
         judge = render("judge", title=page.title, text=page.chosen[:JUDGED_CHARS])
         judged = await model.ask("judge", judge, JudgeAnswer, seconds=seconds)
-        if judged.score >= least:
+        if judged.score >= _least_of(cleaning, least):
             return page.text
         shown = [page.text[b.start : b.end][:BLOCK_CHARS] for b in blocks(page.text)[:MOST_BLOCKS]]
         cleaner = render(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import typer
@@ -12,6 +13,7 @@ from spadework.apps.outputs import print_report as draw_report
 from spadework.apps.saying import say
 from spadework.errors import SessionNotFound
 from spadework.sessions import repairing
+from spadework.sessions.contents import session_files
 from spadework.sessions.files import (
     read_report,
     read_result,
@@ -22,6 +24,7 @@ from spadework.sessions.records import delete_session
 from spadework.sessions.redrawing import draft_of
 from spadework.sessions.redrawing import redraw as redrawn
 from spadework.settings import Settings
+from spadework.tools.inline import one_line
 from spadework.values import Result
 
 
@@ -51,6 +54,18 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
         typer.echo(result.model_dump_json())
     else:
         draw_report(result)
+
+
+def print_files(home: Path, session_id: str, as_json: bool) -> None:
+    """One line a file: size, type, name, and of a page as it was read its title."""
+    files = session_files(session_folder(home, session_id))
+    if as_json:
+        typer.echo(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
+        return
+    wide = max((len(one.kind) for one in files), default=0)
+    for one in files:
+        title = f"  {one_line(one.title)}" if one.title else ""
+        say(f"{one.size:>11,}  {one.kind:<{wide}}  {one.name}{title}")
 
 
 def export(home: Path, session_id: str, file: Path) -> None:

@@ -9,8 +9,23 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.given import settings_from
-from spadework.apps.options import AsJson, Home, Libraries, Model, Search
+from spadework.apps.given import settings_from, settings_of
+from spadework.apps.options import (
+    AsJson,
+    AvoidSites,
+    Country,
+    Home,
+    Language,
+    Libraries,
+    Model,
+    News,
+    Preset,
+    Relevance,
+    Search,
+    Since,
+    Sites,
+    Until,
+)
 
 
 def read(
@@ -44,25 +59,29 @@ def read(
 
 
 def search(
+    context: typer.Context,
     query: Annotated[str, typer.Argument(help="What to search for.")],
-    providers: Search = None,
+    search: Search = None,
     library: Libraries = None,
-    limit: Annotated[
+    search_results: Annotated[
         str | None, typer.Option("--limit", help="Most hits of each provider.")
     ] = None,
+    search_country: Country = None,
+    search_language: Language = None,
+    search_news: News = None,
+    search_sites: Sites = None,
+    search_avoid_sites: AvoidSites = None,
+    search_since: Since = None,
+    search_until: Until = None,
+    preset: Preset = None,
+    min_relevance: Relevance = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Print ranked hits."""
     from spadework.apps.searching import search_once
 
-    settings = settings_from(
-        home=home,
-        search=providers,
-        library=tuple(library) if library else None,
-        search_results=limit,
-    )
-    search_once(query, as_json, settings)
+    search_once(query, as_json, settings_of(context))
 
 
 def index(

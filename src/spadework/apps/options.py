@@ -23,6 +23,44 @@ Libraries = Annotated[
     list[Path] | None,
     typer.Option("--library", help="A file or folder to search; may be given several times."),
 ]
+Country = Annotated[
+    str | None,
+    typer.Option("--country", help="Search results from there, as two letters such as de."),
+]
+Language = Annotated[
+    str | None,
+    typer.Option("--search-language", help="Search results in this language, such as de."),
+]
+News = Annotated[
+    bool | None, typer.Option("--news/--no-news", help="Search the news alone.", show_default=False)
+]
+Sites = Annotated[
+    str | None,
+    typer.Option("--site", help="Keep to these domains, separated by commas."),
+]
+AvoidSites = Annotated[
+    str | None,
+    typer.Option("--not-site", help="Keep away from these domains, separated by commas."),
+]
+Since = Annotated[
+    str | None, typer.Option("--since", help="First day of publication, as YYYY-MM-DD.")
+]
+Until = Annotated[
+    str | None, typer.Option("--until", help="Last day of publication, as YYYY-MM-DD.")
+]
+Preset = Annotated[
+    str | None, typer.Option("--preset", help="precise, balanced, recall or default.")
+]
+Relevance = Annotated[
+    str | None,
+    typer.Option("--relevance", help="Relevance from which on a hit is read, 0 to 1."),
+]
+Cleanliness = Annotated[
+    str | None,
+    typer.Option(
+        "--cleanliness", help="Cleanliness from which on a page is left as it is, 0 to 1."
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option(

@@ -12,7 +12,7 @@ import typer
 from spadework.apps.options import AsJson, Home
 
 sessions = typer.Typer(
-    help="List, show, export, delete, redraw or repair sessions.",
+    help="List, show, export, delete, redraw or repair sessions, and list their files.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )
@@ -39,6 +39,14 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
     from spadework.apps.archive import print_report
 
     print_report(_home(home), session_id, as_json)
+
+
+@sessions.command("files")
+def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
+    """List the files of a session, each with its type."""
+    from spadework.apps.archive import print_files
+
+    print_files(_home(home), session_id, as_json)
 
 
 @sessions.command("export")

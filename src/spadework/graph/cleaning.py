@@ -72,7 +72,8 @@ async def _is_dirty(desk: Desk, page: Page) -> bool:
     if desk.model is None or desk.quick or page.level < 0 or page.cleaned_by == "model":
         return False
     text = await desk.pages.get(page.content_hash)
-    return await asyncio.to_thread(is_dirty, text, desk.settings.clean)
+    settings = desk.settings
+    return await asyncio.to_thread(is_dirty, text, settings.clean, settings.min_cleanliness)
 
 
 async def _chosen(desk: Desk, topic: Topic, pages: Sequence[Page]) -> dict[str, str]:
@@ -86,7 +87,7 @@ async def _chosen(desk: Desk, topic: Topic, pages: Sequence[Page]) -> dict[str, 
 
 def _shows_dirt(desk: Desk, chosen: Mapping[str, str], page: Page) -> bool:
     text = chosen.get(page.content_hash, "")
-    return bool(text) and is_unclean(text, desk.settings.clean)
+    return bool(text) and is_unclean(text, desk.settings.clean, desk.settings.min_cleanliness)
 
 
 async def _cleaned(
@@ -101,6 +102,8 @@ async def _cleaned(
     problems: list[Problem] = []
 
     key = {"page": page.content_hash, "how": cleaning}
+    if desk.settings.min_cleanliness is not None:
+        key["least"] = f"{desk.settings.min_cleanliness:g}"
 
     async def allowed() -> Leave:
         return await _leave(desk, limits[1])
@@ -116,7 +119,11 @@ async def _cleaned(
         desk.cleaning += 1
         try:
             shorter, failed = await clean(
-                model, Dirty(question, page.title, text, chosen), cleaning, seconds=seconds
+                model,
+                Dirty(question, page.title, text, chosen),
+                cleaning,
+                seconds=seconds,
+                least=desk.settings.min_cleanliness,
             )
         finally:
             desk.cleaning -= 1

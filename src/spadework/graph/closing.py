@@ -122,6 +122,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
                 *_uncited(desk, sources),
                 *desk.notices,
                 *desk.search.waits.sentences(),
+                *desk.search.unmet.sentences(),
                 *_revised(state, why),
             ),
             len(state.get("pages", {})),

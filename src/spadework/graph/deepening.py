@@ -9,10 +9,12 @@ from spadework.graph.cutting import shown
 from spadework.graph.desk import Desk
 from spadework.graph.distilling import distilled
 from spadework.graph.emit import Emit
+from spadework.graph.foreseeing import weighed
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
 from spadework.graph.state import WorkerState
-from spadework.tools.select import select
+from spadework.graph.wishes import with_wishes
+from spadework.tools.select import preset_of, select
 from spadework.tools.urls import canonical_url
 from spadework.values import Page, Problem
 
@@ -52,13 +54,14 @@ async def looked_again(
         return drafts, problems
     before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
+    again = with_wishes(again, desk.settings, state["question"])
     lists, failed, _ = await search_all(desk, again, emit, before)
     hits = fused_hits(lists, desk.settings)
     fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
     settings = desk.settings
     made = select(
-        fresh,
-        preset=settings.preset,
+        await weighed(desk, again, fresh),
+        preset=preset_of(settings),
         pages_per_domain=settings.pages_per_domain,
         limit=REFINED_PAGES,
     )

@@ -17,17 +17,21 @@ from spadework.graph.dealing import How, Table
 from spadework.graph.deepening import looked_again
 from spadework.graph.desk import Desk, desk_of
 from spadework.graph.emit import emitter
+from spadework.graph.foreseeing import weighed
 from spadework.graph.looking import looked_at
 from spadework.graph.reading import read_pages
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import UNASKED, found_before, fused_hits, search_all
 from spadework.graph.state import WorkerState
 from spadework.graph.stopping import stopped_by_disk
+from spadework.graph.wishes import with_wishes
 from spadework.settings import Settings
 from spadework.tools.links import followed
-from spadework.tools.select import Selection, hurried
+from spadework.tools.search.wishes import fits, wished
+from spadework.tools.select import Selection, hurried, preset_of
 from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
+from spadework.values import Query
 
 #: The round whose threshold is that of the preset; every further one of an open topic lowers it by
 #: a step.
@@ -41,14 +45,17 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     desk = await desk_of(state["session_id"], runtime.context)
     emit = emitter(desk, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
-    known = await recalled(desk, state["question"], state["task"], emit, before)
-    asking = None if known.enough else search_all(desk, state["task"], emit, before)
+    task = with_wishes(state["task"], desk.settings, state["question"])
+    known = await recalled(desk, state["question"], task, emit, before)
+    asking = None if known.enough else search_all(desk, task, emit, before)
     lists, problems, heard = await asking if asking else UNASKED
     links = {url: await desk.links.of(url) for url in state["read_before"]}
-    left = await found_before(desk, state["task"], before)
-    found = [*lists, *left, *known.beside(lists), followed(links, state["task"].queries, before)]
+    left = await found_before(desk, task, before)
+    found = [*lists, *left, *known.beside(lists), followed(links, task.queries, before)]
+    # Also what was not searched for, but known or led to.
+    wish = wished(Query(text=""), desk.settings)
     return {
-        "hits": fused_hits(found, desk.settings),
+        "hits": [hit for hit in fused_hits(found, desk.settings) if fits(wish, hit)],
         "answered": bool(lists or left) or not problems,
         "heard": heard,
         "problems": [*problems, *known.problems],
@@ -61,11 +68,12 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings, emit = desk.settings, emitter(desk, runtime)
-    fresh, problems = await looked_at(desk, state, fresh, emit)
     task, share = state["task"], settings.pages_per_domain
+    fresh = await weighed(desk, task, fresh)
+    fresh, problems = await looked_at(desk, state, fresh, emit)
     asked = made = select_hits(
         fresh,
-        preset=settings.preset,
+        preset=preset_of(settings),
         pages_per_domain=share,
         limit=task.pages,
         steps=max(0, task.round - FIRST),

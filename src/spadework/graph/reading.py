@@ -137,6 +137,7 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
     return page.model_copy(
         update={
             "title": one_line(own_title or hit.title),
+            "publisher": "" if is_order(hit.publisher) else one_line(hit.publisher),
             "author": "" if is_order(page.author) else one_line(page.author),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,

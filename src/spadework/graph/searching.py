@@ -24,6 +24,8 @@ from spadework.tools.orders import is_order, without_orders
 from spadework.tools.origins import Sketch, resemblance, sketch
 from spadework.tools.rank import query_terms, relevance, relevance_parts
 from spadework.tools.search.provider import Provider
+from spadework.tools.search.recency import is_dated
+from spadework.tools.search.wishes import wished
 from spadework.tools.tape import Request, Tape
 from spadework.tools.urls import canonical_url
 from spadework.tools.wire import replayed, taped
@@ -120,7 +122,13 @@ async def search_all(
             heard[provider.name] = None
             lists.append(_new(found, query, before))
     told = [desk.told_once(problem) for problem in problems.values()]
-    for news in (*filter(None, told), *desk.stand_ins.news(), *desk.search.waits.news()):
+    search = desk.search
+    for news in (
+        *filter(None, told),
+        *desk.stand_ins.news(),
+        *search.waits.news(),
+        *search.unmet.news(),
+    ):
         emit(Notice(text=news))
     return Answers(lists, list(problems.values()), list(heard))
 
@@ -179,7 +187,7 @@ async def search_one(
     """
     try:
         hits = await _hits(desk, provider, query, seconds)
-        if not hits and query.freshness != "any":
+        if not hits and _may_be_older(query):
             hits = await _hits(desk, provider, _of_any_age(query), seconds)
     except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
         reason = str(error) or "It was not waited for."
@@ -261,7 +269,7 @@ async def _kept(desk: Desk, provider: Provider, query: Query) -> list[Hit] | Non
     not.
     """
     hits = await desk.journal.known("search", _key(desk, provider, query), list[Hit])
-    if not hits and query.freshness != "any":
+    if not hits and _may_be_older(query):
         hits = await desk.journal.known(
             "search", _key(desk, provider, _of_any_age(query)), list[Hit]
         )
@@ -279,6 +287,13 @@ def _key(desk: Desk, provider: Provider, query: Query) -> dict[str, Any]:
         "limit": desk.settings.search_results,
         **wishes,
     }
+
+
+def _may_be_older(query: Query) -> bool:
+    """Whether pages of any age are asked for where none is recent enough: not where the days that
+    count are named.
+    """
+    return query.freshness != "any" and not is_dated(query)
 
 
 def _of_any_age(query: Query) -> Query:
@@ -319,7 +334,8 @@ async def first_look(desk: Desk, question: str, emit: Emit) -> list[Hit]:
     """The hits of one broad search for the question itself, best provider first, each text once; []
     when none answers.
     """
-    done = await _everywhere(desk, Query(text=question), Telling(emit))
+    query = wished(Query(text=question), desk.settings, question)
+    done = await _everywhere(desk, query, Telling(emit))
     return _without_copies(
         [hit for _, found in done if not isinstance(found, Problem) for hit in found]
     )

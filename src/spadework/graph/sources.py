@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from spadework.graph.state import ResearchState
+from spadework.tools.foreseen import foreseen, shape_of_type
 from spadework.tools.trust import trust
 from spadework.tools.urls import domain_of
 from spadework.values import Conflict, Evidence, Page, Section, Source
@@ -69,6 +70,7 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
         url=page.url,
         title=page.title,
         domain=domain_of(page.url),
+        publisher=page.publisher,
         level=page.level,
         relevance=page.relevance,
         trust=trust(page, evidence, disputed)["trust"],
@@ -76,7 +78,13 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
         published_at=page.published_at,
         content_hash=page.content_hash,
         known=page.known,
+        shape=_shape(page),
     )
+
+
+def _shape(page: Page) -> str:
+    """What came; of a local document, whose text alone is known, what its name says."""
+    return foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type)
 
 
 def _cited(sections: Sequence[Section]) -> set[str]:

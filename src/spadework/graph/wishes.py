@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.values import Freshness, Plan, Query, Recommendation
+from spadework.settings import Settings
+from spadework.tools.search.wishes import wished
+from spadework.values import Freshness, Plan, Query, Recommendation, Task
 
 
 def dated(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
@@ -21,6 +23,15 @@ def dated(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
     if freshness == "recent":
         return recent
     return (queries[0].model_copy(update={"freshness": "now"}), *(recent[1:] or recent))
+
+
+def with_wishes(task: Task, settings: Settings, question: str) -> Task:
+    """The task with what the settings wish of every search, and the language of the question."""
+    queries, again = (
+        tuple(wished(query, settings, question) for query in of)
+        for of in (task.queries, task.again)
+    )
+    return task.model_copy(update={"queries": queries, "again": again})
 
 
 def gap_query(wanted: Recommendation, plan: Plan) -> Query:

@@ -32,7 +32,8 @@ KNOWN = "what was known"
 
 def draw(folder: Path) -> Drawn:
     """The figures, what brought its evidence, and its rounds, as `spadework.sessions.stats` reads
-    them back: nothing of one that is not finished or has only gathered pages, a sentence for one that is broken.
+    them back: nothing of one that is not finished or has only gathered pages, a sentence for one
+    that is broken.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

@@ -10,14 +10,17 @@ from typing import Any
 from spadework.budget import Budget
 from spadework.events import Event, Notice
 from spadework.graph.desk import Desk
+from spadework.graph.foreseeing import counting
 from spadework.graph.opened import PagesAlone
 from spadework.graph.searching import Answers, fused_hits, search_all
 from spadework.graph.tasks import asked_of, task_of
 from spadework.sessions.aside import desk_aside
 from spadework.settings import Settings
+from spadework.tools.foreseen import foreseen
 from spadework.tools.rank import query_terms, relevance_parts
 from spadework.tools.search.choose import usable
-from spadework.tools.select import Selection, select
+from spadework.tools.search.wishes import wished
+from spadework.tools.select import Selection, preset_of, select
 from spadework.tools.selected import reason
 from spadework.values import Hit, Query, Value
 
@@ -26,11 +29,12 @@ __all__ = ["Looked", "Ranked", "search", "usable"]
 
 class Ranked(Value):
     """A hit, the parts of its relevance (title, snippet, position: each 0..1 before it is weighed),
-    and whether and why a run would read it.
+    what kind of page or file it seems to be, and whether and why a run would read it.
     """
 
     hit: Hit
     parts: dict[str, float]
+    shape: str = ""
     selected: bool
     reason: str
 
@@ -61,7 +65,7 @@ async def search(
     Raises SettingsError for an empty query and for settings that cannot be used.
     """
     settings = settings or Settings.load()
-    asked = asked_of(query)
+    asked = wished(asked_of(query), settings, query)
     told: list[str] = []
 
     def emit(event: Event) -> None:
@@ -75,10 +79,13 @@ async def search(
 
 def _looked(desk: Desk, query: Query, answers: Answers, told: Sequence[str]) -> Looked:
     settings = desk.settings
-    hits = fused_hits(answers.lists, settings)
+    hits = [
+        counting(hit, foreseen(hit.url, hit.title).worth)
+        for hit in fused_hits(answers.lists, settings)
+    ]
     made = select(
         hits,
-        preset=settings.preset,
+        preset=preset_of(settings),
         pages_per_domain=settings.pages_per_domain,
         asked=query.text,
     )
@@ -97,4 +104,10 @@ def _looked(desk: Desk, query: Query, answers: Answers, told: Sequence[str]) -> 
 def _ranked(hit: Hit, query: Query, made: Selection) -> Ranked:
     terms = query_terms(query.text)
     parts = relevance_parts(hit.title, hit.snippet, hit.position, terms)
-    return Ranked(hit=hit, parts=parts, selected=hit in made.chosen, reason=reason(hit, made))
+    return Ranked(
+        hit=hit,
+        parts=parts,
+        shape=foreseen(hit.url, hit.title).shape,
+        selected=hit in made.chosen,
+        reason=reason(hit, made),
+    )

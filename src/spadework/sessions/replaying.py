@@ -80,8 +80,10 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
             f"Session {session_id} has no recording: a version before this one kept no answers as"
             " they came."
         )
-    known = Opened.model_validate(told).settings.items()
-    kept = {name: value for name, value in known if name in Settings.model_fields}
+    known = Opened.model_validate(told).settings
+    kept = {name: value for name, value in known.items() if name in Settings.model_fields}
+    if "search_country" not in known and kept.get("search_language") == "en":
+        del kept["search_language"]  # it was so of itself, and wished nothing of SearXNG and others
     settings = Settings.load(**{**kept, "home": home})
     # Nothing depends on the keys of whoever replays it.
     settings = settings.model_copy(update=dict.fromkeys(SECRETS))

@@ -15,6 +15,7 @@ from pydantic import (
     ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -80,6 +81,14 @@ class Settings(Observing, Serving, Judging, Reading, Searching, Budgets, Models,
             if isinstance(value, Path)
             else tuple(path.expanduser().absolute() for path in value)
         )
+
+    @field_validator("search_until", mode="after")
+    @classmethod
+    def _in_order(cls, value: Any, info: ValidationInfo) -> Any:
+        first = info.data.get("search_since")
+        if value and first and value < first:
+            raise ValueError(f"it lies before search_since, {first}")
+        return value
 
     @classmethod
     def load(cls, **given: Any) -> Self:

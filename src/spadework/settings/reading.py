@@ -39,6 +39,15 @@ class Reading(BaseModel):
             " 0.8, 1,000. quality: 0.6, 200. technical: as default, with care for commands."
         ),
     )
+    min_cleanliness: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description=(
+            "Cleanliness from which on a page is left alone by cleaning, 0 to 1. Unset: that of"
+            " `clean`."
+        ),
+    )
     cache_mb: int = Field(
         500,
         ge=0,

@@ -9,7 +9,8 @@ from pydantic import AliasChoices, BaseModel, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from spadework.form import by_effort
-from spadework.settings.kinds import own
+from spadework.settings.kinds import Country, Day, Sites, own
+from spadework.values import LANGUAGE
 
 
 class Searching(BaseModel):
@@ -54,10 +55,38 @@ class Searching(BaseModel):
             "Key of OpenAlex, free; without it only a few searches a day. Also OPENALEX_API_KEY."
         ),
     )
+    search_country: Country = Field(
+        "",
+        description=(
+            "Country that results should come from, as two letters such as de or us. Empty: any."
+        ),
+    )
     search_language: str = Field(
-        "en",
-        pattern=r"^[a-z]{2,12}(-[a-z]{2,12})*$",
-        description="Language of Wikipedia and of Serper's results, such as en or de.",
+        "",
+        pattern=LANGUAGE,
+        description=(
+            "Language that results should be in, such as en or de. Empty: search engines look"
+            " first in that of the question."
+        ),
+    )
+    search_news: bool = Field(
+        False, description="Search the news alone, where a provider has them."
+    )
+    search_sites: Sites = Field(
+        (),
+        description=(
+            "Domains to keep to, separated by commas, such as example.org; library://NAME/FOLDER"
+            " for a part of the library."
+        ),
+    )
+    search_avoid_sites: Sites = Field(
+        (), description="Domains to keep away from, separated by commas."
+    )
+    search_since: Day = Field(
+        None, description="First day of publication that counts, as YYYY-MM-DD."
+    )
+    search_until: Day = Field(
+        None, description="Last day of publication that counts, as YYYY-MM-DD."
     )
     mcp_search: SecretStr | None = Field(
         None,
@@ -122,6 +151,12 @@ class Searching(BaseModel):
     # Ranking
     preset: Literal["default", "precise", "balanced", "recall"] = Field(
         "default", description="How many hits are read, and from which relevance on."
+    )
+    min_relevance: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Relevance from which on a hit is read, 0 to 1. Unset: the preset's.",
     )
     rrf_k: int = Field(60, ge=1, le=1_000, description="The constant k of reciprocal rank fusion.")
     original_weight: float = Field(

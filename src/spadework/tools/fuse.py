@@ -62,6 +62,6 @@ def _merged(copies: Sequence[Hit], score: float) -> Hit:
     published_at = best.published_at or next(
         (copy.published_at for copy in copies if copy.published_at), None
     )
-    return best.model_copy(
-        update={"rrf": score, "found_by": found_by, "published_at": published_at}
-    )
+    publisher = next((copy.publisher for copy in (best, *copies) if copy.publisher), "")
+    known = {"published_at": published_at, "publisher": publisher}
+    return best.model_copy(update={"rrf": score, "found_by": found_by, **known})

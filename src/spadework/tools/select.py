@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from spadework.errors import SettingsError
+from spadework.settings import Settings
 from spadework.tools.rank import priority, query_terms
 from spadework.tools.trust import domain_prior
 from spadework.tools.urls import domain_of
 from spadework.values import Hit
 
-#: Preset → (least relevance, most pages).
-PRESETS: dict[str, tuple[float, int]] = {
+#: The least relevance of a page to be read, 0..1, and most pages.
+Preset = tuple[float, int]
+PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
     "precise": (0.5, 5),
     "balanced": (0.3, 8),
@@ -60,7 +62,7 @@ class Selection:
 def select(
     hits: Sequence[Hit],
     *,
-    preset: str,
+    preset: str | Preset,
     pages_per_domain: int,
     limit: int | None = None,
     steps: int = 0,
@@ -74,33 +76,43 @@ def select(
     `asked` are read whatever others bring, if their fused score is not 0. Hits under the threshold
     come last in the reserve. Raises SettingsError for an unknown preset.
     """
-    if preset not in PRESETS:
-        raise SettingsError(f"preset cannot be {preset!r}: it is one of {', '.join(PRESETS)}.")
-    floor, most = PRESETS[preset]
+    floor, most = _preset(preset) if isinstance(preset, str) else preset
     most = most if limit is None else max(0, limit)
     ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
-    least = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
-    fit = [n for n, hit in enumerate(ranked) if fits(hit, least)]
+    bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
+    fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
     # What was asked for by name is not crowded out by its neighbours.
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
     rest = [n for n in fit if n not in set(picked)] + [
-        n for n, hit in enumerate(ranked) if not fits(hit, least)
+        n for n, hit in enumerate(ranked) if not fits(hit, bent)
     ]
     note = (
         ""
-        if least == floor
+        if bent == floor
         else (
-            f"Few results were relevant enough, so the threshold was lowered from {floor:.1f} to"
-            f" {least:.1f}."
+            "Few results were relevant enough, so the threshold was lowered from"
+            f" {round(floor, 3)} to {bent}."
         )
     )
     last = max(picked, default=-1)
     crowded = frozenset(ranked[n].url for n in fit if n < last and n not in set(picked))
     return Selection(
-        tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, least, crowded
+        tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, bent, crowded
     )
+
+
+def preset_of(settings: Settings) -> Preset:
+    """The preset of the settings, with the relevance that they ask for in its place."""
+    floor, most = _preset(settings.preset)
+    return (floor if settings.min_relevance is None else settings.min_relevance), most
+
+
+def _preset(name: str) -> Preset:
+    if name not in PRESETS:
+        raise SettingsError(f"preset cannot be {name!r}: it is one of {', '.join(PRESETS)}.")
+    return PRESETS[name]
 
 
 def hurried(made: Selection) -> Selection:

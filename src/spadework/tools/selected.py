@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spadework.tools.select import Selection, fits
+from spadework.tools.foreseen import foreseen
+from spadework.tools.select import LOCAL, Selection, fits
 from spadework.tools.urls import domain_of
 from spadework.values import Hit
 
@@ -15,9 +16,12 @@ def reason(hit: Hit, made: Selection) -> str:
         return (
             f"Selected as number {made.chosen.index(hit) + 1}: {_fit(hit, made)}.{_lowered(made)}"
         )
+    known = foreseen(hit.url, hit.title)
     place = (
         f"Reserve, as number {made.reserve.index(hit) + 1}" if hit in made.reserve else "Left out"
     )
+    if known.refused and not hit.url.startswith(LOCAL):
+        return f"{place}: by its address or title it cannot be read: {known.refused}."
     if not fits(hit, made.threshold):
         return f"{place}: {_fit(hit, made)}.{_lowered(made)}"
     if hit.url in made.crowded:

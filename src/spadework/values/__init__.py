@@ -6,6 +6,8 @@ in a value. Offsets count code points in that text.
 """
 
 from spadework.values.asking import (
+    COUNTRY,
+    LANGUAGE,
     Complexity,
     Expected,
     Forecast,
@@ -19,6 +21,7 @@ from spadework.values.asking import (
     Span,
     Task,
     Topic,
+    Wish,
 )
 from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, Passage
 from spadework.values.judging import (
@@ -55,6 +58,8 @@ from spadework.values.value import Value, Visible
 from spadework.values.weighing import Choice, Fate, Lead
 
 __all__ = [
+    "COUNTRY",
+    "LANGUAGE",
     "STATE_WORDS",
     "Choice",
     "Citation",
@@ -106,4 +111,5 @@ __all__ = [
     "Verdict",
     "Visible",
     "Weakness",
+    "Wish",
 ]

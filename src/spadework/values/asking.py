@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 from pydantic import Field
@@ -52,11 +53,22 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-class Query(Value):
-    """One phrasing of what is looked for, how recent the pages should be, and the domains to keep
-    to or to keep away from.
+#: How a country and a language are written, or "" for none: they become parts of addresses.
+COUNTRY = r"^([a-z]{2})?$"
+LANGUAGE = r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
+#: What a search may wish of its results beside the domains, which everybody can keep to.
+Wish = Literal["country", "language", "news", "time"]
 
-    `results` is how many new pages are wanted of it, 0 for as many as the settings say.
+
+class Query(Value):
+    """One phrasing of what is looked for, and what is wished of the results: how recent the pages
+    should be, the domains to keep to or to keep away from, the `country` (two letters of ISO 3166)
+    and the `language` they are from, the days `since` and `until` which they are published (both
+    counted in, before `freshness`), or news alone. What is "", None or False is not wished.
+
+    `asked_in` is the language of the question where that is not English: engines of the web look
+    there first, and nothing is left out for it. `results` is how many new pages are wanted of it, 0
+    for as many as the settings say.
     """
 
     text: str
@@ -64,6 +76,12 @@ class Query(Value):
     freshness: Freshness = "any"
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
+    country: str = Field("", pattern=COUNTRY)
+    language: str = Field("", pattern=LANGUAGE)
+    asked_in: str = ""
+    news: bool = False
+    since: date | None = None
+    until: date | None = None
     results: int = Field(0, ge=0, le=100)
 
 

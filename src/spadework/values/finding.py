@@ -21,8 +21,9 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A search result. `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names every
-    list it stood in.
+    """A search result. `publisher` is who the provider says published it, such as a newspaper or
+    a journal. `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names every list it
+    stood in.
     """
 
     url: str
@@ -31,6 +32,7 @@ class Hit(Value):
     position: int = 1
     provider: str = ""
     query: str = ""
+    publisher: str = ""
     published_at: datetime | None = None
     relevance: float = 0.0
     rrf: float = 0.0
@@ -41,18 +43,19 @@ class Page(Value):
     """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars`
     is its length.
 
-    `author` is who the page says wrote it, `language` the language it is in, `kind` what kind of
-    page or file it is. `level` is how it was had: 0 plain HTTP, 1
-    browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server could not be
-    reached, and this is a copy from before. `linked` is its PageRank among the pages read, 0..1.
-    `known`: an earlier run has read it, and it was taken from the knowledge store. `bytes` are
-    those of the body as it came, which took so many seconds of `fetching`, and of `cleaning` to be
-    taken apart.
+    `author` is who the page says wrote it, `publisher` who a search says published it, `language`
+    the language it is in, `kind` what kind of page or file it is. `level` is how it was had: 0
+    plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server
+    could not be reached, and this is a copy from before. `linked` is its PageRank among the pages
+    read, 0..1. `known`: an earlier run has read it, and it was taken from the knowledge store.
+    `bytes` are those of the body as it came, which took so many seconds of `fetching`, and of
+    `cleaning` to be taken apart.
     """
 
     url: str
     title: str = ""
     author: str = ""
+    publisher: str = ""
     language: str = ""
     kind: str = ""
     level: int = 0

@@ -13,6 +13,7 @@ from pydantic import Field
 from spadework.values.asking import Forecast
 from spadework.values.finding import Evidence, Found
 from spadework.values.judging import Conflict, CoverageState, Quality, Round, Shortfall
+from spadework.values.publishing import beside
 from spadework.values.value import Value
 
 Verdict = Literal[
@@ -118,13 +119,16 @@ class Citation(Value):
 
 class Source(Value):
     """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from
-    the knowledge store. `unused` says why no sentence rests on it, "" where one does.
+    the knowledge store. `publisher` is who published it, where a search has said so. `unused` says
+    why no sentence rests on it, "" where one does. `shape` is what came, such as "web page" or
+    "PDF".
     """
 
     n: int
     url: str
     title: str
     domain: str
+    publisher: str = ""
     level: int
     relevance: float
     trust: float
@@ -133,6 +137,17 @@ class Source(Value):
     content_hash: str
     known: bool = False
     unused: str = ""
+    shape: str = ""
+
+    @property
+    def published_by(self) -> str:
+        """The publisher, "" where the domain says as much."""
+        return beside(self.publisher, self.domain)
+
+    @property
+    def place(self) -> str:
+        """Where the source is from: its publisher, if that says more, and its domain."""
+        return ", ".join(filter(None, (self.published_by, self.domain)))
 
 
 class Problem(Value):

@@ -5,18 +5,25 @@ in one sentence; none of them ends in a traceback.
 from __future__ import annotations
 
 import html
+import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 
 import pytest
 from markdown_it import MarkdownIt
 
 from spadework.apps.outputs import ENDINGS
+from spadework.tools.search import duckduckgo
 from spadework.tools.search.known import PROVIDERS, Known
 from tests.sessions.health.conftest import KEY, NOBODY, Machine
+from tests.tools.search.mcp_servers import over_http
 from tests.tools.search.services import Services
 from tests.tools.search.test_providers import MAKE
+from tests.world.background import Background, listen
 from tests.world.disk import small_disk
 from tests.world.embedding import Embeddings
 from tests.world.fault import Fault
@@ -36,6 +43,9 @@ class Broken:
     embeddings: Embeddings
     services: Services
     patch: pytest.MonkeyPatch
+    mcp: str
+    #: What must not be given up before the test is over.
+    kept: list[socket.socket] = field(default_factory=list)
 
     def set(self, **settings: str) -> None:
         """Change settings."""
@@ -99,6 +109,44 @@ def _dead_service(b: Broken) -> None:
 def _empty_service(b: Broken) -> None:
     b.brave()
     b.services.empty = True
+
+
+def _duckduckgo(
+    answer: dict[str, object] | None = None, proxy: str = ""
+) -> Callable[[Broken], None]:
+    """DuckDuckGo, whose process answers so; or which is asked through a proxy."""
+
+    async def said(asked: bytes) -> bytes:
+        return json.dumps(answer).encode()
+
+    def state(b: Broken) -> None:
+        b.set(SEARCH="duckduckgo")
+        if answer is not None:
+            b.patch.setattr(duckduckgo, "_ask_child", said)
+        b.patch.setenv("DDGS_PROXY", proxy)
+
+    return state
+
+
+def _silent_duckduckgo(b: Broken) -> None:
+    silent = listen("127.0.1.30")  # connections are taken by the system, and never answered
+    b.kept.append(silent)
+    _duckduckgo(proxy="http://{}:{}".format(*silent.getsockname()))(b)
+    b.set(HEALTH_SECONDS="2.5", SEARCH_SECONDS="2")
+
+
+def _mcp(tool: str, where: str = "") -> Callable[[Broken], None]:
+    """A tool of the server of the tests, or of the one at an address."""
+
+    def state(b: Broken) -> None:
+        b.set(SEARCH="mcp", MCP_SEARCH=f"{tool} @ {where or b.mcp}")
+
+    return state
+
+
+def _silent_mcp(b: Broken) -> None:
+    _mcp("hangs")(b)
+    b.set(HEALTH_SECONDS="2", SEARCH_SECONDS="1.5")
 
 
 def _only(b: Broken, url: str) -> None:
@@ -202,6 +250,66 @@ STATES = {
         "Every search of brave came back empty.",
         harmless=True,
     ),
+    "DuckDuckGo refused": State(
+        _duckduckgo(proxy=NOBODY),
+        "DuckDuckGo could not be",
+        "Nothing was searched through duckduckgo: DuckDuckGo could not be",
+        1,
+    ),
+    "DuckDuckGo hangs": State(
+        _silent_duckduckgo,
+        "duckduckgo did not answer within 2.",
+        "Nothing was searched through duckduckgo: DuckDuckGo did not answer within",
+        1,
+    ),
+    "DuckDuckGo limited": State(
+        _duckduckgo({"error": "RatelimitException: 202 Ratelimit"}),
+        "DuckDuckGo answered that there were too many requests.",
+        "through duckduckgo: DuckDuckGo answered that there were too many requests",
+        1,
+    ),
+    "DuckDuckGo empty": State(
+        _duckduckgo({"error": "No results found."}),
+        "DuckDuckGo gave no results, as it does when it limits requests.",
+        "through duckduckgo: DuckDuckGo gave no results, as it does when it limits requests",
+        1,
+    ),
+    "MCP server refused": State(
+        _mcp("structured", f"{NOBODY}/mcp"),
+        "mcp could not be connected to: nobody answers at its address.",
+        "Nothing was searched through mcp: mcp could not be connected to: nobody answers",
+        1,
+    ),
+    "MCP server that ends": State(
+        _mcp("structured", f"{sys.executable} -c pass"),
+        "mcp could not be connected to: it ended, or is no MCP server.",
+        "Nothing was searched through mcp: mcp could not be connected to: it ended",
+        1,
+    ),
+    "MCP tool of no such name": State(
+        _mcp("nowhere"),
+        "mcp has no tool 'nowhere', but structured, listed",
+        "Nothing was searched through mcp: mcp has no tool 'nowhere', but structured",
+        1,
+    ),
+    "MCP tool hangs": State(
+        _silent_mcp,
+        "mcp did not answer within",
+        "Nothing was searched through mcp: mcp did not answer within",
+        1,
+    ),
+    "MCP tool refuses": State(
+        _mcp("refuses"),
+        "mcp answered with an error: Error 429: rate limit exceeded.",
+        "Nothing was searched through mcp: mcp answered with an error: Error 429",
+        1,
+    ),
+    "MCP tool empty": State(
+        _mcp("nothing"),
+        "mcp answers, and finds nothing for “water”.",
+        "Every search of mcp came back empty.",
+        harmless=True,
+    ),
     "model refused": State(
         _nobody,
         "openai:world-model cannot be reached.",
@@ -250,6 +358,14 @@ STATES = {
 }
 
 
+@pytest.fixture(scope="module")
+def mcp(background: Background) -> Iterator[str]:
+    """The address of a server with tools that answer in every way."""
+    serving = AsyncExitStack()
+    yield background.run(serving.enter_async_context(over_http()))
+    background.run(serving.aclose())
+
+
 @pytest.fixture
 def broken(
     machine: Machine,
@@ -259,11 +375,22 @@ def broken(
     embeddings: Embeddings,
     services: Services,
     monkeypatch: pytest.MonkeyPatch,
-) -> Broken:
-    return Broken(machine, world, searx, model, embeddings, services, monkeypatch)
+    mcp: str,
+) -> Iterator[Broken]:
+    made = Broken(machine, world, searx, model, embeddings, services, monkeypatch, mcp)
+    yield made
+    for held in made.kept:
+        held.close()
 
 
-@pytest.mark.parametrize("name", STATES)
+#: Whose processes take long to start, three times over.
+LONG = ("DuckDuckGo refused",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in STATES],
+)
 def test_doctor_page_and_run_name_the_cause(broken: Broken, name: str) -> None:
     state, machine = STATES[name], broken.machine
     state.broken(broken)

@@ -50,7 +50,14 @@ _U1, _U2 = "https://news.example/census", "https://history.example/harbour"
 
 def _serper(listed: str, date: str) -> dict[str, Any]:
     results = [
-        {"title": _ONE, "link": _U1, "snippet": _SAID_ONE, "date": date, "position": 1},
+        {
+            "title": _ONE,
+            "link": _U1,
+            "snippet": _SAID_ONE,
+            "date": date,
+            "position": 1,
+            "source": "Aldermere Herald",
+        },
         {
             "title": _TWO,
             "link": _U2,
@@ -97,6 +104,7 @@ _BRAVE_WEB = {
             "language": "en",
             "type": "search_result",
             "subtype": "generic",
+            "profile": {"name": "Aldermere Herald", "url": _U1, "img": "https://x.example/i.png"},
         },
         {
             "title": _TWO,
@@ -109,6 +117,10 @@ _BRAVE_WEB = {
     ],
     "family_friendly": True,
 }
+_BRAVE_NEWS = [
+    {**result, "type": "news_result", "meta_url": {"hostname": "news.example"}}
+    for result in _BRAVE_WEB["results"]
+]
 _BRAVE = {
     "query": {"original": "port aldermere", "more_results_available": False},
     "mixed": {"type": "mixed", "main": []},
@@ -137,7 +149,12 @@ _OPENALEX = [
         "doi": "https://doi.org/10.1000/1",
         "display_name": "Census of <i>Port Aldermere</i>",
         "publication_date": "2026-03-04",
-        "primary_location": {"is_oa": True, "landing_page_url": _U1, "pdf_url": None},
+        "primary_location": {
+            "is_oa": True,
+            "landing_page_url": _U1,
+            "pdf_url": None,
+            "source": {"display_name": "Annals of Port Aldermere", "type": "journal"},
+        },
         "abstract_inverted_index": {
             "Port": [0],
             "Aldermere": [1],
@@ -276,8 +293,10 @@ def _answers(service: str, path: str, empty: bool) -> dict[str, Any] | str | Non
             return answer | {listed: some(answer[listed])}
         case "tavily", "/search":
             return _TAVILY | {"results": some(_TAVILY["results"])}
-        case "brave", "/web/search":
-            return _BRAVE if empty else _BRAVE | {"web": _BRAVE_WEB}
+        case "brave", "/web/search" | "/news/search":
+            news = {"type": "news", "query": _BRAVE["query"], "results": some(_BRAVE_NEWS)}
+            web = {} if empty else {"web": _BRAVE_WEB}
+            return news if path == "/news/search" else _BRAVE | web
         case "wikipedia", "/w/api.php":
             return {
                 "batchcomplete": True,

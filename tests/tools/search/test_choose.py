@@ -77,7 +77,7 @@ async def test_those_that_need_no_key_are_taken_when_named():
     assert choice.providers[-1].describes == "Wikipedia (de)"
 
 
-@pytest.mark.parametrize("language", ["EN", "en.evil.example/", "", "e n"])
+@pytest.mark.parametrize("language", ["EN", "en.evil.example/", "e n"])
 def test_a_language_is_no_part_of_an_address(language: str):
     with pytest.raises(SettingsError, match="search_language cannot be"):
         Settings.load(search_language=language)

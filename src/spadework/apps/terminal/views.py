@@ -144,7 +144,7 @@ def _source(result: Result, source: Source) -> Text:
     date = source.published_at.date().isoformat() if source.published_at else ""
     quotes = len(evidence_of(result, source))
     count = f"{quotes} {'quote' if quotes == 1 else 'quotes'}" if quotes else ""
-    told = (source.domain, date, count)
+    told = (one_line(source.place), date, count)
     return Text.assemble(
         _linked(one_line(source.title or source.url), source),
         (f" ({', '.join(filter(None, told))})", "dim"),

@@ -40,6 +40,7 @@ class Listed:
     trust: int | None = None
     date: str = ""
     quotes: tuple[Quoted, ...] = ()
+    shape: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _listed(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> List
     return Listed(
         source.n,
         title,
-        source.domain,
+        source.place,
         source.url,
         link,
         kept,
@@ -109,6 +110,7 @@ def _listed(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> List
         round(100 * source.trust),
         date,
         quotes,
+        source.shape,
     )
 
 

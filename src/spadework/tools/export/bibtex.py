@@ -49,6 +49,7 @@ def _entry(source: Source, quoted: Evidence) -> str:
         "year": f"{source.published_at:%Y}" if source.published_at else "",
         "date": source.published_at.date().isoformat() if source.published_at else "",
         "organization": _shown(source.domain),
+        "publisher": _shown(source.published_by),
         "url" if web else "howpublished": url if web else _shown(source.url),
         "urldate": quoted.fetched_at.date().isoformat(),
     }

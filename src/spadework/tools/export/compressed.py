@@ -294,7 +294,7 @@ def _head(source: Source) -> str:
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
     title, domain = (
         escaped(one_line(source.title or source.domain, 120)),
-        escaped(one_line(source.domain, 80)),
+        escaped(one_line(source.place, 160)),
     )
     return f"{title} ({domain}{date})\n{_url(source)}"
 

@@ -154,7 +154,7 @@ class _Layout:
         return Reference(
             source.n,
             runs(source.title) or (Run(source.url),),
-            source.domain,
+            source.place,
             source.url,
             first,
             date,

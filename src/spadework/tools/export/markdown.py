@@ -255,4 +255,4 @@ def _source(source: Source, ledger: Mapping[str, Evidence]) -> str:
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
     title, url = escaped(source.title or source.url), safe_url(source.url)
     link = f"[{title}]({fragment_link(url, first)})" if url else title
-    return f"{source.n}. {link} ({escaped(source.domain)}{date})"
+    return f"{source.n}. {link} ({escaped(source.place)}{date})"

@@ -19,6 +19,7 @@ from spadework.tools.extract.image import extract_image
 from spadework.tools.extract.kinds import Kind, file_name, kind_of
 from spadework.tools.extract.mail import extract_mail
 from spadework.tools.extract.markdown import clean_markdown
+from spadework.tools.extract.office import not_installed, old_office, program
 from spadework.tools.extract.pdf import extract_pdf
 from spadework.tools.extract.rst import extract_rst
 from spadework.tools.extract.rtf import extract_rtf
@@ -87,6 +88,8 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
         return _HOLDERS[kind.reader](body, url, member)
     if kind.reader in added():
         return added()[kind.reader].read(body, url)
+    if kind.reader == "old":
+        raise _unread(body, kind)
     if kind.reader in _BYTE_READERS:
         return _BYTE_READERS[kind.reader](body, url)
     if not kind.reader:
@@ -102,6 +105,18 @@ def _doubted(found: Extracted, charset: str) -> Extracted:
     """What was read, with a line that says that its letters may be wrong."""
     said = f"… It does not say how its letters are coded; they were read as {charset}, and some"
     return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said} may be wrong.\n")
+
+
+def _unread(body: bytes, kind: Kind) -> Unreadable:
+    """The error of an old file of Office, which LibreOffice alone reads, and not here, and of what
+    else is kept like one.
+    """
+    old = old_office(body)
+    if old is None:
+        return Unreadable(f"{kind.media_type} is not read yet.")
+    if not program():
+        return not_installed(old)
+    return Unreadable(f"Old {old.name} files (.{old.ending}) are read only by themselves.")
 
 
 def _read_member(body: bytes, name: str, *, depth: int) -> Extracted:

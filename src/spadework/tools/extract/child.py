@@ -12,6 +12,7 @@ from typing import Any
 from spadework.errors import TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer
+from spadework.tools.extract.office import modern, old_office
 from spadework.tools.extract.process import Ended, Process
 from spadework.tools.fetch.aside import aside, begin
 from spadework.tools.rooms import place
@@ -29,13 +30,15 @@ async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
     """What `read_document` gives, read in another process within `seconds`, the wait for a free
-    process included.
+    process included. An old file of Office is made into a modern one first.
 
     Raises what it raises; TooSlow at the deadline, Unreadable when the reader breaks down or takes
     too much memory. The process is killed then, and when the caller is cancelled.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
+    if old := old_office(body):
+        body, media_type = await modern(body, old, seconds=seconds), ""
     try:
         async with asyncio.timeout_at(until), place("the readers", id(loop), WORKERS):
             request = {

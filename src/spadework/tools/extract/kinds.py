@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from spadework.tools.extract.formats import added
+from spadework.tools.extract.office import OLE, STORAGE
 
 #: First bytes that leave no doubt.
 _MAGIC = (
@@ -22,7 +23,7 @@ _MAGIC = (
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
     (b"Rar!\x1a\x07", "application/vnd.rar"),
     (b"\x28\xb5\x2f\xfd", "application/zstd"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (OLE, STORAGE),
     (b"\x89PNG\r\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF8", "image/gif"),
@@ -97,6 +98,7 @@ _READERS = {
     "application/gzip": "packed",
     "application/x-bzip2": "packed",
     "application/x-xz": "packed",
+    STORAGE: "old",
 }
 _READER_ENDINGS = {
     "md": "markdown",
@@ -115,7 +117,7 @@ _READER_ENDINGS = {
     "eml": "mail",
 }
 #: What the first bytes alone can tell: without them, it is not what the server says.
-_BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed"})
+_BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old"})
 _TAR = slice(257, 262)
 
 #: Types that say nothing, or are given to everything that is text, so that the content or the
@@ -189,7 +191,8 @@ _LANGUAGES = {
 @dataclass(frozen=True)
 class Kind:
     """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image, zip,
-    tar, packed, code (in `language`), nobody (""), or a format of the folder `formats` by its name.
+    tar, packed, old (a file of Office from before 2007, or what else is kept like one), code (in
+    `language`), nobody (""), or a format of the folder `formats` by its name.
 
     `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive:
     only its inside tells.

@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -24,6 +24,7 @@ from spadework.tools.fetch.guard import shown
 from spadework.tools.fetch.headers import retry_after
 from spadework.tools.fetch.tidy import tidy
 from spadework.tools.fetch.unpack import Unpacker
+from spadework.tools.foreseen import refused_type
 
 #: So many bytes of a body are unpacked at a time: even a bomb takes a few milliseconds for them.
 SLICE = 16_384
@@ -168,8 +169,12 @@ async def _answer(
     async with request as response:
         came()
         headers = httpx.Headers(response.headers)
-        body = await _body(response.aiter_stream(), headers, most) if response.status < 300 else b""
-        return Answer(url, response.status, headers, body)
+        answer = Answer(url, response.status, headers)
+        if response.status >= 300:
+            return answer
+        if what := refused_type(answer.media_type):
+            raise Unreadable(f"{shown(url)} is {what}: {answer.media_type} is not read yet.")
+        return replace(answer, body=await _body(response.aiter_stream(), headers, most))
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:

@@ -4,6 +4,7 @@ their passages.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import faulthandler
 import gc
@@ -20,6 +21,7 @@ from urllib.parse import unquote
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
+from spadework.tools.extract.office import modern, old_office
 from spadework.tools.library.document import Cut, Document, cut_document
 from spadework.tools.library.folders import File
 from spadework.tools.library.installed import parts_of
@@ -29,6 +31,8 @@ from spadework.tools.library.parts import Part, Skipped
 MAX_FILE_BYTES = 50_000_000
 #: A file or a document that takes longer is left out.
 FILE_SECONDS = 60
+#: What of it LibreOffice has for an old file of Office.
+OFFICE_SECONDS = 45
 
 T = TypeVar("T")
 
@@ -115,7 +119,10 @@ def cut_file(file: File, known: str = "") -> FileText:
 
 def _cut_body(file: File, body: bytes) -> Cut:
     with _no_longer():
-        read = read_document(body, media_type=file.media_type, url=file.url)
+        media_type = file.media_type
+        if old := old_office(body):
+            body, media_type = asyncio.run(modern(body, old, seconds=OFFICE_SECONDS)), ""
+        read = read_document(body, media_type=media_type, url=file.url)
     if not read.markdown.strip():
         raise Unreadable("it has no text")
     title = (

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from datetime import date
+
 from lxml import etree
 
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.rank import query_terms
 from spadework.tools.search.answer import AGENT, Service
-from spadework.tools.search.recency import freshness_of, since
+from spadework.tools.search.recency import period
 from spadework.tools.search.rows import Row, numbered
-from spadework.values import Hit, Query
+from spadework.values import Hit, Query, Wish
 
 URL = "https://export.arxiv.org/api"
+#: The days of a range without a beginning or an end.
+_FIRST, _LAST = date(1990, 1, 1), date(2999, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
@@ -33,10 +38,9 @@ class Arxiv:
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
-        first = since(freshness_of(query))
-        asked = (
-            f"({asked}) AND submittedDate:[{first:%Y%m%d}0000 TO 299912312359]" if first else asked
-        )
+        first, last = period(query)
+        begin, end = f"{first or _FIRST:%Y%m%d}0000", f"{last or _LAST:%Y%m%d}2359"
+        asked = f"({asked}) AND submittedDate:[{begin} TO {end}]" if first or last else asked
         params = {
             "search_query": asked,
             "start": "0",
@@ -50,6 +54,10 @@ class Arxiv:
             query,
             limit,
         )
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """Days of submission."""
+        return frozenset[Wish](("time",))
 
 
 def rows(feed: bytes) -> list[Row]:

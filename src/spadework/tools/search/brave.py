@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from datetime import date
+from typing import Any
+
 from pydantic import SecretStr
 
+from spadework import clock
 from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.search.countries import BRAVE_COUNTRIES, BRAVE_LANGUAGES
 from spadework.tools.search.domains import with_sites
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import freshness_of
+from spadework.tools.search.recency import is_dated, news_wanted, reach
 from spadework.tools.search.rows import Row, numbered, plain
-from spadework.values import Freshness, Hit, Query
+from spadework.tools.search.wishes import tongue
+from spadework.values import Hit, Query, Wish
 
 URL = "https://api.search.brave.com/res/v1"
 _MOST = 20
 #: Longer queries are refused.
 _QUERY_WORDS, _QUERY_CHARS = 50, 400
-#: Pages found in the past month and in the past year.
-_RANGES: dict[Freshness, str] = {"now": "pm", "recent": "py"}
+#: Where a range of days begins that has no beginning.
+_FIRST = date(1990, 1, 1)
 
 
 class Brave:
@@ -35,25 +42,58 @@ class Brave:
         )
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 20 results, for queries about now those of the past month. See
+        """At most 20 results, for queries about now the news of the past month. See
         `Provider.search`.
         """
+        news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
         asked = " ".join([" ".join(words)[: _QUERY_CHARS - len(" ".join(sites)) - 1], *sites])
         params = {
             "q": asked,
             "count": str(min(limit, _MOST)),
-            "result_filter": "web",
-            "text_decorations": "false",
+            **({} if news else {"result_filter": "web", "text_decorations": "false"}),
+            **_wishes(query),
         }
-        fresh = freshness_of(query)
-        params |= {"freshness": _RANGES[fresh]} if fresh in _RANGES else {}
-        answer = await self._service.json("/web/search", params=params, seconds=seconds)
+        path, listed = ("/news/search", ()) if news else ("/web/search", ("web",))
+        answer = await self._service.json(path, params=params, seconds=seconds)
         if isinstance(answer, dict) and answer.get("type") == "search" and "web" not in answer:
             return []  # Brave leaves out what it has nothing for
-        rows = (
-            Row(r.get("url"), plain(r.get("title")), plain(r.get("description")), r.get("page_age"))
-            for r in self._service.results(answer, "web", "results")
-        )
-        return numbered(rows, self.name, query, limit)
+        found = self._service.results(answer, *listed, "results")
+        return numbered(map(_row, found), self.name, query, limit)
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """News and days; countries and languages that it knows."""
+        known = _wishes(query)
+        named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
+        return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
+
+
+def _wishes(query: Query) -> dict[str, str]:
+    """The parameters that a query's wishes are; what Brave does not know would be refused."""
+    found = {"freshness": _span(query)}
+    if query.country in BRAVE_COUNTRIES:
+        found["country"] = query.country.upper()
+    spoken = tongue(query)
+    found["search_lang"] = BRAVE_LANGUAGES.get(spoken) or BRAVE_LANGUAGES.get(spoken[:2], "")
+    return {name: wish for name, wish in found.items() if wish}
+
+
+def _span(query: Query) -> str:
+    """The days that count as Brave writes them, "" for all of time."""
+    if not is_dated(query):
+        span = reach(query)
+        return f"p{span[0]}" if span else ""
+    return f"{query.since or _FIRST}to{query.until or clock.today().date()}"
+
+
+def _row(result: dict[str, Any]) -> Row:
+    profile = result.get("profile")
+    publisher = profile.get("long_name") or profile.get("name") if isinstance(profile, dict) else ""
+    return Row(
+        result.get("url"),
+        plain(result.get("title")),
+        plain(result.get("description")),
+        result.get("page_age"),
+        publisher or result.get("source"),
+    )

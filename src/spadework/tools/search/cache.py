@@ -74,9 +74,7 @@ class SearchCache:
             "now": settings.search_cache_minutes * 60,
         }
         mcp = settings.mcp_search.get_secret_value() if settings.mcp_search else ""
-        scope = hashlib.sha256(
-            f"{settings.searxng_url}\n{settings.search_language}\n{mcp}".encode()
-        ).hexdigest()
+        scope = hashlib.sha256(f"{settings.searxng_url}\n{mcp}".encode()).hexdigest()
         return cls(
             settings.home / "cache" / "searches.sqlite",
             settings.search_cache_mb * 1_000_000,

@@ -13,6 +13,9 @@ from spadework.values import Query
 #: Operators in one query at most; engines refuse long ones.
 MOST_SITES = 5
 
+#: How the address of a document of a library begins.
+SHELF = "library://"
+
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
 
 
@@ -39,14 +42,20 @@ def with_sites(query: Query, text: str = "") -> str:
 
 
 def wanted(query: Query, url: str) -> bool:
-    """Whether a page may be among the results of a query. Documents of a library always may: they
-    are nobody's domain.
+    """Whether a page may be among the results of a query. Documents of a library are nobody's
+    domain: they may, unless shelves are named to keep to or away from, as the beginnings of their
+    addresses (`library://notes/2026`).
     """
     if not url.startswith(("http://", "https://")):
-        return True
+        inside, outside = _shelves(query.include_domains), _shelves(query.exclude_domains)
+        return (not inside or url.startswith(inside)) and not url.startswith(outside)
     host = host_of(url).lower()
-    inside, outside = domains(query.include_domains), domains(query.exclude_domains)
-    return (not inside or _under(host, inside)) and not _under(host, outside)
+    within, without = domains(query.include_domains), domains(query.exclude_domains)
+    return (not within or _under(host, within)) and not _under(host, without)
+
+
+def _shelves(named: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text.strip() for text in named if text.strip().startswith(SHELF))
 
 
 def _under(host: str, named: Iterable[str]) -> bool:

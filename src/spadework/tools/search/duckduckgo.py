@@ -12,22 +12,30 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Set as AbstractSet
+from datetime import date
 from math import ceil
 from typing import Any
 
+from spadework import clock
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.dates import moment
+from spadework.tools.search.countries import is_spoken, region
 from spadework.tools.search.domains import with_sites
-from spadework.tools.search.recency import freshness_of
+from spadework.tools.search.recency import is_dated, news_wanted, reach
+from spadework.tools.search.rows import publisher_of
+from spadework.tools.search.wishes import tongue
 from spadework.tools.tape import Piece
 from spadework.tools.wire import over_the_wire
-from spadework.values import Freshness, Hit, Query
+from spadework.values import Hit, Query, Wish
 
 #: Where the web is asked; whoever can reach it can search.
 HOST = "html.duckduckgo.com"
 
-#: The past month and the past year.
-_RANGES: dict[Freshness, str] = {"now": "m", "recent": "y"}
+#: The region that `ddgs` asks for where nobody names one, and where a range of days begins that has
+#: no beginning.
+_REGION = "us-en"
+_FIRST = date(1990, 1, 1)
 
 
 class DuckDuckGo:
@@ -40,13 +48,14 @@ class DuckDuckGo:
         """The first page of results, about 10; for questions about now of the news. See
         `Provider.search`.
         """
-        fresh = freshness_of(query)
         asked = {
             "query": with_sites(query),
             "limit": limit,
-            "since": _RANGES.get(fresh),
-            "news": fresh == "now",
+            "since": _span(query),
+            "news": news_wanted(query),
         }
+        if place := region(query.country, tongue(query)):
+            asked["region"] = place
 
         async def send() -> Piece:
             return Piece({}, await _ask_child(json.dumps(asked | {"seconds": seconds}).encode()))
@@ -57,6 +66,24 @@ class DuckDuckGo:
         except TimeoutError:
             raise SearchError(f"DuckDuckGo did not answer within {seconds:g} s.") from None
         return hits(_parsed(piece.body), query, limit)
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """News and days, and a region that it has: a country, with one of its languages."""
+        place = region(query.country, query.language)
+        met: list[Wish] = ["news", "time"]
+        met += ["country"] if place and query.country else []
+        met += ["language"] if is_spoken(place, query.language) else []
+        return frozenset(met)
+
+
+def _span(query: Query) -> str | None:
+    """The days that count as DuckDuckGo writes them, None for all of time. Its news know ranges
+    back from today alone.
+    """
+    if is_dated(query) and not query.news:
+        return f"{query.since or _FIRST}..{query.until or clock.today().date()}"
+    span = reach(query)
+    return None if span is None or (query.news and span == "year") else span[0]
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
@@ -77,6 +104,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
             position=position,
             provider=DuckDuckGo.name,
             query=query.text,
+            publisher=publisher_of(result.get("source")),
             published_at=moment(result.get("date")),
         )
         for position, (url, result) in enumerate(usable[:limit], 1)
@@ -128,7 +156,12 @@ async def _ask_child(asked: bytes) -> bytes:
 
 
 def _answer(
-    query: str, limit: int, seconds: float, since: str | None, news: bool
+    query: str,
+    limit: int,
+    seconds: float,
+    since: str | None,
+    news: bool,
+    region: str = _REGION,
 ) -> dict[str, Any]:
     from ddgs import DDGS
     from ddgs.exceptions import DDGSException
@@ -136,7 +169,8 @@ def _answer(
     client = DDGS(timeout=ceil(seconds))
     try:
         ask = client.news if news else client.text
-        return {"results": ask(query, backend="duckduckgo", max_results=limit, timelimit=since)}
+        found = ask(query, region=region, backend="duckduckgo", max_results=limit, timelimit=since)
+        return {"results": found}
     except DDGSException as error:
         return {"error": str(error) or type(error).__name__}
 

@@ -15,10 +15,10 @@ from types import MappingProxyType
 from spadework.errors import QuotaSpent, SearchError, Throttled
 from spadework.tools import names
 from spadework.tools.search.cache import SearchCache
-from spadework.tools.search.domains import wanted
 from spadework.tools.search.pace import LANES, Lanes, limit_of
 from spadework.tools.search.provider import Closing, Provider
 from spadework.tools.search.waits import Waits
+from spadework.tools.search.wishes import Unmet, fits
 from spadework.values import Hit, Query
 
 #: After so many failures in a row a provider is left out for so long.
@@ -63,6 +63,7 @@ class Search:
     ) -> None:
         self.providers = tuple(providers)
         self.waits = Waits()
+        self.unmet = Unmet()
         self._manners = manners or Manners()
         self._clock = clock
         self._breakers: defaultdict[str, _Breaker] = defaultdict(_Breaker)
@@ -91,6 +92,7 @@ class Search:
         """The hits that were kept of the same question, None where it must be asked. Costs no
         search.
         """
+        self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None
 
@@ -103,8 +105,8 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """The hits of one provider within the query's domains, asked now. `charge` is called before
-        every request. Who has written them down may `keep` them for later.
+        """The hits of one provider within the query's domains and days, asked now. `charge` is
+        called before every request. Who has written them down may `keep` them for later.
 
         Raises SearchError when it fails and while it is left out, Throttled when its turn does not
         come within `seconds`.
@@ -118,7 +120,7 @@ class Search:
             )
         asked = partial(self._asked, provider, query, limit, charge)
         found = await self._in_turn(provider.name, asked, seconds)
-        return [hit for hit in found if wanted(query, hit.url)]
+        return [hit for hit in found if fits(query, hit)]
 
     async def keep(
         self, provider: Provider, query: Query, hits: Sequence[Hit], *, limit: int
@@ -133,8 +135,9 @@ class Search:
         """The hits in answers that came before (`spadework.tools.wire`): nobody is asked, and
         nothing waited for. Raises SearchError.
         """
+        self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
-        return [hit for hit in found if wanted(query, hit.url)]
+        return [hit for hit in found if fits(query, hit)]
 
     async def close(self) -> None:
         """End what providers hold open, such as the processes of MCP servers."""

@@ -42,7 +42,7 @@ PROVIDERS: dict[str, Known] = {
         lambda s: SearXNG(s.searxng_url, agent=s.user_agent), "searxng_url", "SEARXNG_URL"
     ),
     "serper": Known(
-        lambda s: Serper(s.serper_api_key, language=s.search_language, agent=s.user_agent),
+        lambda s: Serper(s.serper_api_key, agent=s.user_agent),
         "serper_api_key",
         "SERPER_API_KEY",
     ),

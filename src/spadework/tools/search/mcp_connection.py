@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: What kinds of errors mean before there is a connection. Those of the client are known by their
+#: names: it is imported when it is needed.
+_CAUSES = {
+    "FileNotFoundError": "there is no such program",
+    "PermissionError": "its program may not be run",
+    "ConnectError": "nobody answers at its address",
+    "MCPError": "it ended, or is no MCP server",
+}
+
 #: A connection that was told to end is cut after so long. The client itself kills a process that
 #: does not end, with all its children, which takes it seven seconds at most, and must not be
 #: disturbed while it does.
@@ -165,9 +174,14 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """The kind of error inside the groups in which the client wraps it; its words may hold a
-    key.
+    """Why, by the kind of error inside the groups in which the client wraps it; its words may hold
+    a key.
     """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return type(error).__name__
+    known = (words for kind, words in _CAUSES.items() if kind in map(_named, type(error).__mro__))
+    return next(known, type(error).__name__)
+
+
+def _named(kind: type) -> str:
+    return kind.__name__

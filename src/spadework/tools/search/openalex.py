@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pydantic import SecretStr
 
 from spadework.tools.search.answer import AGENT, Service, read_key
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import freshness_of, since
+from spadework.tools.search.recency import period
 from spadework.tools.search.rows import Row, numbered, plain
-from spadework.values import Hit, Query
+from spadework.values import Hit, Query, Wish
 
 URL = "https://api.openalex.org"
 _MOST = 100
@@ -41,23 +42,36 @@ class OpenAlex:
             "select": _FIELDS,
             **self._key,
         }
-        first = since(freshness_of(query))
-        params |= {"filter": f"from_publication_date:{first.isoformat()}"} if first else {}
+        first, last = period(query)
+        wishes = {
+            "from_publication_date": first.isoformat() if first else "",
+            "to_publication_date": last.isoformat() if last else "",
+            # What is asked in another language is mostly answered in English here.
+            "language": query.language.partition("-")[0],
+        }
+        asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
+        params |= {"filter": asked} if asked else {}
         results = self._service.results(
             await self._service.json("/works", params=params, seconds=seconds), "results"
         )
         return numbered((_row(work) for work in results), self.name, query, limit)
 
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """A language, and days of publication."""
+        return frozenset[Wish](("language", "time"))
+
 
 def _row(work: dict[str, Any]) -> Row:
     place = work.get("primary_location")
     page = place.get("landing_page_url") if isinstance(place, dict) else None
+    journal = place.get("source") if isinstance(place, dict) else None
     abstract = _abstract(work.get("abstract_inverted_index"))
     return Row(
         page or work.get("doi") or work.get("id"),
         plain(work.get("display_name")),
         abstract,
         work.get("publication_date"),
+        journal.get("display_name") if isinstance(journal, dict) else "",
     )
 
 

@@ -8,12 +8,14 @@ import asyncio
 import inspect
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.search.community import LangChainSearch
 from spadework.tools.search.provider import Provider
-from spadework.values import Hit, Query
+from spadework.tools.search.wishes import Meeting
+from spadework.values import Hit, Query, Wish
 
 _NAME_CHARS = 40
 
@@ -27,6 +29,10 @@ class OwnSearch:
         self.name = name
         self.describes = str(getattr(provider, "describes", "") or f"what {name} searches")
         self._provider = provider
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """What the provider says that it meets."""
+        return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """The provider's hits, numbered and named. See `Provider.search`."""

@@ -6,18 +6,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from datetime import date
 from typing import Any
 
 from spadework.errors import SearchError
 from spadework.tools.rank import query_terms
 from spadework.tools.search.answer import AGENT, Service
-from spadework.tools.search.recency import DAYS, freshness_of
+from spadework.tools.search.countries import PUBMED_LANGUAGES
+from spadework.tools.search.recency import DAYS, freshness_of, is_dated
 from spadework.tools.search.rows import Row, numbered, plain
-from spadework.values import Hit, Query
+from spadework.values import Hit, Query, Wish
 
 URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 PAGE = "https://pubmed.ncbi.nlm.nih.gov/"
 _AUTHORS = 3
+#: The days of a range without a beginning or an end: PubMed wants both.
+_FIRST, _LAST = date(1800, 1, 1), date(2999, 12, 31)
 
 
 class PubMed:
@@ -44,13 +49,19 @@ class PubMed:
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
         # PubMed wants every word to be there, so the small ones are left out.
         term = " ".join(query_terms(query.text)) or query.text
-        days = DAYS.get(freshness_of(query))
-        recent = {"datetype": "pdat", "reldate": str(days)} if days else {}
+        # What is asked in another language is mostly answered in English here.
+        if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
+            term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
-            "esearch", seconds, term=term, retmax=str(limit), sort="relevance", **recent
+            "esearch", seconds, term=term, retmax=str(limit), sort="relevance", **_span(query)
         )
         numbers = self._service.listed(answer, "esearchresult", "idlist")
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """Days of publication, and a language that it knows."""
+        known = query.language.partition("-")[0] in PUBMED_LANGUAGES
+        return frozenset[Wish](("time", *(("language",) if known else ())))
 
     async def _get(self, tool: str, seconds: float, **asked: str) -> Any:
         return await self._service.json(
@@ -65,7 +76,22 @@ class PubMed:
             article = articles.get(number) if articles else None
             if isinstance(article, dict) and article.get("title"):
                 title = plain(plain(article["title"]))  # its tags are written as &lt;i&gt;
-                yield Row(f"{PAGE}{number}/", title, _about(article), article.get("sortpubdate"))
+                yield Row(
+                    f"{PAGE}{number}/",
+                    title,
+                    _about(article),
+                    article.get("sortpubdate"),
+                    article.get("fulljournalname") or article.get("source"),
+                )
+
+
+def _span(query: Query) -> dict[str, str]:
+    """The parameters of the days that count."""
+    if is_dated(query):
+        first, last = query.since or _FIRST, query.until or _LAST
+        return {"datetype": "pdat", "mindate": f"{first:%Y/%m/%d}", "maxdate": f"{last:%Y/%m/%d}"}
+    days = DAYS.get(freshness_of(query))
+    return {"datetype": "pdat", "reldate": str(days)} if days else {}
 
 
 def _about(article: dict[str, Any]) -> str:

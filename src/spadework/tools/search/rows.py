@@ -13,18 +13,21 @@ from spadework.values import Hit, Query
 
 #: A snippet is cut here; some services give a whole abstract.
 SNIPPET_CHARS = 2_000
+#: The name of a publisher is cut here.
+PUBLISHER_CHARS = 120
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One result as a service wrote it, unchecked: `date` as text."""
+    """One result as a service wrote it, unchecked: `date` as text, `publisher` as a name."""
 
     url: Any
     title: Any = ""
     snippet: Any = ""
     date: Any = None
+    publisher: Any = ""
 
 
 def numbered(rows: Iterable[Row], provider: str, query: Query, limit: int) -> list[Hit]:
@@ -42,10 +45,16 @@ def numbered(rows: Iterable[Row], provider: str, query: Query, limit: int) -> li
             position=position,
             provider=provider,
             query=query.text,
+            publisher=publisher_of(row.publisher),
             published_at=moment(row.date),
         )
         for position, row in enumerate(usable[:limit], 1)
     ]
+
+
+def publisher_of(named: Any) -> str:
+    """The name of a publisher on one line; "" for what is no name."""
+    return whole(plain(named))[:PUBLISHER_CHARS]
 
 
 def whole(text: Any) -> str:

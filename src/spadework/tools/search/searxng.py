@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.search.answer import AGENT, Service
 from spadework.tools.search.domains import with_sites
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import freshness_of
+from spadework.tools.search.recency import news_wanted, reach
 from spadework.tools.search.rows import Row, numbered
-from spadework.values import Freshness, Hit, Query
+from spadework.tools.search.wishes import ENGLISH, tongue
+from spadework.values import Hit, Query, Wish
 
-#: What is added to a question about now or about what is recent. Engines that know no time range
-#: are left out by SearXNG.
-_FRESH: dict[Freshness, dict[str, str]] = {
-    "now": {"time_range": "month", "categories": "general,news"},
-    "recent": {"time_range": "year"},
-}
 _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
@@ -39,9 +35,29 @@ class SearXNG:
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """The first page of results, 16 to 20 where the engines answer. See `Provider.search`."""
-        params = {"q": with_sites(query), "format": "json", **_FRESH.get(freshness_of(query), {})}
+        params = {"q": with_sites(query), "format": "json", **_asked(query)}
         answer = await self._service.json("/search", params=params, seconds=seconds)
         return hits(answer, query, limit)
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """All there are: its engines are asked for the shortest range that holds the days."""
+        return frozenset[Wish](("country", "language", "news", "time"))
+
+
+def _asked(query: Query) -> dict[str, str]:
+    """The parameters that a query's wishes are. Engines that know no time range are left out by
+    SearXNG where one is asked for.
+    """
+    asked: dict[str, str] = {}
+    if span := reach(query):
+        asked["time_range"] = "month" if span == "week" else span  # which not all versions know
+    if news_wanted(query):
+        asked["categories"] = "news" if query.news else "general,news"
+    if spoken := tongue(query) or (ENGLISH if query.country else ""):
+        # A country is a part of a locale, such as pt-BR.
+        code, _, own = spoken.partition("-")
+        asked["language"] = "-".join(filter(None, (code, (query.country or own).upper())))
+    return asked
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
@@ -60,11 +76,16 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
             f" {', '.join(_engine(engine) for engine in silent)[:300]}."
         )
     rows = [
-        Row(r.get("url"), r.get("title"), r.get("content"), r.get("publishedDate"))
+        Row(r.get("url"), r.get("title"), r.get("content"), r.get("publishedDate"), _publisher(r))
         for r in results
         if isinstance(r, dict)
     ]
     return numbered(rows, SearXNG.name, query, limit)
+
+
+def _publisher(result: dict[str, Any]) -> Any:
+    """Who published a result: the journal of a paper, or what engines of news write beside one."""
+    return result.get("journal") or result.get("publisher") or result.get("source")
 
 
 def _engine(engine: Any) -> str:

@@ -2,49 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from datetime import date
+
 from pydantic import SecretStr
 
 from spadework.tools.search.answer import AGENT, Service, read_key
 from spadework.tools.search.domains import with_sites
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import freshness_of
+from spadework.tools.search.recency import is_dated, news_wanted, reach
 from spadework.tools.search.rows import Row, numbered
-from spadework.values import Freshness, Hit, Query
+from spadework.tools.search.wishes import ENGLISH, tongue
+from spadework.values import Hit, Query, Wish
 
 URL = "https://google.serper.dev"
 _MOST = 100
-#: Google's own names for the past month and the past year.
-_RANGES: dict[Freshness, str] = {"now": "qdr:m", "recent": "qdr:y"}
 
 
 class Serper:
-    """The web, through Serper. `language` is that of Google's pages (`hl`), such as "en"."""
+    """The web, through Serper."""
 
     name = "serper"
     describes = "the web, through Serper"
 
-    def __init__(
-        self, key: SecretStr | None, *, url: str = URL, language: str = "en", agent: str = AGENT
-    ) -> None:
+    def __init__(self, key: SecretStr | None, *, url: str = URL, agent: str = AGENT) -> None:
         secret = read_key(key, "SERPER_API_KEY")
         access = Access({"X-API-KEY": secret}, secret, "check SERPER_API_KEY (or SERP_API_KEY)")
         self._service = Service("Serper", url, access, agent)
-        self._language = language
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """At most 100 results; for questions about now the news of the past month. See
         `Provider.search`.
         """
-        fresh = freshness_of(query)
-        path, listed = ("/news", "news") if fresh == "now" else ("/search", "organic")
-        body = {"q": with_sites(query), "num": min(limit, _MOST), "hl": self._language}
-        body |= {"tbs": _RANGES[fresh]} if fresh in _RANGES else {}
+        path, listed = ("/news", "news") if news_wanted(query) else ("/search", "organic")
+        body = {
+            "q": with_sites(query),
+            "num": min(limit, _MOST),
+            "hl": tongue(query) or ENGLISH,
+        }
+        wishes = {"gl": query.country, "tbs": _span(query)}
+        body |= {name: wish for name, wish in wishes.items() if wish}
         results = self._service.results(
             await self._service.json(path, body=body, seconds=seconds), listed
         )
         return numbered(
-            (Row(r.get("link"), r.get("title"), r.get("snippet"), r.get("date")) for r in results),
+            (
+                Row(r.get("link"), r.get("title"), r.get("snippet"), r.get("date"), r.get("source"))
+                for r in results
+            ),
             self.name,
             query,
             limit,
         )
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """All there are."""
+        return frozenset[Wish](("country", "language", "news", "time"))
+
+
+def _span(query: Query) -> str:
+    """The days that count as Google writes them, "" for all of time."""
+    if not is_dated(query):
+        span = reach(query)
+        return f"qdr:{span[0]}" if span else ""
+    ends = (("cd_min", query.since), ("cd_max", query.until))
+    return ",".join(["cdr:1", *(f"{name}:{_day(day)}" for name, day in ends if day)])
+
+
+def _day(day: date) -> str:
+    return f"{day.month}/{day.day}/{day.year}"

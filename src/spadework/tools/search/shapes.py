@@ -25,6 +25,7 @@ _DATE = (
     "date",
     "published",
 )
+_PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 #: Under which names an object keeps its list of results.
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
@@ -65,11 +66,13 @@ def row(result: Any) -> Row:
         else {}
     )
     known.setdefault("page_content", getattr(result, "page_content", ""))
-    url, title, snippet, date = (
+    url, title, snippet, date, publisher = (
         next((known[name] for name in names if known.get(name)), None)
-        for names in (_URL, _TITLE, _SNIPPET, _DATE)
+        for names in (_URL, _TITLE, _SNIPPET, _DATE, _PUBLISHER)
     )
-    return Row(url, title, snippet, None if date is None else str(date))
+    if publisher is None and url != known.get("source"):
+        publisher = known.get("source")
+    return Row(url, title, snippet, None if date is None else str(date), publisher)
 
 
 def linked(text: str) -> list[Row]:

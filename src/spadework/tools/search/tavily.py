@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from pydantic import SecretStr
 
 from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.search.countries import NAMES
 from spadework.tools.search.domains import domains
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import freshness_of
+from spadework.tools.search.recency import is_dated, news_wanted, reach
 from spadework.tools.search.rows import Row, numbered
-from spadework.values import Freshness, Hit, Query
+from spadework.values import Hit, Query, Wish
 
 URL = "https://api.tavily.com"
 _MOST = 20
 _QUERY_CHARS = 400
-_RANGES: dict[Freshness, str] = {"now": "month", "recent": "year"}
 
 
 class Tavily:
@@ -36,8 +38,7 @@ class Tavily:
         """At most 20 results; dates only for queries about now, which search the news. See
         `Provider.search`.
         """
-        fresh = freshness_of(query)
-        topic = "news" if fresh == "now" else "general"
+        topic = "news" if news_wanted(query) else "general"
         body = {
             "query": query.text[:_QUERY_CHARS],
             "max_results": min(limit, _MOST),
@@ -45,7 +46,10 @@ class Tavily:
             "search_depth": "basic",
         }
         wishes = {
-            "time_range": _RANGES.get(fresh),
+            "time_range": None if is_dated(query) else reach(query),
+            "start_date": query.since.isoformat() if query.since else None,
+            "end_date": query.until.isoformat() if query.until else None,
+            "country": _country(query),
             "include_domains": domains(query.include_domains),
         }
         wishes |= {"exclude_domains": domains(query.exclude_domains)}
@@ -58,3 +62,12 @@ class Tavily:
             for r in results
         )
         return numbered(rows, self.name, query, limit)
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """News and days, and a country that it knows, but not of news."""
+        return frozenset[Wish](("news", "time", *(("country",) if _country(query) else ())))
+
+
+def _country(query: Query) -> str | None:
+    """The country as Tavily writes it, None where it cannot be asked for one."""
+    return None if news_wanted(query) else NAMES.get(query.country)

@@ -1,0 +1,76 @@
+"""The files of a session, each with what it is: the report and its records, and the pages as they
+were read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spadework.errors import SessionUnreadable
+from spadework.sessions.files import read_result
+from spadework.sessions.kept import JOURNAL, LEDGER, METADATA, PROGRESS, RESULT
+from spadework.values import Source, Value
+
+#: What the files are, by how their names begin.
+_KINDS = {
+    "research_report_": "report",
+    "editorial_review_": "review",
+    "search_workproduct_": "what was searched",
+    "intelligent_research_workproduct_": "what was read",
+    RESULT: "result",
+    LEDGER: "evidence",
+    METADATA: "metadata",
+    PROGRESS: "progress",
+    "events.jsonl": "events",
+    JOURNAL: "journal",
+}
+_PAGES, _LINKS = "pages/", "links/"
+
+
+class SessionFile(Value):
+    """A file: its name in the folder of the session, what it is, its size in bytes, and of a page
+    as it was read its title and address. `kind` of such a page is what came, such as "PDF".
+    """
+
+    name: str
+    kind: str
+    size: int
+    title: str = ""
+    url: str = ""
+
+
+def session_files(folder: Path) -> list[SessionFile]:
+    """All files of a session, by name; a page that no source is known of is a page."""
+    sources = {source.content_hash: source for source in _sources(folder)}
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return [_described(path, folder, sources) for path in found]
+
+
+def _described(path: Path, folder: Path, sources: dict[str, Source]) -> SessionFile:
+    name = path.relative_to(folder).as_posix()
+    source = sources.get(path.stem) if name.startswith(_PAGES) else None
+    return SessionFile(
+        name=name,
+        kind=_kind(name, source),
+        size=path.stat().st_size,
+        title=source.title if source else "",
+        url=source.url if source else "",
+    )
+
+
+def _kind(name: str, source: Source | None) -> str:
+    if source:
+        return source.shape or "page"
+    if name.startswith(_PAGES):
+        return "page"
+    if name.startswith(_LINKS):
+        return "links of a page"
+    return next((kind for start, kind in _KINDS.items() if name.startswith(start)), "other")
+
+
+def _sources(folder: Path) -> tuple[Source, ...]:
+    try:
+        result = read_result(folder)
+    except SessionUnreadable:
+        return ()
+    return tuple(result.sources) if result else ()

@@ -1,0 +1,215 @@
+"""The old binary files of Office (doc, xls, ppt): what they are by their inside, and made into
+their modern relatives by LibreOffice where that is installed.
+
+It runs in a process of its own, with a profile of its own that is thrown away: no macros, no links
+that are followed, no network where the system allows to take it away, and killed with its children
+at the deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from spadework.errors import TooSlow, Unreadable
+from spadework.tools.fetch.aside import aside
+from spadework.tools.rooms import place
+
+#: How the files begin in which Office kept everything before 2007, and the storage they are.
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+STORAGE = "application/x-ole-storage"
+#: Most memory of each process of LibreOffice, and the largest file it may write, in kilobytes.
+MEMORY_KB, FILE_KB = 2_000_000, 500_000
+#: Behind the header, entries of a storage stand in such places.
+_HEADER, _ENTRY = 512, 128
+_APPS = "/Applications/LibreOffice.app/Contents/MacOS"
+
+
+@dataclass(frozen=True)
+class Old:
+    """A kind of old file: its name in a sentence, its ending, the kind it is made into, and what of
+    LibreOffice makes it.
+    """
+
+    name: str
+    ending: str
+    modern: str
+    part: str
+
+
+_WORD = Old("Word", "doc", "docx", "writer")
+_EXCEL = Old("Excel", "xls", "xlsx", "calc")
+_POWERPOINT = Old("PowerPoint", "ppt", "pptx", "impress")
+#: By a stream that stands in each.
+_STREAMS = {
+    "WordDocument": _WORD,
+    "Workbook": _EXCEL,
+    "Book": _EXCEL,
+    "PowerPoint Document": _POWERPOINT,
+}
+_LOCKED = ("EncryptedPackage", "EncryptionInfo")
+_SETTINGS = "\n".join(
+    f'<item oor:path="/org.openoffice.{path}"><prop oor:name="{name}" oor:op="fuse">'
+    f"<value>{value}</value></prop></item>"
+    for path, name, value in (
+        ("Office.Common/Security/Scripting", "MacroSecurityLevel", "3"),
+        ("Office.Common/Security/Scripting", "DisableMacrosExecution", "true"),
+        ("Office.Common/Security/Scripting", "DisableActiveContent", "true"),
+        ("Office.Common/Security/Scripting", "BlockUntrustedRefererLinks", "true"),
+        ("Inet/Settings", "ooInetProxyType", "2"),
+        ("Inet/Settings", "ooInetHTTPProxyName", "127.0.0.1"),
+        ("Inet/Settings", "ooInetHTTPProxyPort", "9"),
+        ("Inet/Settings", "ooInetHTTPSProxyName", "127.0.0.1"),
+        ("Inet/Settings", "ooInetHTTPSProxyPort", "9"),
+    )
+)
+_PROFILE = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<oor:items'
+    f' xmlns:oor="http://openoffice.org/2001/registry">\n{_SETTINGS}\n</oor:items>\n'
+)
+
+
+def old_office(body: bytes) -> Old | None:
+    """What old file of Office some bytes are, None where they are none. Raises Unreadable for a
+    document that is locked, of whatever age.
+    """
+    if not body.startswith(OLE):
+        return None
+    if any(_holds(body, name) for name in _LOCKED):
+        raise Unreadable("The document is locked by a password.")
+    return next((old for name, old in _STREAMS.items() if _holds(body, name)), None)
+
+
+def _holds(body: bytes, stream: str) -> bool:
+    """Whether a storage has a stream of this name."""
+    name = f"{stream}\0".encode("utf-16-le")
+    at = body.find(name, _HEADER)
+    while at >= 0 and (at - _HEADER) % _ENTRY:
+        at = body.find(name, at + 1)
+    return at >= 0
+
+
+def program() -> str:
+    """The path of LibreOffice, "" where it is not installed."""
+    found = (shutil.which(name, path=_path()) for name in ("soffice", "libreoffice"))
+    return next(filter(None, found), "")
+
+
+def _path() -> str:
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), _APPS))
+
+
+def not_installed(old: Old) -> Unreadable:
+    """The error of a file that nothing here can read."""
+    mend = f"Install LibreOffice (on Debian: libreoffice-{old.part}-nogui)."
+    return Unreadable(
+        f"Old {old.name} files (.{old.ending}) are read by LibreOffice, which is not installed."
+        f" {mend}",
+        hint=mend,
+    )
+
+
+async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
+    """The file in its modern form, within `seconds`. Raises Unreadable where LibreOffice is not
+    installed or cannot read it, TooSlow.
+    """
+    if not (soffice := await aside(program)):
+        raise not_installed(old)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    folder = Path(await aside(tempfile.mkdtemp, prefix="spadework-office-"))
+    try:
+        async with asyncio.timeout_at(until), place("LibreOffice", id(loop), 1):
+            source = await aside(_furnished, folder, body, old)
+            await _run(await aside(_command, soffice, folder, source, old), folder)
+        return await aside(_made, folder, old)
+    except TimeoutError:
+        raise TooSlow(
+            f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
+        ) from None
+    finally:
+        # Also after a cancellation: by a thread that nothing waits for.
+        await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
+
+
+def _furnished(folder: Path, body: bytes, old: Old) -> Path:
+    """A file with the body, in a folder with a profile that forbids what a document could do."""
+    profile = folder / "profile" / "user"
+    profile.mkdir(parents=True)
+    (profile / "registrymodifications.xcu").write_text(_PROFILE, encoding="utf-8")
+    source = folder / f"document.{old.ending}"
+    source.write_bytes(body)
+    return source
+
+
+def _command(soffice: str, folder: Path, source: Path, old: Old) -> list[str]:
+    said = [
+        soffice,
+        f"-env:UserInstallation={(folder / 'profile').as_uri()}",
+        *("--headless", "--norestore", "--nologo", "--nodefault", "--nolockcheck"),
+        *("--convert-to", old.modern, "--outdir", str(folder / "out"), str(source)),
+    ]
+    if sys.platform == "win32":
+        return said
+    limits = f'ulimit -d {MEMORY_KB}; ulimit -f {2 * FILE_KB}; exec "$@"'
+    return [*_cut_off(), "sh", "-c", limits, "sh", *said]
+
+
+@cache
+def _cut_off() -> tuple[str, ...]:
+    """What runs a command without a network, () where this system has nothing for that."""
+    unshare = shutil.which("unshare")
+    for way in ("-n", "-rn") if unshare and sys.platform == "linux" else ():
+        with suppress(OSError, subprocess.TimeoutExpired):
+            tried = subprocess.run([str(unshare), way, "true"], capture_output=True, timeout=5)
+            if tried.returncode == 0:
+                return str(unshare), way
+    return ()
+
+
+async def _run(command: list[str], folder: Path) -> None:
+    """Run a command to its end. However this ends, no process of it is left."""
+    own = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": _path(), "LANG": "C.UTF-8"}
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+    child = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=own | kept,
+        cwd=folder,
+        start_new_session=True,
+    )
+    try:
+        await child.wait()
+    finally:
+        _kill(child)
+        await asyncio.shield(child.wait())
+
+
+def _kill(child: asyncio.subprocess.Process) -> None:
+    """End a process and those it has started: LibreOffice is a script around its program."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            child.kill()
+        else:
+            os.killpg(child.pid, signal.SIGKILL)
+
+
+def _made(folder: Path, old: Old) -> bytes:
+    try:
+        return (folder / "out" / f"document.{old.modern}").read_bytes()
+    except OSError:
+        raise Unreadable(
+            f"LibreOffice cannot read the {old.name} file; it may be damaged, or locked by a"
+            " password."
+        ) from None

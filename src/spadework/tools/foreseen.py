@@ -1,0 +1,167 @@
+"""What a hit is before it is fetched, by its address and title; and again what came, by the type
+that its server names (S6).
+
+Endings mislead: a picture's address may be that of a page about it. So nothing is refused for its
+address, but what would be comes last.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from spadework.tools.extract.ocr import has_ocr
+from spadework.tools.extract.office import program
+
+Shape = Literal[
+    "web page",
+    "PDF",
+    "document",
+    "presentation",
+    "spreadsheet",
+    "image",
+    "archive",
+    "text",
+    "feed",
+    "data",
+    "e-mail",
+    "sound",
+    "video",
+    "program",
+]
+
+_ENDINGS: dict[Shape, str] = {
+    "web page": "html htm xhtml php asp aspx jsp",
+    "PDF": "pdf",
+    "document": "doc docx odt rtf epub ps",
+    "presentation": "ppt pptx odp",
+    "spreadsheet": "xls xlsx ods csv tsv",
+    "image": "png jpg jpeg gif tif tiff webp avif bmp svg heic",
+    "archive": "zip tar gz tgz bz2 xz 7z rar zst",
+    "text": "txt md rst",
+    "feed": "rss atom",
+    "data": "json jsonl xml yaml yml ipynb",
+    "e-mail": "eml",
+    "sound": "mp3 ogg wav flac m4a",
+    "video": "mp4 webm avi mov mkv m4v",
+    "program": "exe msi dmg apk deb rpm iso bin dll so jar whl",
+}
+_SHAPES: dict[str, Shape] = {
+    ending: shape for shape, endings in _ENDINGS.items() for ending in endings.split()
+}
+#: Endings that nobody reads here, beside those of sound, video and programs.
+_UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
+_OLD = frozenset({"doc", "xls", "ppt"})
+#: What search engines write before the title of a file.
+_MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
+#: Addresses under which a file is shown on a page.
+_SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
+#: What the score of a hit counts that takes long to read: a picture by OCR, an old file by
+#: LibreOffice.
+SLOW = 0.5
+#: Types that are named by their beginning, and one of these that means TypeScript as well.
+_TYPES = (
+    ("audio/", "sound"),
+    ("video/", "a video"),
+    ("font/", "a font"),
+    ("application/vnd.microsoft.portable-executable", "a program"),
+    ("application/x-msdownload", "a program"),
+    ("application/vnd.android.package-archive", "a program"),
+)
+_TYPESCRIPT = "video/mp2t"
+
+
+class Foreseen(NamedTuple):
+    """What a hit seems to be, why it could not be read here ("" where it could), and what its score
+    counts, 0..1.
+    """
+
+    shape: Shape
+    refused: str = ""
+    worth: float = 1.0
+
+
+def foreseen(url: str, title: str = "") -> Foreseen:
+    """What is known of a hit before it is fetched."""
+    ending = _ending(url)
+    mark = _MARK.match(title)
+    ending = mark[1].lower() if mark and ending not in _SHAPES else ending
+    shape = _SHAPES.get(ending, "web page")
+    if shape in ("sound", "video", "program"):
+        return Foreseen(shape, f"{_a(shape)} is not read", 0.0)
+    if ending in _UNREAD:
+        return Foreseen(shape, f"{_UNREAD[ending]} is not read", 0.0)
+    if ending in _OLD:
+        return _old(shape, ending)
+    if shape == "image" and ending != "svg":
+        if has_ocr():
+            return Foreseen(shape, worth=SLOW)
+        return Foreseen(shape, "an image is read with the extra `ocr` alone", 0.0)
+    return Foreseen(shape)
+
+
+def refused_type(media_type: str) -> str:
+    """What a server says that it sends, in words, where that is nothing to read; else ""."""
+    if media_type == _TYPESCRIPT:
+        return ""
+    return next((words for start, words in _TYPES if media_type.startswith(start)), "")
+
+
+def shape_of_type(media_type: str) -> Shape:
+    """The shape of what came with a type."""
+    named = media_type.partition(";")[0].strip().lower()
+    main, _, kind = named.partition("/")
+    by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}
+    words: tuple[tuple[str, Shape], ...] = (
+        ("html", "web page"),
+        ("pdf", "PDF"),
+        ("spreadsheet", "spreadsheet"),
+        ("excel", "spreadsheet"),
+        ("csv", "spreadsheet"),
+        ("tab-separated", "spreadsheet"),
+        ("presentation", "presentation"),
+        ("powerpoint", "presentation"),
+        ("word", "document"),
+        ("opendocument", "document"),
+        ("rtf", "document"),
+        ("epub", "document"),
+        ("rss", "feed"),
+        ("atom", "feed"),
+        ("rfc822", "e-mail"),
+        ("json", "data"),
+        ("xml", "data"),
+        ("zip", "archive"),
+        ("tar", "archive"),
+        ("x-bzip", "archive"),
+        ("x-xz", "archive"),
+    )
+    if main in by_main:
+        return by_main[main]
+    return next((shape for word, shape in words if word in kind), "text")
+
+
+def _old(shape: Shape, ending: str) -> Foreseen:
+    if program():
+        return Foreseen(shape, worth=SLOW)
+    return Foreseen(shape, f"an old .{ending} file is read where LibreOffice is installed", 0.0)
+
+
+def _a(shape: Shape) -> str:
+    return "sound" if shape == "sound" else f"a {shape}"
+
+
+def _ending(url: str) -> str:
+    """The ending of the file that an address names, "" where it is a page's."""
+    try:
+        path = unquote(urlsplit(url).path)
+    except ValueError:
+        return ""
+    if url.startswith(("http://", "https://")) and _SHOWN.search(path):
+        return ""
+    name = path.rpartition("/")[2].lower()
+    if "." not in name:
+        return "pdf" if "/pdf/" in path.lower() else ""
+    ending = name.rpartition(".")[2]
+    # Numbers such as those of arXiv's papers are no endings.
+    return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

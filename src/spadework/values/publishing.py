@@ -1,0 +1,26 @@
+"""Who published a page, where that says more than its host: the *Annals of Harbours* at
+pubmed.ncbi.nlm.nih.gov, but not *Reuters* at reuters.com.
+"""
+
+from __future__ import annotations
+
+import re
+
+PUBLISHER_CHARS = 80
+_SIGN = re.compile(r"[\W_]+")
+#: Names that are addresses say nothing that the host does not, and would be links.
+_ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|le|la|les|el|der|die|das)\s+", re.IGNORECASE)
+
+
+def beside(publisher: str, domain: str) -> str:
+    """The publisher on one line, "" where the domain says as much."""
+    name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
+    if not name or _ADDRESS.search(name):
+        return ""
+    host = _letters(domain)
+    return "" if _letters(name) in host or _letters(_ARTICLE.sub("", name)) in host else name
+
+
+def _letters(text: str) -> str:
+    return _SIGN.sub("", text.lower())
