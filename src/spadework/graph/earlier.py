@@ -68,9 +68,10 @@ async def earlier(desk: Desk, follows: str) -> Earlier | None:
     return found if found and found.sections else None
 
 
-async def take_over(desk: Desk, follows: str, before: Earlier) -> None:
-    """The texts of all pages that a report names, whatever way they came, now in this session, too.
-    One that is gone, or not what it was, proves nothing any more.
+async def take_over(desk: Desk, follows: str, before: Earlier) -> frozenset[str]:
+    """The texts of all pages that a report names, whatever way they came, now in this session, too:
+    the hashes of those that are there. One that is gone, or not what it was, proves nothing any
+    more.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = desk.folder.parent / checked_session_id(follows) / "pages"
@@ -79,10 +80,10 @@ async def take_over(desk: Desk, follows: str, before: Earlier) -> None:
         return await PageStore(folder).texts(named)
 
     none = dict[str, str]()
-    for text in (
-        await desk.journal.moment("earlier texts", follows, dict[str, str], work, none)
-    ).values():
+    texts = await desk.journal.moment("earlier texts", follows, dict[str, str], work, none)
+    for text in texts.values():
         await desk.pages.put(text)
+    return frozenset(texts)
 
 
 def _read(file: Path) -> Earlier | None:

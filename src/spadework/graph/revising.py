@@ -4,11 +4,12 @@ verdicts. What does not change keeps its words, its evidence and its verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
+from spadework.agents.extractive.lead import in_context
 from spadework.agents.length import longer, shorter
 from spadework.agents.model import Model
 from spadework.agents.reviser import Told, revise
@@ -63,10 +64,13 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     told = {"turn": turn, "problems": problems, **exchanges}
     if turn.kind == "new":
         return {**told, "before": None}
+    texts = await take_over(desk, state.get("follows", ""), before)
+    if turn.kind == "known" and not _proven(turn, before, texts):
+        return {**told, "turn": Turn(kind="new"), "before": None}
     emit(Notice(text=_NOTICES[turn.kind]))
-    await take_over(desk, state.get("follows", ""), before)
     if turn.kind == "known":
-        return {**told, **answered(before, turn, asked), "before": None}
+        meant = in_context(Question(text=asked, earlier=tuple(exchanges["earlier"])))
+        return {**told, **answered(before, turn, meant), "before": None}
     told |= {**as_it_was(before), "before": before}
     if turn.kind == "more":
         del told["plan"]
@@ -110,6 +114,11 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
         "earlier": [*(text for text, _ in kept), before.plan.question],
         "answers": [*(said for _, said in kept), *last],
     }
+
+
+def _proven(turn: Turn, before: Earlier, texts: Collection[str]) -> bool:
+    """Whether the texts of the pages are there that hold what answers a follow-up."""
+    return all(e.content_hash in texts for e in before.evidence if e.id in turn.proofs)
 
 
 def _reported(before: Earlier) -> Reported:

@@ -62,7 +62,9 @@ class Record:
     def heard(self) -> Iterator[Event]:
         """What was told and nobody has heard yet."""
         while not self.told.empty():
-            yield self.told.get_nowait()
+            part = self.told.get_nowait()
+            if isinstance(part, Timed):  # others put there what they wait for, and may have left
+                yield cast("Event", part)
 
     async def written(self) -> None:
         """Wait until all that was told is written down. Raises OSError where it cannot be."""

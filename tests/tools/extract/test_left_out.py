@@ -64,7 +64,7 @@ def lines(body: bytes, media_type: str = "") -> list[str]:
             epub(["<i>" * 100_000]),
             "",
             (
-                "… The chapter 90 c.xhtml is not shown: there is more markup than can be read"
+                "… The chapter 90 c.xhtml is not shown: there are more tags than can be read"
                 " before its text begins."
             ),
         ),

@@ -48,7 +48,7 @@ MARKUP = (
     _page(
         "lists in lists in lists",
         "<ul><li>" * 20_000 + TEXT,
-        Refused(TooLarge, "elements open"),
+        Refused(TooLarge, "tags"),
         seconds=20,
     ),
     _page(

@@ -18,6 +18,8 @@ from spadework.tools.extract.page.reading import ParsedPage, parsed
 from spadework.tools.extract.writing import not_shown
 from spadework.tools.extract.xhtml import as_html
 
+_ALL_MARKUP = "there are more tags than can be read before its text begins"
+
 
 def extract(html: str | bytes, url: str) -> Extracted:
     """The content of a page as Markdown, with its metadata; links are absolute, code is equal to
@@ -28,6 +30,8 @@ def extract(html: str | bytes, url: str) -> Extracted:
     limits and where no text stands within them, Unreadable when the input is not a page at all.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
+    if page.left_out and not page.blocks:
+        raise TooLarge(_ALL_MARKUP)
     if (
         not page.blocks
         and not page.metadata.meta
@@ -40,7 +44,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
     chosen = content(view, kind, len(html))
     markdown = _markdown(page, chosen, url)
     if page.left_out and not markdown:
-        raise TooLarge("there is more markup than can be read before its text begins")
+        raise TooLarge(_ALL_MARKUP)
     rest = not_shown(page.left_out, "characters")
     return Extracted(
         title=title_of(page.metadata),
