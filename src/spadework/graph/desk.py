@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -184,18 +184,12 @@ class Desk:
         replay = providers if isinstance(providers, Replay) else None
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         library: list[Library] = []
-        meaning = None if replay else meaning_of(settings)
-
-        async def open_library() -> Library:
-            library.append(
-                await Library.open(
-                    settings.library, home=settings.home, progress=progress, meaning=meaning
-                )
-            )
-            return library[0]
-
         await asyncio.to_thread(private_folder, folder / "pages")
+        # Each is closed again where a later step fails, or who opens is cancelled.
         async with AsyncExitStack() as opened:
+            meaning = None if replay else meaning_of(settings)
+            if meaning:
+                opened.push_async_callback(meaning.close)
             journal = await Journal.open(
                 folder / "session.sqlite",
                 budget,
@@ -207,29 +201,32 @@ class Desk:
                 meaning.embeds.spend = lambda calls, tokens: journal.paid(
                     embedding_calls=calls, embedding_tokens=tokens
                 )
-                opened.push_async_callback(meaning.close)
-            name, problems, choice = "", list[Problem](), _NO_TIME
-            try:
-                if replay:
-                    name, problems, choice = await _again(settings, journal)
-                else:
-                    name, problems = await unless_stopped(
-                        stop, _model(settings), seconds=budget.until_closing()
-                    )
-                budget.shares = shares_of(settings.effort, model=bool(name))
-                if not replay:
-                    choice = await unless_stopped(
-                        stop,
-                        choose(settings, open_library, list(cast("Sequence[Any]", providers))),
-                        seconds=budget.until_closing(),
-                    )
-            except (TimeoutError, Stopped):
-                pass
-            model = _models(settings, budget, journal, name, replay)
+
+            async def open_library() -> Library:
+                one = await Library.open(
+                    settings.library, home=settings.home, progress=progress, meaning=meaning
+                )
+                opened.callback(one.close)
+                library.append(one)
+                return one
+
+            choosing = _again(settings, journal) if replay else None
+            name, problems, choice = await (
+                choosing or _chosen(settings, budget, stop, open_library, cast("Any", providers))
+            )
+            search = await _search(choice, settings, journal)
+            opened.push_async_callback(search.close)
+            budget.shares = shares_of(settings.effort, model=bool(name))
+            model, checked = _models(settings, budget, journal, name, replay)
+            if model:
+                opened.push_async_callback(model.close)
+            if checked:
+                checked.check()
             await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
             cleanings = await journal.count("clean")
-            web, browser = Web(settings), Browser(settings)
-            await web.__aenter__()
+            store = None if replay else knowledge_of(settings, meaning)
+            web = await opened.enter_async_context(Web(settings))
+            browser = Browser(settings)
             opened.pop_all()
         desk = cls(
             session_id=session_id,
@@ -239,13 +236,13 @@ class Desk:
             journal=journal,
             pages=PageStore(folder / "pages"),
             links=LinkStore(folder / "links"),
-            search=await _search(choice, settings, journal),
+            search=search,
             reader=Reader(web, browser),
             web=web,
             browser=browser,
             libraries=library,
             model=model,
-            knowing=Knowing(None if replay else knowledge_of(settings, meaning), settings, meaning),
+            knowing=Knowing(store, settings, meaning),
             stand_ins=StandIns(choice.spares),
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
@@ -277,6 +274,24 @@ class Desk:
                 await asyncio.wait({self.examination})
 
 
+async def _chosen(
+    settings: Settings,
+    budget: Budget,
+    stop: asyncio.Event,
+    open_library: Callable[[], Awaitable[Library]],
+    own: Sequence[Any],
+) -> tuple[str, list[Problem], Choice]:
+    """The model, what is wrong with it, and what is searched; as far as there is time for it."""
+    name, problems, choice = "", list[Problem](), _NO_TIME
+    with suppress(TimeoutError, Stopped):
+        name, problems = await unless_stopped(
+            stop, _model(settings), seconds=budget.until_closing()
+        )
+        choosing = choose(settings, open_library, list(own))
+        choice = await unless_stopped(stop, choosing, seconds=budget.until_closing())
+    return name, problems, choice
+
+
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:
     """The chat model of the settings, or "" when the extractive roles do the work, which is a
     problem where a model was wanted.
@@ -292,19 +307,16 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
-) -> Model | None:
-    """The chat models, of which that of a replay is asked only what was not recorded."""
+) -> tuple[Model | None, Model | None]:
+    """The chat models, and those of them that are asked: of a replay only what was not recorded."""
     if not name:
-        return None
+        return None, None
     if replay is None:
         model = Model(settings, budget, journal, name)
-        model.check()
-        return model
+        return model, model
     other = replay.anew
     anew = Model(other, budget, journal.asking(), other.model) if other else None
-    if anew:
-        anew.check()
-    return Model(settings, budget, journal, name, anew)
+    return Model(settings, budget, journal, name, anew), anew
 
 
 async def _again(settings: Settings, journal: Journal) -> tuple[str, list[Problem], Choice]:

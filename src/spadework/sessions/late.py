@@ -27,6 +27,12 @@ class Late:
         self._hangs = False
         self._untold: list[str] = []
 
+    def hangs(self, name: str) -> None:
+        """A file does not answer: nothing more is written."""
+        if not self._hangs:
+            self._hangs = True
+            self._untold.append(name)
+
     def told(self) -> list[str]:
         """One sentence of each file that was not written in time, once."""
         untold, self._untold = self._untold, []
@@ -47,5 +53,4 @@ class Late:
             async with asyncio.timeout(seconds):
                 await on_disk(work, *args, **kwargs)
         except (TimeoutError, DiskHangs):
-            self._hangs = True
-            self._untold.append(name)
+            self.hangs(name)

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
@@ -32,7 +32,8 @@ from spadework.graph.cut_off import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
 from spadework.graph.judging import recall
 from spadework.graph.opened import Replay
-from spadework.graph.research import build_graph
+from spadework.graph.research import Graph, build_graph
+from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission
 from spadework.sessions.brief import Brief
@@ -43,19 +44,23 @@ from spadework.sessions.files import (
     session_folder,
     whole_result,
 )
+from spadework.sessions.kept import JOURNAL
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
 from spadework.sessions.reserve import reserve, took
-from spadework.sessions.store import checkpoints, last_state
-from spadework.sessions.stream import watched
+from spadework.sessions.store import Checkpoints, last_state
+from spadework.sessions.stream import ANSWER_SECONDS, watched
 from spadework.settings import Settings
-from spadework.tools.disk import DiskHangs, let_go, on_disk
+from spadework.tools.disk import DiskHangs, in_time, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
 
 #: Seconds that a run may take to close its files and connections: of a finished one not beyond its
 #: deadline, but this much at least.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
+#: Seconds that opening the session's file may take at least.
+LEAST_OPENING = 1.0
+T = TypeVar("T")
 #: Whether this is done within a session: one that it starts must not wait for its end.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 #: Steps of the graph at most; rounds are bounded by the budget long before.
@@ -261,21 +266,21 @@ class Session:
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
     ) -> AsyncGenerator[Event, None]:
+        opening = Desk.open(
+            self.folder,
+            self.settings,
+            self.budget,
+            stop=self._stop,
+            progress=progress,
+            providers=self._replay or self._providers,
+        )
         try:
-            desk = await Desk.open(
-                self.folder,
-                self.settings,
-                self.budget,
-                stop=self._stop,
-                progress=progress,
-                providers=self._replay or self._providers,
-            )
+            desk = await self._in_time(opening)
         except SettingsError:
             await records.discard()
             raise
         records.hurry(self.budget.left)
         writing: float | None = None
-        hangs = False
         try:
             async with aclosing(self._run(desk, records)) as events:
                 async for event in events:
@@ -286,27 +291,26 @@ class Session:
                         writing = self.budget.closing()
                     yield event
         except DiskHangs:
-            hangs = True
+            desk.journal.hangs = True
             raise
         finally:
             began = time.monotonic()
-            if hangs:
+            if desk.journal.hangs:
                 await let_go(desk.close(), LEAST_CLOSING)
             else:
                 await desk.close()
-            if writing is not None and self._replay is None:
+            if writing is not None and not (self._replay or desk.journal.hangs):
                 closing = time.monotonic() - began
                 await on_disk(took, self.settings.home, writing=writing, closing=closing)
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
-        await desk.journal.note("brief", "", self.brief.told())
-        graph = build_graph(checkpoints(desk.journal))
+        saved = Checkpoints(desk.journal)
+        graph = build_graph(saved)
         config: RunnableConfig = {
             "configurable": {"thread_id": self.session_id},
             "recursion_limit": MOST_STEPS,
         }
-        if before := (await graph.aget_state(config)).values:
-            await recall(desk)
+        before = await self._in_time(self._taken_up(desk, graph, config))
         yield self._started(desk.mode, desk.searching, resumed=bool(before))
         for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
             yield Notice(text=notice)
@@ -316,9 +320,10 @@ class Session:
             yield Finished(result=finished)
             return
         given: Any = None if before else self.brief.state() | {"session_id": self.session_id}
+        ledger = list(before.get("evidence", []))
         while True:
             asked: Asked | None = None
-            async with aclosing(watched(graph, config, desk, records, given)) as events:
+            async with aclosing(watched(graph, config, desk, records, given, ledger)) as events:
                 async for event in events:
                     yield event
                     if isinstance(event, Finished):
@@ -332,10 +337,29 @@ class Session:
             yield Answered(kind=asked.kind, text=answer)
             given = Command(resume=answer)
         # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
-        state = await last_state(graph, config)
+        if await desk.journal.answers(ANSWER_SECONDS):
+            state = await last_state(graph, config)
+        else:
+            state = {**before, **saved.remembered()}
+            records.hangs(JOURNAL)
         result = await closed_by_code(desk, state, self.question)
         await records.finish(result)
         yield Finished(result=result)
+
+    async def _taken_up(self, desk: Desk, graph: Graph, config: RunnableConfig) -> ResearchState:
+        """What is known of the run from before."""
+        await desk.journal.note("brief", "", self.brief.told())
+        before = await last_state(graph, config)
+        if before:
+            await recall(desk)
+        return before
+
+    async def _in_time(self, work: Coroutine[Any, Any, T]) -> T:
+        """What work on the journal gives before the deadline, or a little after it in a run whose
+        time was over when it was taken up. Raises DiskHangs.
+        """
+        seconds = max(LEAST_OPENING, self.budget.left())
+        return await in_time(work, self.folder / JOURNAL, seconds)
 
     def _started(self, mode: str, searching: tuple[str, ...], *, resumed: bool) -> Started:
         return Started(

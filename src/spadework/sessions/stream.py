@@ -15,19 +15,20 @@ from spadework.events import Event, Finished, Notice, Troubled, parse_event
 from spadework.graph.desk import Desk
 from spadework.graph.research import Graph
 from spadework.sessions.records import Records
+from spadework.tools.journal import Journal
 from spadework.values import Evidence
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
 GRACE_SECONDS = 0.3
-#: How long what is just being saved is waited for then, and the run's end: on a disk that does not
-#: answer, no longer.
-SAVING_SECONDS, CANCEL_SECONDS = 1.0, 5.0
+#: How long what is just being saved is waited for then, and the run's end; and the journal, which
+#: answers at once on a disk that does.
+SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 #: Stands among the parts where the time to write has come.
 EMERGENCY = object()
 
 
 async def parts_until_deadline(
-    stream: AsyncIterator[Any], budget: Budget
+    stream: AsyncIterator[Any], budget: Budget, journal: Journal
 ) -> AsyncGenerator[Any, None]:
     """The parts of `stream` as they come, EMERGENCY when it is time to write; it ends with the
     stream, or a little after the deadline. The run never outlives this generator.
@@ -73,17 +74,23 @@ async def parts_until_deadline(
         await task
     finally:
         task.cancel()
-        await asyncio.wait({task}, timeout=CANCEL_SECONDS)
+        await asyncio.wait({task}, timeout=ANSWER_SECONDS)
+        # What waits for a journal that does not answer is not waited for.
+        if not task.done() and await journal.answers(ANSWER_SECONDS):
+            await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
 
 async def watched(
-    graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any
+    graph: Graph,
+    config: RunnableConfig,
+    desk: Desk,
+    records: Records,
+    given: Any,
+    ledger: list[Evidence],
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph with what it is given, or from its checkpoint, and write down what it adds,
-    until it ends or asks something.
+    """Run the graph with what it is given, or from its checkpoint, and write down what it adds to
+    the ledger, until it ends or asks something.
     """
-    before = (await graph.aget_state(config)).values
-    ledger: list[Evidence] = list(before.get("evidence", []))
     stream = graph.astream(
         given,
         config,
@@ -93,7 +100,7 @@ async def watched(
         version="v2",
         durability="sync",
     )
-    async with aclosing(parts_until_deadline(stream, desk.budget)) as parts:
+    async with aclosing(parts_until_deadline(stream, desk.budget, desk.journal)) as parts:
         async for part in parts:
             if part is EMERGENCY:
                 yield Notice(text=_emergency(desk.budget))
