@@ -139,8 +139,8 @@ class Search:
         return [hit for hit in found if wanted(query, hit.url)]
 
     async def close(self) -> None:
-        """End what providers hold open, such as the processes of MCP servers: each, whatever becomes
-        of the others, also when this is cancelled.
+        """End what providers hold open, such as the processes of MCP servers: each, whatever
+        becomes of the others, also when this is cancelled.
         """
         ending = asyncio.gather(
             *(provider.close() for provider in self.providers if isinstance(provider, Closing)),
