@@ -60,9 +60,12 @@ class Record:
         return event
 
     def heard(self) -> Iterator[Event]:
-        """What was told and nobody has heard yet."""
+        """What was told and nobody has heard yet; what a run that was cut off has left among it is
+        nobody's.
+        """
         while not self.told.empty():
-            yield self.told.get_nowait()
+            if isinstance(event := self.told.get_nowait(), Timed):
+                yield cast("Event", event)
 
     async def written(self) -> None:
         """Wait until all that was told is written down. Raises OSError where it cannot be."""
