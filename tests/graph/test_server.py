@@ -261,7 +261,7 @@ async def test_a_conversation_asks_answers_and_is_followed_up(
     context = {"approve": True, "iterations": 1}
     asked = says("What is the Quillon?")
     told = await _told(client, thread, {"input": asked, "context": context})
-    assert told == ["planned", "plan"], "the plan is shown as soon as it is made"
+    assert told == ["searched", "planned", "plan"], "the plan is shown as soon as it is made"
     [asked] = (await client.threads.get_state(thread))["interrupts"]
     assert asked["value"]["kind"] == "approve"
     told = await _told(client, thread, {"command": {"resume": ""}, "context": context})

@@ -27,7 +27,7 @@ async def wished(
 ) -> tuple[Worded, list[Problem]]:
     """The plan with what is wished of it, or why it stays as it is; and what failed."""
     found = by_words(plan, wish)
-    if not found.said:
+    if found.understood:
         return found, []
     failed = Worded(plan, f"{found.said} {_HOW}")
     if model is None:

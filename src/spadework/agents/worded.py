@@ -72,19 +72,29 @@ _LIST = re.compile(r"\s*(?:,|&|\band\b|\bor\b)\s*|(?<=\d)\s+(?=\d)", re.IGNORECA
 
 
 class Worded(NamedTuple):
-    """The plan after what was said; `said` is why nothing came of it."""
+    """The plan after what was said; `said` is why nothing came of it, either since it cannot be
+    done or, where it was not `understood`, since a model might know what is meant.
+    """
 
     plan: Plan
     said: str = ""
+    understood: bool = True
+
+
+class _NotUnderstoodError(Exception):
+    """What was said, and is for a model."""
 
 
 def by_words(plan: Plan, wish: str) -> Worded:
     """What plain words make of a plan: one change, or several one after the other."""
     now = plan
-    for clause in _clauses(wish):
-        now, said = _changed(now, clause)
-        if said:
-            return Worded(plan, said)
+    try:
+        for clause in _clauses(wish):
+            now, said, _ = _changed(now, clause)
+            if said:
+                return Worded(plan, said)
+    except _NotUnderstoodError as error:
+        return Worded(plan, str(error), understood=False)
     return Worded(now) if now != plan else Worded(plan, f"“{wish[:60]}” changes nothing.")
 
 
@@ -111,7 +121,7 @@ def _changed(plan: Plan, clause: str) -> Worded:
     if found := _ADD.fullmatch(clause):
         more = [part[:1].upper() + part[1:] for part in re.split(r"\s*,\s*", found[1]) if part]
         return _named(plan, [*names, *more])
-    return Worded(plan, f"“{clause[:60]}” is not understood.")
+    raise _NotUnderstoodError(f"“{clause[:60]}” is not understood.")
 
 
 def _named(plan: Plan, names: Sequence[str], said: str = "") -> Worded:
@@ -147,7 +157,7 @@ def _meant(names: Sequence[str], which: str) -> tuple[set[int], str]:
         if (place := _one(names, part)) is None:
             if part.strip().isdecimal():
                 return set(), f"There is no topic {part.strip()[:9]}: the plan has {len(names)}."
-            return set(), f"“{part.strip()[:60]}” is no topic of the plan."
+            raise _NotUnderstoodError(f"“{part.strip()[:60]}” is no topic of the plan.")
         places.add(place)
     return places, ""
 

@@ -81,7 +81,7 @@ async def _approved(
         now, heard = edited(now, said.topics), list[str]()
         for wish in said.wishes:
             left = desk.budget.phase("plan", "search")
-            (now, why), more = await wished(desk.model, now, wish, seconds=left)
+            (now, why, _), more = await wished(desk.model, now, wish, seconds=left)
             heard.append(why or f"Changed: {wish}.")
             problems += more
         if said.done:

@@ -63,7 +63,7 @@ def _line(event: Event) -> str:
     """A line of a list, so that what follows is one more."""
     if isinstance(event, Notice):
         return f"- {_said(event.text)}"
-    if isinstance(event, Searched):
+    if isinstance(event, Searched) and event.topic:  # not the first look, before there is a plan
         return f"- Searched {_said(event.provider)} for “{_said(event.query)}”: {event.hits} found"
     if isinstance(event, Read) and not event.reason:
         name, url = _said(event.title or event.url), safe_url(event.url)

@@ -44,8 +44,8 @@ def changed(plan: Plan, line: str) -> Change:
         return Change(plan, done=True)
     if line.lower() in ("e", "edit"):
         return Change(plan, edit=True)
-    now, said = by_words(plan, line)
-    return Change(now, said, wish=line if said else "")
+    now, said, understood = by_words(plan, line)
+    return Change(now, said, wish="" if understood else line)
 
 
 def listed(plan: Plan, text: str) -> Change:

@@ -125,7 +125,8 @@ def worded(event: Event) -> str:
 
 def _of_work(event: Event) -> str:
     if isinstance(event, Searched):
-        return f"Searched {event.provider} for “{one_line(event.query)}”: {event.hits} hits"
+        how = "Searched" if event.topic else "A first look: searched"
+        return f"{how} {event.provider} for “{one_line(event.query)}”: {event.hits} hits"
     if isinstance(event, Checked):
         return (
             f"Checked {event.hits} hits for {one_line(event.topic)}: {len(event.against)} are not"
