@@ -107,7 +107,10 @@ async def test_the_work_products_hold_what_was_found_and_what_it_has_proven(
     for name in ("search_seconds", "crawl_seconds", "cleaning_seconds", "model_seconds"):
         assert measured[name] > 0
     phases = read_progress(folder).phases
-    assert [phase.name for phase in phases][-4:] == ["search", "read", "assess", "write"]
+    names = [phase.name for phase in phases]
+    # A later round may read what was found before, and search for nothing.
+    assert names[:4] == ["plan", "search", "read", "assess"]
+    assert names[-3:] == ["read", "assess", "write"]
     assert all(one.after <= other.after for one, other in pairwise(phases))
 
 
