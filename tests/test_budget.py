@@ -81,6 +81,25 @@ def test_what_a_report_has_taken_bounds_what_is_held_back_to_write_it_again() ->
     assert budget.free().tokens == 450
 
 
+def test_a_step_that_can_be_left_out_leaves_the_time_to_read_and_judge() -> None:
+    budget = Budget(minutes=1)
+    budget.shares = WITH_MODEL
+    budget.start(time.monotonic() - 10)
+    assert budget.fits(9)
+    assert not budget.fits(11), "what is not for writing and closing is for three such steps"
+    assert budget.fits(0), "code takes what there is"
+
+
+def test_judging_takes_of_the_time_to_write_where_a_call_would_find_too_little() -> None:
+    budget = Budget(minutes=1)
+    budget.shares = WITH_MODEL
+    budget.start(time.monotonic() - 38)
+    assert budget.phase("assess") == pytest.approx(2, abs=0.1)
+    assert budget.judging(1) == pytest.approx(2, abs=0.1)
+    assert budget.judging(6) == pytest.approx(9, abs=0.1)
+    assert budget.judging(30) == pytest.approx(10, abs=0.1), "half is left to write"
+
+
 def test_a_model_that_writes_has_another_share_than_code() -> None:
     assert shares_of("normal", model=True)["write"] == 0.3
     assert shares_of("deep", model=True) == shares_of("normal", model=True)

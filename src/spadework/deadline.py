@@ -26,6 +26,11 @@ BEST_ONLY = (0.50, 300.0)
 ACCELERATE = (0.40, 240.0)
 WRITE_NOW = (0.20, 120.0)
 
+#: Steps one after the other in which a run looks for more: searching, reading, judging.
+STEPS = 3
+#: So many times as long as the call of the plan another may take that it is compared with.
+SLOWER = 1.5
+
 #: Seconds kept at the very end for composing, verifying and saving by code alone, for closing and
 #: leaving, where nothing is known of what these take; and the most, as a share of the whole.
 CLOSING_SECONDS = 2.0
@@ -106,6 +111,19 @@ class Deadline:
         reading have together.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
+
+    def judging(self, call: float) -> float:
+        """Seconds that judging a round may take: where its share is less than a call of the model
+        takes, up to half of what it and writing have, since what nobody has judged is not worth
+        much care in writing.
+        """
+        return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
+
+    def fits(self, call: float) -> bool:
+        """Whether there is time to search, to read and to judge once more, each of which takes no
+        longer than a `call` of the model: what cannot be judged in the end need not begin.
+        """
+        return self.reckoned("search", "read", "assess") >= STEPS * call
 
     def reckoned(self, *phases: Phase) -> float:
         """The same by the clock, also in a replay, which itself waits for nobody."""

@@ -10,11 +10,14 @@ import pytest
 
 from spadework.agents.model import Model as Client
 from spadework.budget import Budget
+from spadework.errors import SearchError, SettingsError
 from spadework.graph.desk import Desk
 from spadework.prompts import Prompt
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.journal import Journal
+from spadework.tools.search.failover import Search
+from spadework.values import Hit, Query
 from tests.world.model import Model
 from tests.world.sites import World
 from tests.world.slow import Verse
@@ -119,3 +122,64 @@ def _open(folder: Path) -> list[str]:
     return [
         each.path for each in psutil.Process().open_files() if each.path.startswith(f"{folder}")
     ]
+
+
+@pytest.mark.parametrize("turns", range(0, 40, 3))
+async def test_who_is_cancelled_while_it_opens(
+    env: int, library: Settings, tmp_path: Path, turns: int
+) -> None:
+    opening = asyncio.create_task(Desk.open(tmp_path / "sessions" / "one", library))
+    for _ in range(turns):
+        await asyncio.sleep(0.005)
+    opening.cancel()
+    await asyncio.wait({opening}, timeout=10)
+    if not opening.cancelled():  # it was open by then
+        await opening.result().close()
+    assert not _open(tmp_path)
+
+
+async def test_a_desk_that_cannot_be_opened_to_its_end(library: Settings, tmp_path: Path) -> None:
+    unusable = library.with_(model="openai:world-model")
+    with pytest.raises(SettingsError, match="needs a key"):
+        await Desk.open(tmp_path / "sessions" / "one", unusable)
+    assert not _open(tmp_path)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Settings:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "quillon.md").write_text("# The Quillon\n\nIt is wound forty times.\n")
+    return Settings.load(search="library", library=(notes,), home=tmp_path)
+
+
+class Provider:
+    """A search that takes so long to close, or fails to."""
+
+    describes = "notes"
+
+    def __init__(self, name: str, seconds: float | None) -> None:
+        self.name, self._seconds, self.closed = name, seconds, False
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        return []
+
+    async def close(self) -> None:
+        if self._seconds is None:
+            raise SearchError("It cannot be closed.")
+        await asyncio.sleep(self._seconds)
+        self.closed = True
+
+
+async def test_searches_of_which_one_cannot_be_closed() -> None:
+    broken, slow = Provider("broken", None), Provider("slow", 0.1)
+    with pytest.raises(SearchError, match="cannot be closed"):
+        await Search([broken, slow]).close()
+    assert slow.closed
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+async def test_searches_that_take_their_time_to_close(turns: int) -> None:
+    searches = [Provider("one", 0.1), Provider("two", 0.2)]
+    await struck(asyncio.create_task(Search(searches).close()), turns)
+    assert [each.closed for each in searches] == [True, True]

@@ -8,7 +8,8 @@ import pytest
 
 from spadework import Session, Settings, gather, research, search
 from spadework.errors import FetchError, SearchError, SettingsError
-from spadework.sessions.files import list_sessions, read_metadata, read_result
+from spadework.sessions.files import read_metadata, read_result
+from spadework.sessions.listing import list_sessions
 from spadework.sessions.pages import gathering, page_of, reading
 from spadework.sessions.replaying import replay
 from tests.world.searx import Searx
@@ -106,7 +107,7 @@ async def test_what_is_no_address_or_no_query_leaves_nothing(settings: Settings)
         reading("nonsense", settings=settings)
     with pytest.raises(SettingsError, match="query is empty"):
         await gather(" ", settings)
-    assert not list_sessions(settings.home)
+    assert not [*list_sessions(settings.home)]
 
 
 async def test_the_purse_of_a_run_bounds_it(

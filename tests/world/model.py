@@ -26,9 +26,9 @@ HOST = "127.0.1.30"
 
 
 class Model:
-    """The model server. `delay` is in seconds before every answer, `names` are the models it lists,
-    `context_tokens` its limit, `most_at_once` the calls that may run at the same time before it
-    answers 429.
+    """The model server. `delay` is in seconds before every answer, or before those of the shape
+    that `delays` names; `names` are the models it lists, `context_tokens` its limit, `most_at_once`
+    the calls that may run at the same time before it answers 429.
 
     `tells`: what its list says of every model beside the name.
     `counts`: say in every answer how many tokens it took.
@@ -49,6 +49,7 @@ class Model:
         self.names: tuple[str, ...] = ("world-model",)
         self.tells: dict[str, Any] = {}
         self.delay = 0.0
+        self.delays: dict[str, float] = {}
         self.context_tokens: int | None = None
         self.most_at_once: int | None = None
         self.strict = True
@@ -114,7 +115,7 @@ class Model:
         if wrong:
             return refusal(400, wrong)
         answer = self._overcharged(request) or await self._script.answer(request)
-        await asyncio.sleep(self.delay)
+        await asyncio.sleep(self.delays.get(request.schema_name, self.delay))
         failed = answer.response(request) if isinstance(answer, Fault) else None
         if failed:
             return failed

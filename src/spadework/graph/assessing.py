@@ -77,7 +77,7 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     # The newest task of a topic: the plan may have been made anew after its pages were read.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
-    seconds = desk.budget.phase("assess")
+    seconds = desk.budget.judging(state.get("plan_seconds", 0.0))
     looked = await in_shares(desk, state, topics, seconds)
     looked = looked or await _by_topic(desk, state, topics, seconds)
     added = looked.added

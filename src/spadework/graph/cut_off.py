@@ -30,7 +30,8 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
     closed["stopped_by"] = "time"
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
     result = result_of(desk, closed)
-    await keep(desk, closed, result)
+    if not desk.journal.hangs:
+        await keep(desk, closed, result)
     return result
 
 

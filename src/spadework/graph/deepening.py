@@ -35,7 +35,12 @@ async def looked_again(
     task = state["task"]
     if not desk.deep or desk.model is None or not drafts or task.round > FIRST:
         return drafts, []
-    if desk.budget.under(BEST_ONLY):
+
+    async def in_time() -> bool:
+        took = state.get("plan_seconds", 0.0)
+        return not desk.budget.under(BEST_ONLY) and desk.budget.fits(took)
+
+    if not await desk.journal.moment("may reflect", task.topic.name, bool, in_time, True):
         return drafts, []
     pages = {page.content_hash: page for page in drafts}
     best, used = [], 0

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -189,22 +189,14 @@ class Desk:
         """
         session_id = checked_session_id(folder.name)
         replay = providers if isinstance(providers, Replay) else None
-        alone = providers if isinstance(providers, PagesAlone) else None
-        own = alone.providers if alone else cast("Sequence[Any]", providers)
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         library: list[Library] = []
-        meaning = None if replay else meaning_of(settings)
-
-        async def open_library() -> Library:
-            library.append(
-                await Library.open(
-                    settings.library, home=settings.home, progress=progress, meaning=meaning
-                )
-            )
-            return library[0]
-
         await asyncio.to_thread(private_folder, folder / "pages")
+        # Each is closed again where a later step fails, or who opens is cancelled.
         async with AsyncExitStack() as opened:
+            meaning = None if replay else meaning_of(settings)
+            if meaning:
+                opened.push_async_callback(meaning.close)
             journal = await Journal.open(
                 folder / "session.sqlite",
                 budget,
@@ -216,31 +208,33 @@ class Desk:
                 meaning.embeds.spend = lambda calls, tokens: journal.paid(
                     embedding_calls=calls, embedding_tokens=tokens
                 )
-                opened.push_async_callback(meaning.close)
-            name, problems, choice = "", list[Problem](), _NO_TIME
-            try:
-                if replay:
-                    name, problems, choice = await _again(settings, journal)
-                elif alone is None:
-                    name, problems = await unless_stopped(
-                        stop, _model(settings), seconds=budget.until_closing()
-                    )
-                budget.shares = shares_of(settings.effort, model=bool(name))
-                if alone and not alone.search:
-                    choice = Choice(())
-                elif not replay:
-                    choice = await unless_stopped(
-                        stop,
-                        choose(settings, open_library, list(own)),
-                        seconds=budget.until_closing(),
-                    )
-            except (TimeoutError, Stopped):
-                pass
-            model = _models(settings, budget, journal, name, replay)
+
+            async def open_library() -> Library:
+                one = await Library.open(
+                    settings.library, home=settings.home, progress=progress, meaning=meaning
+                )
+                opened.callback(one.close)
+                library.append(one)
+                return one
+
+            if isinstance(providers, Replay):
+                choosing = _again(settings, journal)
+            else:
+                choosing = _chosen(settings, budget, stop, open_library, providers)
+            name, problems, choice = await choosing
+            search = await _search(choice, settings, journal)
+            opened.push_async_callback(search.close)
+            budget.shares = shares_of(settings.effort, model=bool(name))
+            model, checked = _models(settings, budget, journal, name, replay)
+            if model:
+                opened.push_async_callback(model.close)
+            if checked:
+                checked.check()
             await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
             cleanings = await journal.count("clean")
-            web, browser = Web(settings), Browser(settings)
-            await web.__aenter__()
+            store = None if replay else knowledge_of(settings, meaning)
+            web = await opened.enter_async_context(Web(settings))
+            browser = Browser(settings)
             opened.pop_all()
         desk = cls(
             session_id=session_id,
@@ -250,13 +244,13 @@ class Desk:
             journal=journal,
             pages=PageStore(folder / "pages"),
             links=LinkStore(folder / "links"),
-            search=await _search(choice, settings, journal),
+            search=search,
             reader=Reader(web, browser),
             web=web,
             browser=browser,
             libraries=library,
             model=model,
-            knowing=Knowing(None if replay else knowledge_of(settings, meaning), settings, meaning),
+            knowing=Knowing(store, settings, meaning),
             stand_ins=StandIns(choice.spares),
             searching=tuple(provider.describes for provider in choice.providers),
             notices=tuple(choice.notices),
@@ -288,6 +282,31 @@ class Desk:
                 await asyncio.wait({self.examination})
 
 
+async def _chosen(
+    settings: Settings,
+    budget: Budget,
+    stop: asyncio.Event,
+    open_library: Callable[[], Awaitable[Library]],
+    providers: Sequence[Any] | PagesAlone,
+) -> tuple[str, list[Problem], Choice]:
+    """The model, what is wrong with it, and what is searched; as far as there is time for it. Pages
+    alone need no model, and perhaps no search.
+    """
+    name, problems, choice = "", list[Problem](), _NO_TIME
+    alone = providers if isinstance(providers, PagesAlone) else None
+    if alone and not alone.search:
+        return name, problems, Choice(())
+    with suppress(TimeoutError, Stopped):
+        if alone is None:
+            name, problems = await unless_stopped(
+                stop, _model(settings), seconds=budget.until_closing()
+            )
+        own = alone.providers if alone else cast("Sequence[Any]", providers)
+        choosing = choose(settings, open_library, list(own))
+        choice = await unless_stopped(stop, choosing, seconds=budget.until_closing())
+    return name, problems, choice
+
+
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:
     """The chat model of the settings, or "" when the extractive roles do the work, which is a
     problem where a model was wanted.
@@ -303,19 +322,16 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
-) -> Model | None:
-    """The chat models, of which that of a replay is asked only what was not recorded."""
+) -> tuple[Model | None, Model | None]:
+    """The chat models, and those of them that are asked: of a replay only what was not recorded."""
     if not name:
-        return None
+        return None, None
     if replay is None:
         model = Model(settings, budget, journal, name)
-        model.check()
-        return model
+        return model, model
     other = replay.anew
     anew = Model(other, budget, journal.asking(), other.model) if other else None
-    if anew:
-        anew.check()
-    return Model(settings, budget, journal, name, anew)
+    return Model(settings, budget, journal, name, anew), anew
 
 
 async def _again(settings: Settings, journal: Journal) -> tuple[str, list[Problem], Choice]:

@@ -31,8 +31,9 @@ async def looked_at(
     tasks = state.get("tasks", topics)
 
     async def allowed() -> Leave:
-        if state.get("plan_seconds", 0.0) > _seconds(desk):
-            return Leave(given=False)  # it would be asked in vain
+        took = state.get("plan_seconds", 0.0)
+        if took > _seconds(desk) or not desk.budget.fits(took):
+            return Leave(given=False)  # it would be asked in vain, or what follows it
         return await _leave(desk, tasks, topics)
 
     key = {"topic": topic.name, "round": state["task"].round}

@@ -14,7 +14,7 @@ from spadework.deadline import WRITE_NOW
 from spadework.graph.closing import result_of
 from spadework.graph.desk import Desk
 from spadework.graph.judging import judge
-from spadework.graph.routes import KNOWN, fits
+from spadework.graph.routes import KNOWN
 from spadework.graph.state import ResearchState
 from spadework.graph.waiting import stopped
 from spadework.tools.nearest import nearest
@@ -106,7 +106,7 @@ def _too_late(desk: Desk, state: ResearchState) -> str:
         return f"the budget of {purse} is spent."
     # The report is written: that so little is left that no round may begin before it is counts no
     # more, only whether there is time for one, and to write again.
-    return "" if fits(desk.budget, state, desk.settings) else "there was no time for it."
+    return "" if desk.budget.fits(state.get("plan_seconds", 0.0)) else "there was no time for it."
 
 
 def _tasks(desk: Desk, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:

@@ -34,8 +34,6 @@ from spadework.values import (
 FIRST_ROUND_PAGES = 0.87
 #: Pages that a topic reads in the first round, however many topics share them.
 LEAST_PAGES = 2
-#: Share of the time of a round before without which none for gaps is begun.
-GAP_SHARE = 0.3
 #: The round in which nothing is searched: what a followed-up session has read is judged first.
 KNOWN = 0
 
@@ -225,7 +223,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
         return "marginal utility"
     # What is just empty, time or purse, ends only a run that would have gone on.
     if last.number == KNOWN or worth_asking(state, price):
-        late = budget.under(ACCELERATE) or not fits(budget, state, settings)
+        late = budget.under(ACCELERATE) or not budget.fits(state.get("plan_seconds", 0.0))
         return "time" if late else budget.ended_by()
     return "price"
 
@@ -237,15 +235,6 @@ def _brought(state: ResearchState) -> int:
     alone = all(found.quality is None for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before
-
-
-def fits(budget: Budget, state: ResearchState, settings: Settings) -> bool:
-    """Whether there is time for one more round: in quick effort as much as those before have taken,
-    else a part of what each of them has.
-    """
-    taken = budget.elapsed() - state.get("plan_seconds", 0.0) - (budget.written or 0.0)
-    part = 1.0 if settings.effort == "quick" else GAP_SHARE / len(state["rounds"])
-    return budget.reckoned("search", "read", "assess") >= part * taken
 
 
 def status_of(why: str) -> Status:

@@ -20,8 +20,9 @@ from spadework.graph.reading import page_at
 from spadework.graph.recalling import recorded_pages
 from spadework.graph.waiting import Stopped
 from spadework.sessions.brief import Brief
+from spadework.sessions.kept import JOURNAL
 from spadework.sessions.records import Records
-from spadework.sessions.stream import EMERGENCY, parts_until_deadline
+from spadework.sessions.stream import ANSWER_SECONDS, EMERGENCY, parts_until_deadline
 from spadework.tools.disk import on_disk
 from spadework.values import Hit, Problem, Result
 
@@ -56,6 +57,8 @@ class Gathering:
                 fault = self._unanswered()
             except FetchError as error:
                 fault = error
+            if not await self._desk.journal.answers(ANSWER_SECONDS):
+                self._records.hangs(JOURNAL)
             await self._keep()
             for problem in self.gathered.problems:
                 record.tell(Troubled(problem=problem))
@@ -79,9 +82,8 @@ class Gathering:
             stream_mode=["values"],
             version="v2",
         )
-        parts = parts_until_deadline(stream, desk.budget, desk.record.told)
-        async with aclosing(parts) as happening:
-            async for part in happening:
+        async with aclosing(parts_until_deadline(stream, desk)) as parts:
+            async for part in parts:
                 if isinstance(part, Timed):
                     yield cast("Event", part)
                 elif part is not EMERGENCY:
@@ -113,7 +115,8 @@ class Gathering:
         self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
 
     async def _finish(self, why: str, *, failed: bool = False) -> Result:
-        if why and not self.gathered.pages:  # cut off before the steps have handed them on
+        # Cut off before the steps have handed them on: where the journal answers, it has them.
+        if why and not (self.gathered.pages or self._desk.journal.hangs):
             pages = await on_disk(recorded_pages, self._desk.folder)
             self.gathered = self.gathered.model_copy(update={"pages": tuple(pages)})
         asked = self._brief.question

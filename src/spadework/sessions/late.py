@@ -32,6 +32,12 @@ class Late:
         """How long a file is waited for now; 0 where the disk does not answer."""
         return 0.0 if self._hangs else max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
 
+    def hangs(self, name: str) -> None:
+        """A file does not answer: nothing more is written."""
+        if not self._hangs:
+            self._hangs = True
+            self._untold.append(name)
+
     def told(self) -> list[str]:
         """One sentence of each file that was not written in time, once."""
         untold, self._untold = self._untold, []
@@ -51,5 +57,4 @@ class Late:
             async with asyncio.timeout(seconds):
                 await on_disk(work, *args, **kwargs)
         except (TimeoutError, DiskHangs):
-            self._hangs = True
-            self._untold.append(name)
+            self.hangs(name)

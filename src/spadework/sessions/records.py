@@ -64,6 +64,10 @@ class Records:
         """What could not be written in time since this was asked last, in a sentence each."""
         return self._late.told()
 
+    def hangs(self, name: str) -> None:
+        """A file of the session does not answer: nothing more is written, and that is said."""
+        self._late.hangs(name)
+
     def hurry(self, left: Callable[[], float]) -> None:
         """Wait for no file longer than the run has time `left`, in seconds."""
         self._late.left = left

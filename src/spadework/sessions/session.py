@@ -6,12 +6,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
@@ -33,7 +40,8 @@ from spadework.graph.desk import Desk, new_session_id
 from spadework.graph.gathered import Gathered
 from spadework.graph.judging import recall
 from spadework.graph.opened import PagesAlone, Replay
-from spadework.graph.research import build_graph
+from spadework.graph.research import Graph, build_graph
+from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
@@ -46,19 +54,23 @@ from spadework.sessions.files import (
     whole_result,
 )
 from spadework.sessions.gathering import Gathering, needed
+from spadework.sessions.kept import JOURNAL
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
 from spadework.sessions.reserve import reserve, took
-from spadework.sessions.store import checkpoints, last_state
-from spadework.sessions.stream import tell_again, watched
+from spadework.sessions.store import Checkpoints, last_state
+from spadework.sessions.stream import ANSWER_SECONDS, tell_again, watched
 from spadework.settings import Settings
-from spadework.tools.disk import DiskHangs, let_go, on_disk
+from spadework.tools.disk import DiskHangs, in_time, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
 
 #: Seconds that a run may take to close its files and connections: of a finished one not beyond its
 #: deadline, but this much at least.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
+#: Seconds that opening the session's file may take at least.
+LEAST_OPENING = 1.0
+T = TypeVar("T")
 #: Whether this is done within a session: one that it starts must not wait for its end.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 #: Steps of the graph at most; rounds are bounded by the budget long before.
@@ -268,24 +280,24 @@ class Session:
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
     ) -> AsyncGenerator[Event, None]:
+        opening = Desk.open(
+            self.folder,
+            self.settings,
+            self.budget,
+            stop=self._stop,
+            progress=progress,
+            providers=self._replay or self._brought(),
+        )
         try:
-            desk = await Desk.open(
-                self.folder,
-                self.settings,
-                self.budget,
-                stop=self._stop,
-                progress=progress,
-                providers=self._replay or self._brought(),
-            )
+            desk = await self._in_time(opening)
         except SettingsError:
             await records.discard()
             raise
-        desk.experience = await experience(self.settings.home)
-        desk.tell_into(records.record)
         records.hurry(self.budget.left)
         writing: float | None = None
-        hangs = False
         try:
+            desk.experience = await experience(self.settings.home)
+            desk.tell_into(records.record)
             async with aclosing(self._run(desk, records)) as events:
                 async for event in events:
                     await records.saw(event)
@@ -295,19 +307,20 @@ class Session:
                         writing = self.budget.closing()
                     yield event
         except DiskHangs:
-            hangs = True
+            desk.journal.hangs = True
             raise
         finally:
             began = time.monotonic()
-            if hangs:
+            if desk.journal.hangs:
                 await let_go(desk.close(), LEAST_CLOSING)
             else:
                 await desk.close()
                 with suppress(OSError):
                     await records.record.written()
             if writing is not None and self._replay is None:
-                closing = time.monotonic() - began
-                await on_disk(took, self.settings.home, writing=writing, closing=closing)
+                if not desk.journal.hangs:
+                    closing = time.monotonic() - began
+                    await on_disk(took, self.settings.home, writing=writing, closing=closing)
                 await self._told_of(records)
 
     async def _told_of(self, records: Records) -> None:
@@ -317,7 +330,7 @@ class Session:
             await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
-        await desk.journal.note("brief", "", self.brief.told())
+        await self._in_time(desk.journal.note("brief", "", self.brief.told()))
         work = self._research if self.brief.kind == "research" else self._gather
         async with aclosing(work(desk, records)) as events:
             async for event in events:
@@ -326,13 +339,13 @@ class Session:
     async def _research(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         """The run of a session that researches its question."""
         record = desk.record
-        graph = build_graph(checkpoints(desk.journal, record))
+        saved = Checkpoints(desk.journal, record)
+        graph = build_graph(saved)
         config: RunnableConfig = {
             "configurable": {"thread_id": self.session_id},
             "recursion_limit": MOST_STEPS,
         }
-        if before := (await graph.aget_state(config)).values:
-            await recall(desk)
+        before = await self._in_time(self._taken_up(desk, graph, config))
         self._tell_beginning(desk, before, records)
         for event in record.heard():
             yield event
@@ -360,7 +373,11 @@ class Session:
             record.tell(Answered(kind=asked.kind, text=answer))
             given = Command(resume=answer)
         # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
-        state = await last_state(graph, config)
+        if await desk.journal.answers(ANSWER_SECONDS):
+            state = await last_state(graph, config)
+        else:
+            state = {**before, **saved.remembered()}
+            records.hangs(JOURNAL)
         result = await closed_by_code(desk, state, self.question)
         await records.finish(result)
         record.tell(Finished(result=result))
@@ -389,6 +406,20 @@ class Session:
         if self.brief.kind == "research":
             return self._providers
         return needed(self.brief, self._providers)
+
+    async def _taken_up(self, desk: Desk, graph: Graph, config: RunnableConfig) -> ResearchState:
+        """What is known of the run from before."""
+        before = await last_state(graph, config)
+        if before:
+            await recall(desk)
+        return before
+
+    async def _in_time(self, work: Coroutine[Any, Any, T]) -> T:
+        """What work on the journal gives before the deadline, or a little after it in a run whose
+        time was over when it was taken up. Raises DiskHangs.
+        """
+        seconds = max(LEAST_OPENING, self.budget.left())
+        return await in_time(work, self.folder / JOURNAL, seconds)
 
     def _started(self, mode: str, searching: tuple[str, ...], *, resumed: bool) -> Started:
         return Started(

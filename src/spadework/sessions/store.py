@@ -4,27 +4,23 @@ back as objects, and only as they were saved.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import sqlite3
+from collections.abc import Mapping
 from itertools import chain
-from pathlib import Path
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from spadework.graph.research import Graph
 from spadework.graph.state import ResearchState
 from spadework.graph.stored import OUR_VALUES
-from spadework.sessions.kept import JOURNAL
-from spadework.tools.disk import DiskHangs
 from spadework.tools.journal import Journal
 from spadework.tools.record import Record
 
-#: How long the last state of a run is waited for that has no time left.
-STATE_SECONDS = 1.0
 #: What the kind of a value ends with that has its checksum, of so many bytes, behind it.
 _SUMMED, _SUM_BYTES = "+sum", 8
 
@@ -51,36 +47,44 @@ class _Summed(JsonPlusSerializer):
         return super().loads_typed((kind.removesuffix(_SUMMED), told))
 
 
-class _Saver(AsyncSqliteSaver):
-    """A step is saved once all that it has told is written down: it will not be taken again."""
+class Checkpoints(AsyncSqliteSaver):
+    """The checkpoints of a session, in the file of its journal and through its connection; the last
+    one also in memory, for a run whose disk no longer answers. A step is saved once all that it has
+    told is written down: it will not be taken again.
+    """
 
     def __init__(self, journal: Journal, record: Record) -> None:
         super().__init__(journal.connection, serde=_Summed(allowed_msgpack_modules=OUR_VALUES))
         self._record = record
+        self._last: Mapping[str, Any] = {}
 
-    async def aput(self, *args: Any, **kwargs: Any) -> RunnableConfig:
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
         """Save a checkpoint."""
+        if not config["configurable"].get("checkpoint_ns"):  # of a worker are only its finds
+            self._last = dict(checkpoint["channel_values"])
         await self._record.written()
-        return await super().aput(*args, **kwargs)
+        return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
         """Save what a node gives."""
         await self._record.written()
         await super().aput_writes(*args, **kwargs)
 
-
-def checkpoints(journal: Journal, record: Record) -> AsyncSqliteSaver:
-    """The checkpoints of a session, in the file of its journal and through its connection."""
-    return _Saver(journal, record)
+    def remembered(self) -> ResearchState:
+        """The state of the last checkpoint of this process, whether it was saved or not."""
+        known = ResearchState.__annotations__
+        return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
 
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
-    """What was saved of a run that was cut off. Raises DiskHangs."""
-    try:
-        async with asyncio.timeout(STATE_SECONDS):
-            return cast("ResearchState", (await graph.aget_state(config)).values)
-    except TimeoutError:
-        raise DiskHangs(Path(JOURNAL), STATE_SECONDS) from None
+    """What was saved of a run."""
+    return cast("ResearchState", (await graph.aget_state(config)).values)
 
 
 def damaged_checkpoint(db: sqlite3.Connection) -> str:

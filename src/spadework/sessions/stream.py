@@ -21,24 +21,23 @@ from spadework.values import Result
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
 GRACE_SECONDS = 0.3
-#: How long what is just being saved is waited for then, and the run's end: on a disk that does not
-#: answer, no longer.
-SAVING_SECONDS, CANCEL_SECONDS = 1.0, 5.0
+#: How long what is just being saved is waited for then, and the run's end; and the journal, which
+#: answers at once on a disk that does.
+SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 #: Stands among the parts where the time to write has come.
 EMERGENCY = object()
 
 
-async def parts_until_deadline(
-    stream: AsyncIterator[Any], budget: Budget, queue: asyncio.Queue[Any]
-) -> AsyncGenerator[Any, None]:
-    """The parts of `stream` as they come, through the `queue`, into which others may put theirs;
-    EMERGENCY when it is time to write. It ends with the stream, or a little after the deadline. The
-    run never outlives this generator.
+async def parts_until_deadline(stream: AsyncIterator[Any], desk: Desk) -> AsyncGenerator[Any, None]:
+    """The parts of `stream` as they come, among what is told to the record of the desk; EMERGENCY
+    when it is time to write. It ends with the stream, or a little after the deadline. The run never
+    outlives this generator.
 
     The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
     the middle of the other's work.
     """
     end = object()
+    budget, journal, queue = desk.budget, desk.journal, desk.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
 
     async def run() -> None:
@@ -75,7 +74,10 @@ async def parts_until_deadline(
         await task
     finally:
         task.cancel()
-        await asyncio.wait({task}, timeout=CANCEL_SECONDS)
+        await asyncio.wait({task}, timeout=ANSWER_SECONDS)
+        # What waits for a journal that does not answer is not waited for.
+        if not task.done() and await journal.answers(ANSWER_SECONDS):
+            await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
 
 async def watched(
@@ -94,7 +96,7 @@ async def watched(
         durability="sync",
     )
     record = desk.record
-    async with aclosing(parts_until_deadline(stream, desk.budget, record.told)) as parts:
+    async with aclosing(parts_until_deadline(stream, desk)) as parts:
         async for part in parts:
             if isinstance(part, Timed):
                 yield cast("Event", part)

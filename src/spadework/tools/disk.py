@@ -46,6 +46,8 @@ T = TypeVar("T")
 THREADS = 4
 #: How long one of them is waited for: so long takes no file of ours on a disk that works.
 SECONDS = 20.0
+#: How long work is waited for that was cancelled.
+STRUCK_SECONDS = 5.0
 
 
 def _new_pool() -> ThreadPoolExecutor:
@@ -86,6 +88,26 @@ async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     finally:
         if not doing.done():
             doing.add_done_callback(_forgotten)
+
+
+async def in_time(work: Coroutine[Any, Any, T], path: Path, seconds: float) -> T:
+    """What `work` on the file at `path` gives. Raises DiskHangs where it takes longer; what then
+    becomes of it is nobody's.
+    """
+    doing = asyncio.create_task(work)
+    try:
+        await asyncio.wait({doing}, timeout=seconds)
+    except asyncio.CancelledError:
+        # It gives back what it has opened before anybody goes on; struck once more it could not.
+        if not doing.cancelling():
+            doing.cancel()
+        await asyncio.wait({doing}, timeout=min(seconds, STRUCK_SECONDS))
+        raise
+    if doing.done():
+        return doing.result()
+    doing.add_done_callback(_forgotten)
+    doing.cancel()
+    raise DiskHangs(path, seconds)
 
 
 async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:

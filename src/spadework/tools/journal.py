@@ -54,6 +54,8 @@ class Journal:
         self._budget = budget
         self._exchanges = Exchanges(db, most_bytes)
         self._running: dict[str, asyncio.Event] = {}
+        #: Whether the file did not answer when it was last asked to.
+        self.hangs = False
         #: What is replayed, None in a run of its own.
         self.recording = recording
 
@@ -95,6 +97,15 @@ class Journal:
         """Count what the recording lacked last, and was asked anew."""
         if self.recording is not None:
             self.recording.asked_anew()
+
+    async def answers(self, seconds: float) -> bool:
+        """Whether the file does what it is asked within so many seconds: all wait in one line."""
+        asking = asyncio.ensure_future(self.count("report"))
+        await asyncio.wait({asking}, timeout=seconds)
+        self.hangs = not asking.done()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        return not self.hangs
 
     async def close(self) -> None:
         """Close the file. What a cancelled write left open is rolled back first: closed with it,

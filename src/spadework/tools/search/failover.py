@@ -26,6 +26,8 @@ FAILURES = 3
 PAUSE_SECONDS = 60.0
 #: A provider keeps its own deadline; this much later it is cut off.
 GRACE_SECONDS = 1.0
+#: How long providers are waited for that are closed by who was cancelled.
+CLOSING_SECONDS = 10.0
 
 
 @dataclass
@@ -140,10 +142,20 @@ class Search:
         return [hit for hit in found if fits(query, hit)]
 
     async def close(self) -> None:
-        """End what providers hold open, such as the processes of MCP servers."""
-        await asyncio.gather(
-            *(provider.close() for provider in self.providers if isinstance(provider, Closing))
+        """End what providers hold open, such as the processes of MCP servers: each, whatever
+        becomes of the others, also when this is cancelled.
+        """
+        ending = asyncio.gather(
+            *(provider.close() for provider in self.providers if isinstance(provider, Closing)),
+            return_exceptions=True,
         )
+        try:
+            await asyncio.shield(ending)
+        finally:
+            await asyncio.wait({ending}, timeout=CLOSING_SECONDS)
+        for failed in ending.result():
+            if failed is not None:
+                raise failed
 
     async def _in_turn(
         self, name: str, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
