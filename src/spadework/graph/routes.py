@@ -223,9 +223,20 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
         return "marginal utility"
     # What is just empty, time or purse, ends only a run that would have gone on.
     if last.number == KNOWN or worth_asking(state, price):
-        late = budget.under(ACCELERATE) or not budget.fits(state.get("plan_seconds", 0.0))
+        late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
     return "price"
+
+
+def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
+    """Whether there is time for one more round; in quick effort as much as those before have
+    taken.
+    """
+    planning = state.get("plan_seconds", 0.0)
+    if settings.effort != "quick":
+        return budget.fits(planning)
+    taken = budget.elapsed() - planning - (budget.written or 0.0)
+    return budget.reckoned("search", "read", "assess") >= taken
 
 
 def _brought(state: ResearchState) -> int:
