@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import chardet
-
 #: What browsers really mean by some names (WHATWG Encoding): supersets, so that nothing is lost.
 _SUPERSETS = {
     "iso8859-1": "cp1252",
@@ -131,6 +129,8 @@ def _likely(body: bytes) -> Mapping[str, float]:
         seen = b" ".join(_lines(body))
     if not _letters(seen):
         return {}
+    import chardet  # it takes a tenth of a second, and most pages are UTF-8
+
     if _SHIFT not in seen:  # markup has a say of its own there, and says again what is declared
         seen = _MARKUP.sub(b" ", seen)
     found = chardet.detect_all(seen, ignore_threshold=True, include_encodings=_LOOKED_FOR)
