@@ -19,26 +19,14 @@ MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
 #: From this probability on, judged on its own document alone, a question is offered: beside others
 #: it may be judged as less likely, and counts as answered from .8 on.
 SURE = 0.9
-#: Headings of a document that are tried, and words of one that make a question.
-MOST_HEADINGS, HEADING_WORDS = 6, range(1, 7)
+#: Headings of a document that are tried.
+MOST_HEADINGS = 6
 
 _NAME = re.compile(r"[^\W\d_][\w.+#-]*(?: [\w.+#-]+){0,3}")
 _NUMBER = re.compile(r"^(?:(?:chapter|appendix|part) )?(?:\d+|[A-Z])(?:\.\d+)*\.\s+", re.IGNORECASE)
 _HOW = re.compile(r"how to (\w.+)", re.IGNORECASE)
 #: What answers how something is done.
 _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
-#: What begins no name of a thing.
-_NO_NAME = re.compile(
-    r"(?:what|when|how|why|where|who|which|if|the|an?|in|on|at|by|for|from|with|without|to|and|or|as"
-    r"|is|are|was|it|its|this|that|more|other)\b",
-    re.IGNORECASE,
-)
-#: What every second document has, and nobody asks about.
-_PLAIN = re.compile(
-    r"(?:introduction|overview|summary|contents|table of contents|notes?|see also|references|links"
-    r"|sources|about|example|examples|license|licence|changelog|contributing|index|readme)",
-    re.IGNORECASE,
-)
 
 
 def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
@@ -83,15 +71,6 @@ def _tried(title: str, text: str) -> Iterator[str]:
             yield f"How do I {how[1]}?"
         elif heading.endswith("?"):
             yield heading
-        elif (
-            len(heading.split()) in HEADING_WORDS
-            and _NAME.fullmatch(title)
-            and heading != title
-            and not re.search(r"\d", title + heading)
-            and not _PLAIN.fullmatch(heading)
-            and not _NO_NAME.match(heading)
-        ):
-            yield f"What is said about {_within(heading)} in {title}?"
 
 
 def _bare(heading: str) -> str:
