@@ -10,7 +10,6 @@ PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
 #: Names that are addresses say nothing that the host does not, and would be links.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
-_ARTICLE = re.compile(r"^(?:the|le|la|les|el|der|die|das)\s+", re.IGNORECASE)
 
 
 def beside(publisher: str, domain: str) -> str:
@@ -18,8 +17,7 @@ def beside(publisher: str, domain: str) -> str:
     name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
     if not name or _ADDRESS.search(name):
         return ""
-    host = _letters(domain)
-    return "" if _letters(name) in host or _letters(_ARTICLE.sub("", name)) in host else name
+    return "" if _letters(name) in _letters(domain) else name
 
 
 def _letters(text: str) -> str:

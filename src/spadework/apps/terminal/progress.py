@@ -66,15 +66,20 @@ def progress_for(
 
 
 class Lines:
-    """One line for every event worth one."""
+    """One line for every event worth one; of a page that several topics read, one."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._read: set[str] = set()
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one."""
-        if (text := worded(event)) and not self._quiet:
-            self.note(text)
+        text = worded(event)
+        if not text or self._quiet or text in self._read:
+            return
+        if isinstance(event, Read):
+            self._read.add(text)
+        self.note(text)
 
     def note(self, text: str) -> None:
         """Print a line."""
