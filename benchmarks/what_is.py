@@ -51,7 +51,7 @@ def rows(half: str) -> list[dict[str, Any]]:
         said = re.search(
             rf"^(?:\*\*|`)?({re.escape(name)})(?:\*\*|`)? is an? [^\n]{{20,300}}", text, re.M | re.I
         )
-        if said and _half(name) == half:
+        if said and half_of(name) == half:
             words = " ".join(said[0].split()[:WORDS]).rstrip(".,[(")
             fact = {"value": words, "any": [[words]]}
             row = {"question": f"What is {said[1]}?", "kind": "definition", "facts": [fact]}
@@ -59,7 +59,8 @@ def rows(half: str) -> list[dict[str, Any]]:
     return sorted(made, key=lambda row: str(row["id"]).lower())
 
 
-def _half(name: str) -> str:
+def half_of(name: str) -> str:
+    """The half that a package is of."""
     return ("dev", "test")[hashlib.sha256(name.lower().encode()).digest()[0] % 2]
 
 

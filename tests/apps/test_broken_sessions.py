@@ -17,6 +17,7 @@ from tests.apps.process import Terminal
 from tests.apps.web.prepared import put
 from tests.apps.web.server import Server
 from tests.sessions.broken import BREAKAGES, FILES
+from tests.thinned import thinned
 from tests.tools.export.results import full
 
 WHOLE, BROKEN = "20260101-000000-aaaaaa", "20260202-000000-bbbbbb"
@@ -39,7 +40,7 @@ def terminal(tmp_path: Path) -> Terminal:
     return Terminal({"SPADEWORK_SEARCH": "library", "SPADEWORK_LIBRARY": "."}, tmp_path)
 
 
-@pytest.mark.parametrize("how", BREAKAGES)
+@pytest.mark.parametrize("how", thinned(BREAKAGES, 3))
 def test_a_session_without_readable_metadata_is_listed_as_unreadable(
     terminal: Terminal, tmp_path: Path, how: str
 ) -> None:
@@ -52,7 +53,7 @@ def test_a_session_without_readable_metadata_is_listed_as_unreadable(
     assert second == f"{WHOLE}  time_limited    {full().question}"
 
 
-@pytest.mark.parametrize("how", BREAKAGES)
+@pytest.mark.parametrize("how", thinned(BREAKAGES, 3))
 @pytest.mark.parametrize("name", FILES)
 def test_no_command_breaks_on_a_broken_file(
     terminal: Terminal, tmp_path: Path, name: str, how: str
@@ -71,7 +72,7 @@ def test_no_command_breaks_on_a_broken_file(
     assert not (tmp_path / "home" / "sessions" / BROKEN).exists()
 
 
-@pytest.mark.parametrize("how", BREAKAGES)
+@pytest.mark.parametrize("how", thinned(BREAKAGES, 3))
 def test_a_result_that_is_broken_is_written_anew_from_the_checkpoint(
     terminal: Terminal, notes: Path, how: str
 ) -> None:
@@ -146,6 +147,7 @@ def broken_id(name: str, how: str) -> str:
     return f"20260202-{name.partition('.')[0]}-{how.replace(' ', '-')}"
 
 
+@pytest.mark.xdist_group("broken sessions")
 def test_the_server_starts_and_shows_the_rest(server: Server) -> None:
     with server.client() as client:
         start = client.get("/")
@@ -160,11 +162,13 @@ def test_the_server_starts_and_shows_the_rest(server: Server) -> None:
     assert "Traceback" not in server.log()
 
 
+@pytest.mark.xdist_group("broken sessions")
 @pytest.mark.parametrize("name", FILES)
 def test_each_page_of_a_broken_session_says_so_or_is_shown(server: Server, name: str) -> None:
     with server.client() as client:
-        for how in BREAKAGES:
-            for path in ("", "/pages/h", "/report.md", "/report.json"):
+        for n, how in enumerate(BREAKAGES):
+            # Pages and exports are read by one way for all breakages.
+            for path in ("", "/pages/h", "/report.md", "/report.json")[: 4 if n == 0 else 1]:
                 answer = client.get(f"/s/{broken_id(name, how)}{path}")
                 assert answer.status_code == 200 or _said(answer), (how, path)
             if name not in ("session_metadata.json", "result.json"):
@@ -189,7 +193,7 @@ async def test_the_latest_session_is_the_latest_that_can_be_read(tmp_path: Path)
     assert "cannot be read" in broken.content[0].text
 
 
-@pytest.mark.parametrize("how", BREAKAGES)
+@pytest.mark.parametrize("how", thinned(BREAKAGES, 3))
 async def test_parts_of_a_session_are_told_where_others_are_broken(
     tmp_path: Path, how: str
 ) -> None:

@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: its blocks build on each other.
 ELSEWHERE = {*(ROOT / "docs" / "examples").glob("*.md"), ROOT / "docs" / "searching.md"}
 FILES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - ELSEWHERE)
+#: What most people run; the other pages are tried by `make test-full`.
+FIRST = ("README", "code")
 #: Seconds for one block.
 PATIENCE = 90
 SERVER = "127.0.0.1:8051"
@@ -143,11 +145,11 @@ def server(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 @pytest.mark.parametrize(
     "file",
     [
-        file
+        pytest.param(file, marks=[pytest.mark.full] * (file.stem not in FIRST))
         for file in FILES
         if any(b.language in ("sh", "python") and b.runs for b in blocks(file))
     ],
-    ids=str,
+    ids=lambda file: str(file.relative_to(ROOT)),
 )
 def test_the_examples_run_as_they_stand_one_after_the_other(
     file: Path, shared: Path, tmp_path: Path, request: pytest.FixtureRequest

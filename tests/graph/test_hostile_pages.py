@@ -12,6 +12,7 @@ import pytest
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.values import Result
+from tests.thinned import thinned
 from tests.world.brain import assessment, evidence, passages, play, section, written
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
@@ -78,7 +79,7 @@ def untouched(result: Result, world: World, searx: Searx, paths: set[str]) -> No
     assert any(c.sentence == LAMP for c in result.citations)
 
 
-@pytest.mark.parametrize("names", BATCHES, ids=lambda names: names[0])
+@pytest.mark.parametrize("names", thinned(BATCHES, 2), ids=lambda names: names[0])
 async def test_without_a_model_orders_in_pages_change_nothing(
     world: World, searx: Searx, settings: Settings, names: tuple[str, ...]
 ) -> None:
@@ -88,7 +89,7 @@ async def test_without_a_model_orders_in_pages_change_nothing(
     assert [topic.name for topic in result.topics] == [QUESTION]
 
 
-@pytest.mark.parametrize("names", BATCHES, ids=lambda names: names[0])
+@pytest.mark.parametrize("names", thinned(BATCHES, 2), ids=lambda names: names[0])
 async def test_also_a_model_that_obeys_every_page_changes_nothing(
     world: World,
     searx: Searx,

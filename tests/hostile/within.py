@@ -10,10 +10,12 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from socket import SOCK_DGRAM
 
 import psutil
 
 from spadework import Budget, Settings, SpadeworkError, research_sync
+from spadework.tools.names import RESOLVER
 
 #: What is kept for the whole process: threads that wait for more work, of files and of what cannot
 #: be stopped, and readers of documents, each at the ends of two pipes.
@@ -21,6 +23,8 @@ _THREADS = ("files", "aside", "MainThread")
 _READER, _PIPES = "spadework.tools.extract.worker", 2
 #: What is just being ended has so many seconds.
 _SETTLING = 3.0
+#: The port of name servers.
+_NAMES = 53
 _DESCRIPTORS = Path("/proc/self/fd")
 
 
@@ -47,20 +51,25 @@ def _left(before: dict[str, str]) -> dict[str, list[str]]:
     readers = [line for line in children if _READER in line]
     opened = {n: where for n, where in _descriptors().items() if before.get(n) != where}
     pipes = [where for where in opened.values() if where.startswith("pipe:")]
+    others = [_told(number, where) for number, where in opened.items() if where not in pipes]
     return {
         "threads": [t.name for t in threading.enumerate() if not t.name.startswith(_THREADS)],
         "processes": [line for line in children if line not in readers],
-        "descriptors": [f"{w}{_ends(n)}" for n, w in opened.items() if w not in pipes],
+        "descriptors": [told for told in others if told],
         "pipes": pipes[_PIPES * len(readers) :],
     }
 
 
-def _ends(number: str) -> str:
-    """Between whom the connection with this number is; "" for what is none."""
+def _told(number: str, where: str) -> str:
+    """What is open with this number, and between whom it is a connection; "" for that to a name
+    server while the system looks up a name, which nobody can stop, and which ends by itself.
+    """
     for each in psutil.Process().net_connections("all"):
         if each.fd == int(number):
-            return f" {each.laddr} {each.raddr} {each.status}"
-    return ""
+            asks = each.type == SOCK_DGRAM and each.raddr and each.raddr.port == _NAMES
+            told = f"{where} {each.laddr} {each.raddr} {each.status}"
+            return "" if asks and RESOLVER.under_way else told
+    return where
 
 
 def _descriptors() -> dict[str, str]:

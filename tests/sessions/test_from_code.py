@@ -25,6 +25,7 @@ import spadework
 from spadework.errors import SettingsError
 from spadework.graph.research import graph
 from spadework.settings import Settings
+from tests.thinned import thinned
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 ASKED = "What is the Quillon?"
@@ -76,7 +77,7 @@ async def test_a_question_is_researched_where_an_event_loop_runs_already(
         spadework.research_sync("  ", settings)
 
 
-@pytest.mark.parametrize("inside_a_loop", [False, True])
+@pytest.mark.parametrize("inside_a_loop", thinned([True, False], 2))
 def test_ctrl_c_cancels_the_run(tmp_path: Path, inside_a_loop: bool) -> None:
     call = (
         "research_sync('What is the Quillon?', Settings(search='library', library=(sys.argv[1],)))"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.thinned import thinned
 from tests.world.brain import play
 from tests.world.fault import Fault
 from tests.world.model import Model
@@ -43,7 +44,7 @@ research_sync("What is the Quillon?", notes)
 """
 
 
-@pytest.mark.parametrize("warnings", [(), ("-W", "default")])
+@pytest.mark.parametrize("warnings", thinned([("-W", "default"), ()], 2))
 def test_a_library_writes_nothing(
     world: World,
     searx: Searx,

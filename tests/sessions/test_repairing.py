@@ -19,6 +19,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.process import Terminal
 from tests.sessions.broken import BREAKAGES, DATABASE_BREAKAGES, share
+from tests.thinned import thinned
 
 QUESTION = "What is the Quillon?"
 METADATA, RESULT, JOURNAL = "session_metadata.json", "result.json", "session.sqlite"
@@ -121,7 +122,7 @@ CASES: dict[str, tuple[str, str, Breaks]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", thinned(CASES, 3))
 def test_a_broken_file_costs_its_session_alone_and_is_set_aside(
     place: Place, terminal: Terminal, case: str
 ) -> None:
@@ -155,7 +156,7 @@ def test_a_broken_file_costs_its_session_alone_and_is_set_aside(
     assert "plays for 45 minutes" in out
 
 
-@pytest.mark.parametrize("how", DATABASE_BREAKAGES)
+@pytest.mark.parametrize("how", thinned(DATABASE_BREAKAGES, 3))
 def test_a_session_whose_journal_is_broken_is_not_taken_up(
     place: Place, terminal: Terminal, how: str
 ) -> None:

@@ -9,6 +9,7 @@ import httpx
 
 from spadework.settings import Settings
 from spadework.tools import names
+from spadework.tools.certificates import certificates
 from spadework.tools.journal import Journal
 
 #: Seconds that a server's list of models may take as a whole.
@@ -35,7 +36,10 @@ async def listed(settings: Settings) -> Any:
     names.own()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
-    async with asyncio.timeout(LIST_SECONDS), httpx.AsyncClient(timeout=LIST_SECONDS) as client:
+    async with (
+        asyncio.timeout(LIST_SECONDS),
+        httpx.AsyncClient(timeout=LIST_SECONDS, verify=certificates()) as client,
+    ):
         answer = await client.get(url, headers={"Authorization": f"Bearer {key}"})
     return answer.raise_for_status().json()
 

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
+from spadework.tools.certificates import certificates
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -45,7 +46,7 @@ def chat_model(
     )
     # Connections of our own: those that langchain-openai shares in the process outlive the event
     # loop they belong to.
-    connections = DefaultAsyncHttpxClient()
+    connections = DefaultAsyncHttpxClient(verify=certificates())
     chat = ChatOpenAI(
         http_async_client=connections,
         model=model,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,11 +25,12 @@ class Shape:
     """The shape of an answer: a JSON schema as strict mode wants it, and how it is asked for."""
 
     name: str
-    schema: dict[str, Any]
+    schema: Mapping[str, Any]
     method: Method
 
 
-def strict(answer: type[BaseModel]) -> dict[str, Any]:
+@cache
+def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
     """The JSON schema as strict mode wants it: every property required, no others, no defaults."""
 
     def walk(node: Any) -> Any:

@@ -282,9 +282,9 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     """The compiled graph, saving its state with `checkpointer`."""
-    stored.register()
-    return _builder().compile(checkpointer=checkpointer, name="research")
+    return graph.copy({"checkpointer": checkpointer})
 
 
+stored.register()
 #: The graph without a checkpointer, as LangGraph servers want it.
-graph = build_graph()
+graph: Graph = _builder().compile(name="research")

@@ -115,21 +115,19 @@ def _tasks(desk: Desk, state: ResearchState, points: Sequence[Weakness]) -> list
     for point in points:
         if point.query:
             wanted[point.topic].append(point)
-    if not wanted:
-        return []
     topics = {topic.name: topic for topic in state["plan"].topics}
     left = max(0, int(desk.budget.limits.pages - desk.budget.spent("pages")))
-    pages = min(desk.workload(state["plan"]).gap_pages, left // len(wanted))
+    going, most = [*wanted.items()][:left], desk.workload(state["plan"]).gap_pages
     number = max((task.round for task in state.get("tasks", [])), default=KNOWN) + 1
     return [
         Task(
             topic=_with(topics[name], missing),
             queries=tuple(Query(text=point.query, kind="gap") for point in missing),
             round=number,
-            pages=pages,
+            pages=min(most, left),
+            together=left if left < len(going) * most else None,
         )
-        for name, missing in wanted.items()
-        if pages
+        for name, missing in going
     ]
 
 

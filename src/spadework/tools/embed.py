@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
 from spadework.tools import names
+from spadework.tools.certificates import certificates
 from spadework.tools.retries import attempts
 from spadework.tools.rooms import place
 from spadework.tools.search.answer import read_key
@@ -97,7 +98,7 @@ class EndpointEmbedder:
             headers=headers,
             timeout=None,
             trust_env=False,
-            verify=not address.startswith("http://"),
+            verify=False if address.startswith("http://") else certificates(),
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:

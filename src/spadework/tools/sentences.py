@@ -29,6 +29,7 @@ _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\
 _LAST_WORD = re.compile(rf"[^\s{_OPENING}]{{1,40}}$")
 _NEXT = re.compile(rf"[\s{_OPENING}]*")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
+_WORD = re.compile(r"\w+")
 #: "3." and "XX." before a word; a year is none.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
 
@@ -110,7 +111,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
         return True
     after = _NEXT.match(masked, match.end())
     following = masked[after.end() : after.end() + 20] if after else ""
-    if following[:1].islower():
+    if following[:1].islower() and not _is_name(following, masked[start:]):
         return False
     if stop in _LEFT_OUT:
         # What is left out ("INSERT ... ON CONFLICT") stands by itself, an unfinished thought not.
@@ -126,6 +127,16 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
     if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or _ordinal(word, known):
         return re.split(r"\W", following, maxsplit=1)[0].lower() in known.starters
     return True
+
+
+def _is_name(following: str, unit: str) -> bool:
+    """Whether the first of some words, written small, is a name all the same: such as urllib3, or
+    one with which the whole begins.
+    """
+    match = _WORD.match(following)
+    word = match[0] if match else ""
+    begun = _WORD.match(unit.lstrip(_OPENING.replace("\\", "") + " \n"))
+    return not word.islower() or not word.isalpha() or bool(begun and begun[0] == word)
 
 
 def _ordinal(word: str, known: Language) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from spadework.tools.domains import is_address, registered_domain
@@ -50,6 +51,7 @@ _ADDRESS = re.compile(
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 
 
+@lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
     """The form that all twins of a page share (S5), which is itself an address of the page.
 

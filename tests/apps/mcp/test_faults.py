@@ -11,6 +11,7 @@ import pytest
 
 from spadework.settings import Settings
 from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens
+from tests.thinned import thinned
 from tests.world.searx import Searx
 from tests.world.sites import World
 
@@ -59,7 +60,20 @@ async def test_a_page_that_cannot_be_had_is_an_error_that_names_it(
 
 @pytest.mark.parametrize(
     "session_id",
-    ["20260304-101112-a1b2c3", "..", "../..", "/etc", "a/../../b", "x\0y", "", "%2e%2e", "C:\\x"],
+    thinned(
+        [
+            "20260304-101112-a1b2c3",
+            "..",
+            "../..",
+            "/etc",
+            "a/../../b",
+            "x\0y",
+            "",
+            "%2e%2e",
+            "C:\\x",
+        ],
+        2,
+    ),
 )
 @pytest.mark.parametrize("tool", ["get_session_data", "create_research_report"])
 async def test_an_id_that_is_no_session_reaches_no_file(
@@ -73,7 +87,7 @@ async def test_an_id_that_is_no_session_reaches_no_file(
 
 
 @pytest.mark.parametrize(
-    "page", ["../../../../etc/passwd", "*", "", "99", "0" * 64, "..", "[a-f]*"]
+    "page", thinned(["../../../../etc/passwd", "*", "", "99", "0" * 64, "..", "[a-f]*"], 3)
 )
 async def test_a_page_that_is_no_hash_of_the_session_reaches_no_file(
     settings: Settings, page: str

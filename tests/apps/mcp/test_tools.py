@@ -125,6 +125,23 @@ async def test_serp_search_gives_ranked_hits_with_the_parts_of_their_relevance(
     )
 
 
+async def test_serp_search_asks_for_what_is_wished_of_the_hits(
+    settings: Settings, searx: Searx
+) -> None:
+    wishes = {"language": "de", "news": True, "country": "at", "sites": "nowhere.example"}
+    asked = {"query": "Port Aldermere lighthouse", **wishes, "since": "2020-01-01"}
+    async with over_http(settings) as client:
+        found = await client.call_tool("serp_search", asked)
+        refused = await client.call_tool("serp_search", asked | {"country": "Austria"})
+        late = await client.call_tool("serp_search", asked | {"since": "tomorrow"})
+    [request] = [one for one in searx.requests if one.path == "/search"]
+    assert request.args["language"] == "de-AT"
+    assert request.args["categories"] == "news"
+    assert given(found)["hits"] == [], "none is from there"
+    assert "search_country cannot be 'Austria'" in text(refused)
+    assert "search_since cannot be 'tomorrow'" in text(late)
+
+
 async def test_advanced_scrape_url_reads_a_page_and_a_long_one_in_stretches(
     settings: Settings, world: World
 ) -> None:

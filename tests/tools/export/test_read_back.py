@@ -195,7 +195,7 @@ _words = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(_words, _words, _words, _words, st.sampled_from(HOSTILE_URLS) | st.text(max_size=30))
 def test_anything_is_read_back(
     said: str, cell: str, heading: str, column: str, address: str

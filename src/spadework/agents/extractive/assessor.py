@@ -41,10 +41,11 @@ def assess(
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
     covered = opinion.probability >= ANSWERED and not led.ahead
     near = opinion.probability < NEAREST and not led.ahead
+    defines = topic.expects == "definition"
     return Judgement(
         covered,
         round(opinion.probability, 3),
-        tuple(_each_once([*leading, *_quoted(chosen)])),
+        tuple(_each_once([*leading, *_quoted(chosen, defines=defines)])),
         () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
         near=near,
@@ -70,21 +71,31 @@ def _gaps(opinion: Opinion, ahead: Sequence[Bridge], *, near: bool) -> Iterator[
         yield "The quotes are the nearest that was read; whether they answer it is not certain."
 
 
-def _in_page_order(chosen: Sequence[Scored]) -> list[Candidate]:
+def _in_page_order(chosen: Sequence[Scored], *, defines: bool) -> list[Candidate]:
     """Page by page in the order of their best quote, those of the subject first; each page's quotes
-    as they stand in it.
+    as they stand in it. What `defines` begins with the sentence that begins with the subject.
     """
     titled = {s.candidate.shown.page.url: s.features["title_fits"] >= TITLED for s in chosen}
+    says = [s for s in chosen if defines and s.features["first"]]
+    best = max(says, key=lambda s: s.score, default=None)
+    begins = min(
+        s.candidate.start for s in says if best and s.candidate.shown.page.url == best.candidate.shown.page.url
+    ) if says else 0
     pages = sorted(titled, key=lambda url: not titled[url])
-    return sorted(
-        (s.candidate for s in chosen),
-        key=lambda one: (pages.index(one.shown.page.url), one.start),
-    )
+
+    def place(one: Scored) -> tuple[bool, int, bool, int]:
+        url = one.candidate.shown.page.url
+        here = best is not None and url == best.candidate.shown.page.url
+        after = one.candidate.start >= begins
+        return not here, pages.index(url), not after, one.candidate.start
+
+    order = sorted(chosen, key=place)
+    return [s.candidate for s in order]
 
 
-def _quoted(chosen: Sequence[Scored]) -> Iterator[Spot]:
+def _quoted(chosen: Sequence[Scored], *, defines: bool) -> Iterator[Spot]:
     """The stretches of what is chosen; items and code after the sentence that introduces them."""
-    for one in _in_page_order(chosen):
+    for one in _in_page_order(chosen, defines=defines):
         for span in [one.led, *one.spans] if one.led else one.spans:
             yield one.shown.spot(span)
 

@@ -90,8 +90,8 @@ async def agentic_search(
     Use it for questions that need several sources or must be right; for one known page use
     advanced_scrape_url, for links serp_search. It plans topics, searches, reads, checks what quotes
     prove and searches again for what is missing: seconds to minutes, with progress. You get the
-    report with [n] marks, its sources, how far each topic is covered, disagreements, what was not
-    found and what went wrong. Cite the numbered sources. get_session_data reads more of it.
+    report with [n] marks, its sources, how far each topic is covered, disagreements, and what was
+    not found or went wrong. get_session_data reads more of it.
     """
     door = door_of(call)
     settings = door.settings.with_(

@@ -35,17 +35,29 @@ async def serp_search(
             description=(f"One or several with commas: {OFFERED}. Empty: those of the server."),
         ),
     ] = "",
+    country: Annotated[str, Field(max_length=20, description="Two letters, such as de.")] = "",
+    language: Annotated[str, Field(max_length=20, description="Such as de.")] = "",
+    news: Annotated[bool, Field(description="News alone.")] = False,
+    sites: Annotated[
+        str, Field(max_length=2_000, description="Domains to keep to, with commas.")
+    ] = "",
+    since: Annotated[str, Field(max_length=20, description="First day, YYYY-MM-DD.")] = "",
+    until: Annotated[str, Field(max_length=20, description="Last day.")] = "",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SearchAnswer]:
-    """Search the web, or the server's library, and get ranked links with snippets; nothing is read.
-
-    Use it to find addresses; read one with advanced_scrape_url, or use
-    intelligent_research_with_advanced_scraping to search and read in one call. All providers are
-    asked at once and their results fused.
+    """Search the web, or the server's library, and get ranked links with snippets of all providers
+    together; nothing is read. Read one with advanced_scrape_url.
     """
     door = door_of(call)
     settings = door.settings.with_(
-        search=provider or None, search_results=max(max_results, door.settings.search_results)
+        search=provider or None,
+        search_results=max(max_results, door.settings.search_results),
+        search_country=country or None,
+        search_language=language or None,
+        search_news=news or None,
+        search_sites=sites or None,
+        search_since=since or None,
+        search_until=until or None,
     )
     await Teller(call.report_progress, settings.search_seconds).say(f"Searching for “{query}”")
     looked = await search(query, settings)

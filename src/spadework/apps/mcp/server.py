@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from inspect import signature
 from typing import Any
@@ -28,7 +28,9 @@ from spadework.apps.mcp.resources import add_resources, listed
 from spadework.apps.mcp.schemas import shortened
 from spadework.apps.mcp.scraping import advanced_scrape_url
 from spadework.apps.mcp.searching import serp_search
+from spadework.sessions.pruning import prune
 from spadework.settings import Settings
+from spadework.tools.disk import on_disk
 from spadework.tools.inline import one_line
 
 INSTRUCTIONS = (
@@ -117,7 +119,12 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
 
     @asynccontextmanager
     async def opened(_: MCPServer[Door]) -> AsyncIterator[Door]:
-        yield Door(settings, local)
+        pruning = asyncio.create_task(on_disk(prune, settings.home))
+        try:
+            yield Door(settings, local)
+        finally:
+            with suppress(OSError):  # a home that cannot be read is told of by what needs it
+                await pruning
 
     server = Server(
         "spadework",

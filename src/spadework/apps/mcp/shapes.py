@@ -108,9 +108,7 @@ class HitShape(Shape):
     published_at: str | None = None
     relevance: float = Field(description="0 to 1.")
     parts: RankParts
-    fused: float = Field(
-        description="Reciprocal rank fusion over all providers, the order of the hits."
-    )
+    fused: float = Field(description="Over all providers.")
     providers: list[str] = Field(description="As provider:rank.")
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import httpx
 from pydantic import SecretStr
 
 from spadework.errors import SearchError, SettingsError
+from spadework.tools.certificates import certificates
 from spadework.tools.search.failure import OPEN, Access, failure, parsed, without_results
 from spadework.tools.tape import Piece
 from spadework.tools.wire import over_the_wire
@@ -47,7 +46,7 @@ class Service:
         self._url = url.rstrip("/")
         self._access = access
         self._headers = {"User-Agent": agent, "Accept-Encoding": _ENCODINGS, **access.headers}
-        self._verify = _certificates() if url.lower().startswith("https://") else False
+        self._verify = certificates() if url.lower().startswith("https://") else False
 
     async def json(
         self,
@@ -156,11 +155,3 @@ class Service:
         return httpx.Response(
             answer.status_code, headers=kept, content=bytes(body), request=answer.request
         )
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Reading the certificates takes as long as a search, so they are read once, and not for plain
-    HTTP.
-    """
-    return httpx.create_ssl_context()
