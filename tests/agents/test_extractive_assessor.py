@@ -87,6 +87,17 @@ def test_what_a_page_plainly_answers_is_quoted_first_and_covered() -> None:
     assert not found.recommendations
 
 
+def test_a_definition_begins_with_the_sentence_that_says_it() -> None:
+    told = FERROLITE.replace("Ferrolite is a", "Join the makers of ferrolite today. Ferrolite is a")
+    assert (
+        judged("What is ferrolite?", page("ferrolite", told))
+        .spots[0]
+        .quote.startswith("Ferrolite is a small library")
+    )
+    seen = page("ferrolite", f"{FERROLITE}\n\nFerrolite has a forum where makers ask.")
+    assert quotes(judged("What is ferrolite?", seen))[0].startswith("Ferrolite is a small library")
+
+
 QUESTIONS = [
     "What is ferrolite?",
     "How do I use ferrolite?",

@@ -41,6 +41,8 @@ def split(text: str) -> list[str]:
         ["我们使用人工智能。", "他们不用！"],
         ["It ended.", "In 2019 it began.", "2020 was next."],
         ["No stop at the end"],
+        ["urllib3 is a client. of sorts.", "urllib3 does it.", "iOS has it."],
+        ["pluggy is small.", "pluggy is old. and wise."],
     ],
 )
 def test_sentences_end_at_stops_that_end_them(parts: list[str]):

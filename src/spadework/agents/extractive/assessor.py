@@ -73,24 +73,33 @@ def _gaps(opinion: Opinion, ahead: Sequence[Bridge], *, near: bool) -> Iterator[
 
 def _in_page_order(chosen: Sequence[Scored], *, defines: bool) -> list[Candidate]:
     """Page by page in the order of their best quote, those of the subject first; each page's quotes
-    as they stand in it. What `defines` begins with the sentence that begins with the subject.
+    as they stand in it. What `defines` begins with the sentence that begins with the subject
+    (benchmarks/what_is.py).
     """
-    titled = {s.candidate.shown.page.url: s.features["title_fits"] >= TITLED for s in chosen}
-    says = [s for s in chosen if defines and s.features["first"]]
+    titled = {_url(s): s.features["title_fits"] >= TITLED for s in chosen}
+    first = _defining(chosen) if defines else None
+    pages = sorted(titled, key=lambda url: (not first or url != _url(first), not titled[url]))
+
+    def place(one: Scored) -> tuple[int, bool, int]:
+        start, page = one.candidate.start, pages.index(_url(one))
+        before = first is not None and page == 0 and start < first.candidate.start
+        return page, before, start
+
+    return [s.candidate for s in sorted(chosen, key=place)]
+
+
+def _defining(chosen: Sequence[Scored]) -> Scored | None:
+    """The first sentence that begins with a word of the question, on the page that has the best of
+    them.
+    """
+    says = [s for s in chosen if s.features["first"]]
     best = max(says, key=lambda s: s.score, default=None)
-    begins = min(
-        s.candidate.start for s in says if best and s.candidate.shown.page.url == best.candidate.shown.page.url
-    ) if says else 0
-    pages = sorted(titled, key=lambda url: not titled[url])
+    there = [s for s in says if best and _url(s) == _url(best)]
+    return min(there, key=lambda s: s.candidate.start, default=None)
 
-    def place(one: Scored) -> tuple[bool, int, bool, int]:
-        url = one.candidate.shown.page.url
-        here = best is not None and url == best.candidate.shown.page.url
-        after = one.candidate.start >= begins
-        return not here, pages.index(url), not after, one.candidate.start
 
-    order = sorted(chosen, key=place)
-    return [s.candidate for s in order]
+def _url(one: Scored) -> str:
+    return one.candidate.shown.page.url
 
 
 def _quoted(chosen: Sequence[Scored], *, defines: bool) -> Iterator[Spot]:

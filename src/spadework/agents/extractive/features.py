@@ -92,8 +92,12 @@ class Asked:
         self.idf = {s: math.log(1 + count / (holding[s] + 0.5)) for s in self.order}
         focus = stems(aspect or text, code)
         self.idf = {s: v if s in focus else BESIDE * v for s, v in self.idf.items()}
+        spoken = language(code)
+        self.cues = spoken.asked(aspect or text)
+        if "steps" in self.cues:  # "How do I use X?" asks about X, whatever else is used
+            uses = stems(" ".join(spoken.uses), code)
+            self.idf = {s: BESIDE * v if s in uses else v for s, v in self.idf.items()}
         self.total = math.fsum(self.idf.values()) or 1.0
-        self.cues = language(code).asked(aspect or text)
         self.pairs = set(pairwise(self.order))
         clauses = [stems(part, code) for part in _CLAUSE.split(text)]
         self.clauses = [own for own in clauses if len(own) > 1] or [self.stems]

@@ -17,6 +17,11 @@ DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
+#: Sets of words.
+_WORDS = (
+    *("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns"),
+    "uses",
+)
 #: Patterns that are used as they are written.
 _SAID = ("opens", "closes")
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label")
@@ -66,6 +71,7 @@ class Language:
     negations: re.Pattern[str] = _NEVER
     other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    uses: frozenset[str] = frozenset()  # what asks for the use of a thing in general
     latest: re.Pattern[str] = _NEVER  # asks for what is new
     leans: frozenset[str] = frozenset()  # a sentence that begins so needs the one before it
     pronouns: frozenset[str] = frozenset()  # what stands for the subject in a later question
@@ -128,7 +134,16 @@ def codes() -> tuple[str, ...]:
 
 def _made(code: str, table: dict[str, Any]) -> Language:
     spaced = not table.get("unspaced", False)
-    words = ("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns")
+    words = (
+        "stop",
+        "capitals",
+        "elisions",
+        "abbreviations",
+        "maybe_last",
+        "starters",
+        "pronouns",
+        "uses",
+    )
     made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in words}
     made["leans"] = frozenset(each for each in table.pop("leans", []))
     made |= {name: _words(table.pop(name, {})) for name in ("other_words", "other_side")}
