@@ -16,14 +16,11 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from spadework.bill import Amounts, Bill, metered
-from spadework.deadline import Deadline
+from spadework.deadline import AGAIN, Deadline
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.holds import Free, Hold, Wish, held, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
-
-#: What is kept to write again what is weak in a report, as a share of what all of it has cost.
-AGAIN = 0.5
 
 Purse = Literal["calls", "searches", "pages", "tokens", "money"]
 

@@ -31,6 +31,9 @@ STEPS = 3
 #: So many times as long as the call of the plan another may take that it is compared with.
 SLOWER = 1.5
 
+#: What is kept to write again what is weak in a report, as a share of what all of it has taken.
+AGAIN = 0.5
+
 #: Seconds kept at the very end for composing, verifying and saving by code alone, for closing and
 #: leaving, where nothing is known of what these take; and the most, as a share of the whole.
 CLOSING_SECONDS = 2.0
@@ -56,8 +59,8 @@ class Deadline:
         self.shares: Shares = BY_CODE
         #: In a replay, the seconds that the recorded run had used by its last answer replayed.
         self.replayed: float | None = None
-        #: Seconds that writing and checking the report has taken, once it is written: to do so
-        #: anew takes no longer.
+        #: Seconds that writing and checking the report has taken, once it is written: of these
+        #: AGAIN are kept for doing so anew, and nothing more for having a report at all.
         self.written: float | None = None
         self._paused_at: float | None = None
 
@@ -96,12 +99,12 @@ class Deadline:
     @property
     def _writing(self) -> float:
         share = self.shares["write"] * self.seconds
-        return share if self.written is None else min(share, self.written)
+        return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
         """Seconds that the given phases together may take from now on, those between them and
         writing keeping their shares, and writing its share of the whole. Nothing but writing takes
-        of the time under WRITE_NOW.
+        of the time under WRITE_NOW, until there is a report.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
@@ -125,6 +128,10 @@ class Deadline:
         """
         return self.reckoned("search", "read", "assess") >= STEPS * call
 
+    def may_rewrite(self) -> bool:
+        """Whether there is time to write again what is weak in the report."""
+        return self.until_closing() >= self._writing
+
     def reckoned(self, *phases: Phase) -> float:
         """The same by the clock, also in a replay, which itself waits for nobody."""
         left = self.until_closing()
@@ -135,7 +142,9 @@ class Deadline:
         kept = min(left, self._writing)
         part = sum(self.shares[name] for name in phases if name != "write")
         before = (left - kept) * part / sum(self.shares[name] for name in coming)
-        return before + kept if "write" in phases else min(before, self.until(WRITE_NOW))
+        if "write" in phases:
+            return before + kept
+        return before if self.written is not None else min(before, self.until(WRITE_NOW))
 
     def until(self, mark: Mark) -> float:
         """Seconds until less time is left than `mark`."""

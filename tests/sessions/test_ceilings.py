@@ -30,10 +30,10 @@ WIDE = {"minutes": 10, "calls": 1_000, "tokens": 10_000_000, "money": 100.0, "pa
 MORE, LESS = 1.15, 0.6
 #: Seconds of a model's answers by their shape, and of a search and a page, where time is the
 #: ceiling: they are most of a run's time.
-ANSWERS, OTHER, PAGE = {"PlanAnswer": 0.6, "SectionAnswer": 0.6}, 0.8, 0.1
+ANSWERS, OTHER, PAGE = {"PlanAnswer": 1.2, "SectionAnswer": 1.2}, 1.6, 0.2
 #: In quick effort all but the check of citations must be done: it has to be a good part of the
 #: whole.
-CHECKED = {"quick": {"VerdictsAnswer": 2.0}}
+CHECKED = {"quick": {"VerdictsAnswer": 4.0}}
 FULL = pytest.mark.full
 
 

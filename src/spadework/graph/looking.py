@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spadework.agents.researcher import MOST_HITS, check_hits
-from spadework.deadline import BEST_ONLY
+from spadework.deadline import BEST_ONLY, SLOWER
 from spadework.events import Checked
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
@@ -32,7 +32,7 @@ async def looked_at(
 
     async def allowed() -> Leave:
         took = state.get("plan_seconds", 0.0)
-        if took > _seconds(desk) or not desk.budget.fits(took):
+        if SLOWER * took > _seconds(desk) or not desk.budget.fits(took):
             return Leave(given=False)  # it would be asked in vain, or what follows it
         return await _leave(desk, tasks, topics)
 

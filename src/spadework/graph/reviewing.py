@@ -10,7 +10,6 @@ from typing import Any
 
 from spadework.agents import critic
 from spadework.agents.turn import UNSEARCHED
-from spadework.deadline import WRITE_NOW
 from spadework.graph.closing import result_of
 from spadework.graph.desk import Desk
 from spadework.graph.judging import judge
@@ -57,7 +56,7 @@ async def reviewed(desk: Desk, state: ResearchState) -> dict[str, Any]:
         else point
         for point in points
     ]
-    hurried = desk.budget.replayed is None and desk.budget.under(WRITE_NOW)
+    hurried = desk.budget.replayed is None and not desk.budget.may_rewrite()
     if hurried:
         points = [_closed(point, "There was no time to mend it.") for point in points]
         tasks = []
