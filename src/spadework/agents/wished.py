@@ -26,7 +26,7 @@ async def wished(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Worded, list[Problem]]:
     """The plan with what is wished of it, or why it stays as it is; and what failed."""
-    found = by_words(plan, wish)
+    found = by_words(plan, wish, sure=model is not None)
     if found.understood:
         return found, []
     failed = Worded(plan, f"{found.said} {_HOW}")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from spadework.agents.edited import MOST_TOPICS, with_topics
 from spadework.tools.facts import stems
 from spadework.tools.rank import query_terms
+from spadework.tools.text.language import language
 from spadework.values import Plan
 
 _POLITE = re.compile(
@@ -85,12 +86,14 @@ class _NotUnderstoodError(Exception):
     """What was said, and is for a model."""
 
 
-def by_words(plan: Plan, wish: str) -> Worded:
-    """What plain words make of a plan: one change, or several one after the other."""
+def by_words(plan: Plan, wish: str, *, sure: bool = True) -> Worded:
+    """What plain words make of a plan: one change, or several one after the other. Where they must
+    be `sure`, no name is taken that may hold more than a name ("add swing after 1").
+    """
     now = plan
     try:
         for clause in _clauses(wish):
-            now, said, _ = _changed(now, clause)
+            now, said, _ = _changed(now, clause, sure=sure)
             if said:
                 return Worded(plan, said)
     except _NotUnderstoodError as error:
@@ -104,13 +107,14 @@ def _clauses(wish: str) -> Iterator[str]:
             yield bare
 
 
-def _changed(plan: Plan, clause: str) -> Worded:
+def _changed(plan: Plan, clause: str, *, sure: bool) -> Worded:
     names = [topic.name for topic in plan.topics]
     if _LATELY.fullmatch(clause):
         return Worded(plan.model_copy(update={"freshness": "recent"}))
     if _ANY_TIME.fullmatch(clause):
         return Worded(plan.model_copy(update={"freshness": "any"}))
     if found := _RENAME.fullmatch(clause):
+        _check(clause, found[2] or found[4], sure=sure)
         return _renamed(plan, names, found[1] or found[3], found[2] or found[4])
     if found := _DROP.fullmatch(clause):
         places, said = _meant(names, found[1])
@@ -119,9 +123,18 @@ def _changed(plan: Plan, clause: str) -> Worded:
         places, said = _meant(names, found[1])
         return _named(plan, [n for at, n in enumerate(names) if at in places], said)
     if found := _ADD.fullmatch(clause):
+        _check(clause, found[1].replace(",", " "), sure=sure)
         more = [part[:1].upper() + part[1:] for part in re.split(r"\s*,\s*", found[1]) if part]
         return _named(plan, [*names, *more])
     raise _NotUnderstoodError(f"“{clause[:60]}” is not understood.")
+
+
+def _check(clause: str, name: str, *, sure: bool) -> None:
+    """Raises _NotUnderstoodError for a name with a word that is none of a name."""
+    spoken = language("en")
+    others = spoken.stop | spoken.starters
+    if sure and any(not w.isalpha() or w.lower() in others for w in re.split(r"[\s-]+", name)):
+        raise _NotUnderstoodError(f"“{clause[:60]}” is not understood.")
 
 
 def _named(plan: Plan, names: Sequence[str], said: str = "") -> Worded:

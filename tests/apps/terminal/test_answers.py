@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.agents.edited import WISH, edited, with_topics
+from spadework.agents.wished import wished
 from spadework.apps.terminal.answers import answer, changed, choice, listed, names
 from spadework.apps.terminal.commands import COMMANDS, Ask, Command, Wrong, parse, source_number
 from spadework.values import Plan, Topic
@@ -104,14 +105,30 @@ def test_a_number_is_a_word_where_nothing_is_offered() -> None:
         ("keep 1 and 3", ("Use", "History")),
         ("add costs and drop history", ("Use", "Prices", "Costs")),
         ("also look at the law; no prices", ("Use", "History", "Law")),
-        ("call the second one What it costs", ("Use", "What it costs", "History")),
-        ("rename 1 How it is used", ("How it is used", "Prices", "History")),
+        ("call the second one Taxes", ("Use", "Taxes", "History")),
         ("rename 3 to Past", ("Use", "Prices", "Past")),
     ],
 )
 def test_a_plan_is_changed_by_words(line: str, topics: tuple[str, ...]) -> None:
     change = changed(PLAN, line)
     assert (tuple(names(change.plan)), change.said, change.done) == (topics, "", False)
+
+
+@pytest.mark.parametrize(
+    ("line", "topics"),
+    [
+        ("call the second one What it costs", ("Use", "What it costs", "History")),
+        ("rename 1 How it is used", ("How it is used", "Prices", "History")),
+        ("add taxes in Peru", (*NAMES, "Taxes in Peru")),
+    ],
+)
+async def test_a_name_that_may_hold_more_than_a_name_is_left_to_a_model_where_there_is_one(
+    line: str, topics: tuple[str, ...]
+) -> None:
+    change = changed(PLAN, line)
+    assert (change.plan, change.wish) == (PLAN, line)
+    made, problems = await wished(None, PLAN, line, seconds=1)
+    assert (tuple(names(made.plan)), problems) == (topics, [])
 
 
 @pytest.mark.parametrize(
