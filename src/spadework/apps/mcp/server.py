@@ -30,7 +30,6 @@ from spadework.apps.mcp.scraping import advanced_scrape_url
 from spadework.apps.mcp.searching import serp_search
 from spadework.sessions.pruning import prune
 from spadework.settings import Settings
-from spadework.tools.disk import on_disk
 from spadework.tools.inline import one_line
 
 INSTRUCTIONS = (
@@ -119,7 +118,7 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
 
     @asynccontextmanager
     async def opened(_: MCPServer[Door]) -> AsyncIterator[Door]:
-        pruning = asyncio.create_task(on_disk(prune, settings.home))
+        pruning = asyncio.create_task(prune(settings.home))
         try:
             yield Door(settings, local)
         finally:
