@@ -41,7 +41,8 @@ def faults(attack: Attack, run: Ran) -> list[str]:
 
 def _in_time(attack: Attack, run: Ran) -> Iterator[str]:
     if run.code is None:
-        yield f"It had not ended {run.took - attack.seconds:.1f} s after its deadline."
+        said = f"{run.out[-500:]}\n{run.err[-8000:]}"
+        yield f"It had not ended {run.took - attack.seconds:.1f} s after its deadline:\n{said}"
     elif (late := lateness(attack, run)) > may_be_late(attack.seconds):
         yield f"It ended {late:.2f} s late."
     if (late := run.printed - attack.seconds) > may_be_late(attack.seconds):
@@ -62,7 +63,7 @@ def _ended(attack: Attack, run: Ran) -> Iterator[str]:
     if run.code not in {*_BY_ITSELF, *by_signal, *before, *disk}:
         yield f"Its exit code is {run.code}."
     if run.code in (0, 3) and not _told(attack, run):
-        yield "It gave no report."
+        yield f"It gave no report, with exit code {run.code}:\n{run.out[-500:]}\n{run.err[-2000:]}"
     if run.code in (1, 2, 130) and not (_REASON.search(run.err) or attack.door == "closed pipe"):
         yield f"It gave no reason for exit code {run.code}."
 

@@ -4,6 +4,7 @@ the report, and as its last line what the run has left in the process.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import sys
 import threading
@@ -21,6 +22,8 @@ from spadework.tools.names import RESOLVER
 #: be stopped, and readers of documents, each at the ends of two pipes.
 _THREADS = ("files", "aside", "MainThread")
 _READER, _PIPES = "spadework.tools.extract.worker", 2
+#: A process that lives so many seconds beyond its deadline tells where each of its threads is.
+_STUCK = 20.0
 #: What is just being ended has so many seconds.
 _SETTLING = 3.0
 #: The port of name servers.
@@ -33,6 +36,7 @@ def main() -> None:
     settings = Settings.load()
     budget = Budget.of(settings)
     budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
+    faulthandler.dump_traceback_later(budget.seconds + _STUCK)
     before = _descriptors()
     try:
         result = research_sync(sys.argv[1], settings, budget)

@@ -40,14 +40,20 @@ async def at_the_deadline(state: ResearchState, runtime: Runtime[Settings]) -> d
     raise AssertionError("the run is cut off")
 
 
+def cut_off_at_verify(patched: pytest.MonkeyPatch) -> None:
+    """Runs whose deadline strikes while their report is verified."""
+    patched.setattr(at_the_deadline, "__name__", "verify")
+    patched.setattr(research, "verify", at_the_deadline)
+    patched.setattr(research, "graph", research._builder().compile(name="research"))
+
+
 async def test_what_was_found_by_then_stands_beside_the_report(
     model: Model, searx: Searx, world: World, online: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await ask(ASKED, online)
     tell_of_a_ferry(model, searx, world)
     with monkeypatch.context() as patched:
-        patched.setattr(at_the_deadline, "__name__", "verify")
-        patched.setattr(research, "verify", at_the_deadline)
+        cut_off_at_verify(patched)
         second = await ask("Add what the ferry costs.", online, first.session_id)
     assert second.status == "time_limited"
     assert body(second)[:-1] == body(first)
@@ -69,8 +75,7 @@ async def test_another_form_is_given_up_and_can_be_asked_for_again(
     first = await ask(ASKED, online)
     model.script("RevisionAnswer", changing(2))
     with monkeypatch.context() as patched:
-        patched.setattr(at_the_deadline, "__name__", "verify")
-        patched.setattr(research, "verify", at_the_deadline)
+        cut_off_at_verify(patched)
         second = await ask("in German", online, first.session_id)
     assert (second.status, body(second)) == ("time_limited", body(first))
     assert second.citations == first.citations
