@@ -67,7 +67,7 @@ def test_the_plan_and_the_sources_are_seen_as_they_come_and_go_without_a_trace(
         tty.press("typed\r\r")
         seen = tty.see(r"✓ answered \(\d quotes?\) +Inhabitants(?:\n.*)*✗ open +Prices")
         assert re.search(
-            METER + r" \d/3 · \d+ pages · \d+ quotes · \d+ tokens · (price unknown|\$)", seen
+            METER + r" \d/3 · \d+ pages · \d+ quotes · [\d.]+k? tokens · (price unknown|\$)", seen
         ), seen
         assert "typed" not in seen, "what is typed does not break the picture"
         assert tty.end() == 0
