@@ -23,6 +23,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.sessions.conftest import NOTES
+from tests.thinned import thinned
 
 QUESTION = "What is the Quillon?"
 SECONDS = 12
@@ -86,7 +87,7 @@ sys.exit(running.run(session, Output()))
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("hangs", HANGING.values(), ids=HANGING)
+@pytest.mark.parametrize("hangs", thinned(HANGING.values(), 3), ids=HANGING)
 def test_what_is_not_closed_at_the_deadline_is_dropped_with_the_process(
     notes: Path, hangs: str
 ) -> None:

@@ -23,6 +23,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools import disk
 from spadework.tools.pages import PageStore
+from tests.thinned import thinned
 
 QUESTION = "How do I use the Quillon?"
 
@@ -82,7 +83,7 @@ HANGING = {
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("hanging", HANGING)
+@pytest.mark.parametrize("hanging", thinned(HANGING, 3))
 def test_the_process_ends_in_time(settings: Settings, hanging: str) -> None:
     done, seconds = asked(
         settings,
@@ -114,7 +115,7 @@ STATEMENTS = {
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("statement", thinned(STATEMENTS, 2))
 def test_a_process_whose_journal_hangs_ends_in_time(settings: Settings, statement: str) -> None:
     times, told = STATEMENTS[statement]
     done, seconds = asked(settings, *journal_hangs(statement, times))

@@ -18,6 +18,7 @@ import pytest
 from spadework.errors import FetchError
 from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.worker import MEMORY
+from tests.thinned import thinned
 from tests.tools.extract import bombs
 from tests.tools.extract.bombs import office_bomb
 from tests.tools.extract.files import P, R, S, W, rtf, tarred, zipped
@@ -353,7 +354,7 @@ SLOW: dict[str, tuple[Callable[[], bytes], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(CASES, 2))
 async def test_a_file_made_to_break_its_reader_is_read_or_refused_within_its_limits(name):
     make, media_type, expected = CASES[name]
     await stands(make(), media_type, expected)
