@@ -1,7 +1,7 @@
 """Whether "How do I use X?" is answered by code that uses X: `python benchmarks/how_to_use.py
 [--half test]`.
 
-X are the packages installed here whose description has a block of code that imports them; their
+X are the packages installed here whose description has a line of code that imports them; their
 documentation is the library that is searched without settings. Split by the hash of their names. No
 model.
 """
@@ -48,9 +48,8 @@ def packages() -> list[tuple[str, frozenset[str]]]:
         top = (package.read_text("top_level.txt") or "").split()
         found = {str(file).split("/")[0] for file in package.files or () if file.suffix == ".py"}
         modules = frozenset(each.removesuffix(".py") for each in (*top, *found) if each.isascii())
-        code = "\n".join(line for line in text.splitlines())
         written = re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE)
-        if written and imports(code, modules):
+        if written and imports(text, modules):
             made[name.lower()] = (written[0], modules)
     return [made[name] for name in sorted(made)]
 

@@ -55,17 +55,19 @@ async def search(
     query: str,
     settings: Settings | None = None,
     *,
+    sites: Sequence[str] = (),
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
     """The fused hits of all providers of the settings, or of `providers` (see
-    `Session.search_with`), within the time and the searches of the settings. `tell` is told what
-    takes long.
+    `Session.search_with`), within the time and the searches of the settings, and of those of its
+    domains that are among `sites`. `tell` is told what takes long.
 
     Raises SettingsError for an empty query and for settings that cannot be used.
     """
     settings = settings or Settings.load()
-    asked = wished(asked_of(query), settings, query)
+    asked = asked_of(query).model_copy(update={"include_domains": tuple(sites)})
+    asked = wished(asked, settings, query)
     told: list[str] = []
 
     def emit(event: Event) -> None:

@@ -29,7 +29,7 @@ _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\
 _LAST_WORD = re.compile(rf"[^\s{_OPENING}]{{1,40}}$")
 _NEXT = re.compile(rf"[\s{_OPENING}]*")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
-_WORD = re.compile(r"\w+")
+_FIRST = re.compile(rf"[\s{_OPENING}]*(\w+)")
 #: "3." and "XX." before a word; a year is none.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
 
@@ -111,7 +111,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
         return True
     after = _NEXT.match(masked, match.end())
     following = masked[after.end() : after.end() + 20] if after else ""
-    if following[:1].islower() and not _is_name(following, masked[start:]):
+    if following[:1].islower() and not _is_name(following, masked, start):
         return False
     if stop in _LEFT_OUT:
         # What is left out ("INSERT ... ON CONFLICT") stands by itself, an unfinished thought not.
@@ -129,14 +129,13 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
     return True
 
 
-def _is_name(following: str, unit: str) -> bool:
+def _is_name(following: str, masked: str, start: int) -> bool:
     """Whether the first of some words, written small, is a name all the same: such as urllib3, or
-    one with which the whole begins.
+    the one with which the unit at `start` begins.
     """
-    match = _WORD.match(following)
-    word = match[0] if match else ""
-    begun = _WORD.match(unit.lstrip(_OPENING.replace("\\", "") + " \n"))
-    return not word.islower() or not word.isalpha() or bool(begun and begun[0] == word)
+    match, begun = _FIRST.match(following), _FIRST.match(masked, start)
+    word = match[1] if match else ""
+    return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)
 
 
 def _ordinal(word: str, known: Language) -> bool:

@@ -14,6 +14,7 @@ from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.chromium import installed_chromium
+from spadework.tools.urls import host_of
 from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens, until
 from tests.world.held import Held
 from tests.world.model import Model
@@ -140,6 +141,16 @@ async def test_serp_search_asks_for_what_is_wished_of_the_hits(
     assert given(found)["hits"] == [], "none is from there"
     assert "search_country cannot be 'Austria'" in text(refused)
     assert "search_since cannot be 'tomorrow'" in text(late)
+
+
+async def test_the_domains_that_the_owner_keeps_to_are_not_widened(
+    settings: Settings, world: World
+) -> None:
+    host = host_of(world.url("news", "/"))
+    asked = {"query": "Port Aldermere inhabitants", "sites": host_of(world.url("blog", "/"))}
+    async with over_http(settings.with_(search_sites=host)) as client:
+        hits = given(await client.call_tool("serp_search", asked))["hits"]
+    assert {host_of(hit["url"]) for hit in hits} == {host}
 
 
 async def test_advanced_scrape_url_reads_a_page_and_a_long_one_in_stretches(

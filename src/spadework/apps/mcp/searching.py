@@ -55,12 +55,13 @@ async def serp_search(
         search_country=country or None,
         search_language=language or None,
         search_news=news or None,
-        search_sites=sites or None,
         search_since=since or None,
         search_until=until or None,
     )
     await Teller(call.report_progress, settings.search_seconds).say(f"Searching for “{query}”")
-    looked = await search(query, settings)
+    # Who calls may narrow what the owner of the server has set, and not widen it.
+    within = settings.with_(search_sites=sites).search_sites if sites else ()
+    looked = await search(query, settings, sites=within)
     if not looked.answered:
         raise SearchError(f"No search was answered. {' '.join(looked.failed)}")
     return await asyncio.to_thread(

@@ -122,7 +122,8 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
         try:
             yield Door(settings, local)
         finally:
-            with suppress(OSError):  # a home that cannot be read is told of by what needs it
+            pruning.cancel()  # what has begun in its thread is done to its end
+            with suppress(OSError, asyncio.CancelledError):  # a broken home is told of elsewhere
                 await pruning
 
     server = Server(

@@ -134,17 +134,7 @@ def codes() -> tuple[str, ...]:
 
 def _made(code: str, table: dict[str, Any]) -> Language:
     spaced = not table.get("unspaced", False)
-    words = (
-        "stop",
-        "capitals",
-        "elisions",
-        "abbreviations",
-        "maybe_last",
-        "starters",
-        "pronouns",
-        "uses",
-    )
-    made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in words}
+    made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in _WORDS}
     made["leans"] = frozenset(each for each in table.pop("leans", []))
     made |= {name: _words(table.pop(name, {})) for name in ("other_words", "other_side")}
     made |= {name: re.compile(table.pop(name, "(?!)")) for name in _AS_THEY_STAND}
