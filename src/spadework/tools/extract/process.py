@@ -24,6 +24,7 @@ _ENVIRONMENT = (
     "LC_ALL",
     "LD_LIBRARY_PATH",
     "SYSTEMROOT",
+    "TESSDATA_PREFIX",
     "TMPDIR",
     "TEMP",
 )
