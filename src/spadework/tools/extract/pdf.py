@@ -19,6 +19,7 @@ from spadework.errors import Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.ocr import MEND, has_ocr
 from spadework.tools.extract.patience import reading_until
+from spadework.tools.extract.pdf_aligned import CAPTION, with_aligned_tables
 from spadework.tools.extract.pdf_columns import in_order
 from spadework.tools.extract.pdf_lines import Line, lines
 from spadework.tools.extract.pdf_paragraphs import as_blocks
@@ -28,6 +29,8 @@ from spadework.tools.extract.writing import blocks, not_shown
 
 #: Pages behind this one are not read, however fast it goes.
 MAX_PAGES = 2_000
+#: A gap between words that parts the cells of a table without rules, in heights of a letter.
+CELL_GAP = 0.7
 #: A first or last line that so many pages share, but for its numbers, is a running head.
 RUNNING = 3
 #: A first block that is longer is no title.
@@ -91,8 +94,30 @@ def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
 
 def _page(document: Any, number: int) -> list[Line] | None:
     with closing(document.get_page(number)) as page, closing(page.get_textpage()) as text_page:
-        found = in_order(with_tables(page, text_page, list(lines(text_page))))
-        return (scanned(page) or found or None) if is_scan(page, found) else found
+        found = in_order(with_tables(page, text_page, _lines(text_page)))
+        if not is_scan(page, found):
+            return found
+        seen = scanned(page)
+        return found or None if seen is None else seen or found
+
+
+def _lines(text_page: Any) -> list[list[Line]]:
+    """The lines of a page with the tables that have no rules. Where a table is named, narrower gaps
+    part its cells.
+    """
+    found = list(lines(text_page))
+    if not any(CAPTION.match(line[0].text) for line in found):
+        return found
+    return _wider(with_aligned_tables(list(lines(text_page, CELL_GAP))), found)
+
+
+def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
+    """Lines with tables among them; those outside of tables as they are `found` to be parted."""
+    known = {(line[0].left, line[0].bottom): line for line in found}
+    return [
+        line if line[0].table else known.get((line[0].left, line[0].bottom), line)
+        for line in cells
+    ]
 
 
 def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:

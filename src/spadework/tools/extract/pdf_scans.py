@@ -36,8 +36,8 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
     )
 
 
-def scanned(page: Any) -> list[Line]:
-    """The lines in the picture of a page; none where nothing can read them."""
+def scanned(page: Any) -> list[Line] | None:
+    """The lines in the picture of a page, none for an empty one; None where nothing was read."""
     width, height = page.get_size()
     dots = min(DOTS, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
     image = page.render(scale=dots, grayscale=True).to_pil()
@@ -50,7 +50,7 @@ def scanned(page: Any) -> list[Line]:
         for line in found:
             bottom = height - line.bottom / dots
             lines.append(Line(_broken(line.text), line.left / dots, line.right / dots, bottom, size))
-    return _of_few_sizes(lines)
+    return _of_few_sizes(lines) or None
 
 
 def _broken(text: str) -> str:
