@@ -188,7 +188,7 @@ BOATS = [
 @pytest.mark.parametrize("over", [True, False], ids=["caption over it", "caption under it"])
 def test_columns_beside_a_caption_are_a_table(over):
     caption = words("Table 2: What boats pay, in crowns a night.", 60, 690 if over else 620)
-    page = prose(LEFT, 800) + caption + aligned(BOATS, across=[60, 150, 175], top=672)
+    page = prose(LEFT, 800) + caption + aligned(BOATS, across=[60, 150, 182], top=672)
     found = read(page + prose(RIGHT, 560))
     shown = "\n".join(f"| {' | '.join(row)} |" for row in BOATS)
     assert shown.replace("\n", "\n| --- | --- | --- |\n", 1) in found
