@@ -51,7 +51,10 @@ def test_what_a_notebook_leaves_out_is_said_and_damage_is_named():
 
 
 def test_a_saved_page_is_the_page_at_its_own_address():
-    page = "<title>Tides</title><main><h1>Tides</h1><p>The café is high =C3=BC. <a href=3D'/moon'>The moon</a></p></main>"
+    page = (
+        "<title>Tides</title><main><h1>Tides</h1><p>The tide is high =C3=BC."
+        " <a href=3D'/moon'>The moon</a></p></main>"
+    )
     saved = (
         "From: <Saved by Blink>\nSnapshot-Content-Location: https://a.example/tides\n"
         'MIME-Version: 1.0\nContent-Type: multipart/related; type="text/html"; boundary="b"\n\n'

@@ -198,7 +198,12 @@ def test_columns_beside_a_caption_are_a_table(over):
 
 
 def test_cells_that_are_empty_or_go_on_keep_their_columns():
-    rows = [["Boat", "Dues", "Note"], ["small", "", "free"], ["large", "22", "with"], ["ships", "", ""]]
+    rows = [
+        ["Boat", "Dues", "Note"],
+        ["small", "", "free"],
+        ["large", "22", "with"],
+        ["ships", "", ""],
+    ]
     page = words("Table 1. Dues", 60, 700) + aligned(
         [*rows, ["and others", "40", "late"]], across=[60, 180, 260], top=680
     )

@@ -40,7 +40,10 @@ def test_what_a_file_says_about_itself():
         (rb"seen {\v unseen} seen", "seen seen"),
         (rb"{\header top}{\footnote below}{\pict\wmetafile8 0102ff}left", "left"),
         (rb"left} behind", "left"),
-        (rb'See {\field{\*\fldinst{HYPERLINK "https://a.b"}}{\fldrslt{\ul the list}}}.', "See the list."),
+        (
+            rb'See {\field{\*\fldinst{HYPERLINK "https://a.b"}}{\fldrslt{\ul the list}}}.',
+            "See the list.",
+        ),
         (rb"# 5 is the number.\par 1. not a list", "\\# 5 is the number.\n\n1\\. not a list"),
     ],
 )

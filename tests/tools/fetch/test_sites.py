@@ -90,7 +90,10 @@ async def read(path: str, answers: Answers) -> tuple[str, str, list[str], str]:
     """The address from the page's own host on, title and text of what is read, and what was asked
     for.
     """
-    async with answering(answers) as (base, asked), Web(Settings(allow_hosts=("127.0.0.1",))) as web:
+    async with (
+        answering(answers) as (base, asked),
+        Web(Settings(allow_hosts=("127.0.0.1",))) as web,
+    ):
         sites = (
             Arxiv(base),
             Wikipedia(r"127\.0\.0\.1:\d+"),

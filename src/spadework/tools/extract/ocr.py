@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import shutil
 import subprocess
@@ -84,7 +85,7 @@ def text_in(image: Image.Image) -> str:
 
 
 def _share(image: Image.Image) -> float:
-    fits = (MAX_PIXELS / (image.width * image.height)) ** 0.5
+    fits = math.sqrt(MAX_PIXELS / (image.width * image.height))
     return min(fits, ENLARGED if max(image.size) < SMALL_SIDE else 1.0)
 
 

@@ -115,8 +115,7 @@ def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]
     """Lines with tables among them; those outside of tables as they are `found` to be parted."""
     known = {(line[0].left, line[0].bottom): line for line in found}
     return [
-        line if line[0].table else known.get((line[0].left, line[0].bottom), line)
-        for line in cells
+        line if line[0].table else known.get((line[0].left, line[0].bottom), line) for line in cells
     ]
 
 

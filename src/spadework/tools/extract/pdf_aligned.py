@@ -97,7 +97,9 @@ def _table(rows: Sequence[Parts]) -> str:
         if len(row) > 1 or not made:
             made.append(cells)
         else:
-            made[-1] = [f"{above} {cell}".strip() for above, cell in zip(made[-1], cells, strict=True)]
+            made[-1] = [
+                f"{above} {cell}".strip() for above, cell in zip(made[-1], cells, strict=True)
+            ]
     return sheet_table(made)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import groupby
 from statistics import median
@@ -39,7 +40,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 def scanned(page: Any) -> list[Line] | None:
     """The lines in the picture of a page, none for an empty one; None where nothing was read."""
     width, height = page.get_size()
-    dots = min(DOTS, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
+    dots = min(DOTS, math.sqrt(MAX_PIXELS / max(width * height, 1.0)))
     image = page.render(scale=dots, grayscale=True).to_pil()
     if image.getextrema()[0] == image.getextrema()[1]:
         return []
@@ -49,7 +50,9 @@ def scanned(page: Any) -> list[Line] | None:
         size = median(line.bottom - line.top for line in found) / dots
         for line in found:
             bottom = height - line.bottom / dots
-            lines.append(Line(_broken(line.text), line.left / dots, line.right / dots, bottom, size))
+            lines.append(
+                Line(_broken(line.text), line.left / dots, line.right / dots, bottom, size)
+            )
     return _of_few_sizes(lines) or None
 
 

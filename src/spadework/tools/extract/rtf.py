@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
+from typing import Any
 
-from striprtf.striprtf import rtf_to_text
+from striprtf import striprtf
 
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.kinds import file_name
 from spadework.tools.extract.rows import sheet_table
 from spadework.tools.extract.writing import blocks, item, plain
+
+_to_text: Any = striprtf.rtf_to_text  # it has no types
 
 #: Longest file that is read, without its pictures; far longer ones take minutes.
 MAX_BYTES = 20_000_000
@@ -21,9 +24,7 @@ MAX_BYTES = 20_000_000
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
 _FIELD = re.compile(r"\\field(?![a-z])")
 _HIDDEN = re.compile(r"{\\v [^{}\\]*}")
-_TITLE, _AUTHOR = (
-    re.compile(rf"{{\\{name}\s+([^{{}}\\]+)}}") for name in ("title", "author")
-)
+_TITLE, _AUTHOR = (re.compile(rf"{{\\{name}\s+([^{{}}\\]+)}}") for name in ("title", "author"))
 _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
 
 
@@ -38,7 +39,7 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
         raise TooLarge(f"The RTF file has more than {MAX_BYTES:,} bytes of text.")
     source = _HIDDEN.sub("", _FIELD.sub("", body.decode("latin-1")))
     try:
-        text = rtf_to_text(source, errors="replace")
+        text = _to_text(source, errors="replace")
     except (ValueError, TypeError, LookupError, OverflowError):
         raise Unreadable("The RTF file is damaged.") from None
     markdown = _markdown(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -91,7 +91,8 @@ class Reader:
                 warm()
                 first = self.level_at(url) if level is None else level
                 trip = _Trip(limit.when() or 0.0, had)
-                for number, way in enumerate(ways_to(url, self._sites), 1):
+                ways = () if self._web.min_level else ways_to(url, self._sites)
+                for number, way in enumerate(ways, 1):
                     if read := await self._by_way(url, way, -number, trip):
                         return read
                 return await self._levels_up(url, first, trip)
