@@ -123,15 +123,15 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 async def answer_of(result: Result, door: Door, *, as_json: bool = False) -> CallToolResult:
     """The answer to a call: text and structured content, together within the tokens of an answer.
 
-    A run that failed is an error, and so is one without a single source because searching failed.
+    A run that failed is an error, and so is one without a single source because searching failed,
+    but not one whose time was over before it could search.
     """
     return await asyncio.to_thread(_answer, result, door, as_json=as_json)
 
 
 def _answer(result: Result, door: Door, *, as_json: bool) -> CallToolResult:
-    failed = result.status == "failed" or (
-        not result.sources and any(problem.stage == "search" for problem in result.problems)
-    )
+    in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
+    failed = result.status == "failed" or (in_vain and result.status != "time_limited")
     if as_json:
         return answered(structured(result, door.form_tokens), "", as_json=True, failed=failed)
     limit = door.settings.answer_tokens
