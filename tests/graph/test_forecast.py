@@ -10,7 +10,7 @@ import pytest
 from spadework.apps.foretold import foretold
 from spadework.budget import Budget
 from spadework.events import Asked, Event, Finished, Notice, Planned
-from spadework.graph.forecast import forecast
+from spadework.graph.forecast import forecast, later
 from spadework.graph.routes import first_tasks
 from spadework.graph.workload import workload
 from spadework.sessions.records import delete_session
@@ -62,6 +62,13 @@ def foreseen(
         model=model,
         plan_seconds=plan_seconds,
     )
+
+
+def test_what_a_run_has_lasted_before_its_plan_is_counted() -> None:
+    made = foreseen(2)
+    begun = later(made, 60, Settings.load(minutes=10)).seconds
+    assert (begun.low, begun.high) == (made.seconds.low + 60, made.seconds.high + 60)
+    assert later(made, 60, Settings.load(minutes=1)).seconds.high == 60, "the ceiling holds"
 
 
 def test_more_topics_and_deeper_effort_take_more() -> None:

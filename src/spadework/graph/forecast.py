@@ -86,6 +86,14 @@ def forecast(
     )
 
 
+def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
+    """The forecast of a run that has already lasted so many seconds, as for the index of a
+    library.
+    """
+    seconds = _span(made.seconds.low + gone, made.seconds.high + gone, settings.minutes * 60)
+    return made.model_copy(update={"seconds": seconds})
+
+
 def ceilings(settings: Settings) -> dict[str, float]:
     """What ends a run, by the names of the ranges of a forecast."""
     return {

@@ -15,7 +15,7 @@ from spadework.events import Notice
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.experience import by_experience, reckoning
-from spadework.graph.forecast import ceilings, forecast
+from spadework.graph.forecast import ceilings, forecast, later
 from spadework.graph.kind import kind_of, machine_of
 from spadework.graph.routes import first_tasks
 from spadework.graph.searching import first_look
@@ -24,6 +24,9 @@ from spadework.values import Forecast, Plan, Problem, Question
 
 #: In a short run a plan may take this long all the same: all that follows stands on it.
 LEAST_SECONDS = 6.0
+#: Most runs have a plan so many seconds after they began, besides those of a model; the first one
+#: over a library has its index to make.
+START_SECONDS = 5.0
 
 
 async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, list[Problem], float]:
@@ -94,9 +97,15 @@ def foreseen(desk: Desk, plan: Plan, plan_seconds: float, *, follows: bool = Fal
         model=desk.model is not None,
         plan_seconds=plan_seconds,
     )
+    made = later(made, _prepared(desk.budget.elapsed() - plan_seconds), desk.settings)
     named = {"kind": kind_of(desk, follows=follows), "machine": machine_of(desk)}
     made = made.model_copy(update={**named, "reckoned": reckoning(made)})
     return by_experience(made, desk.experience, ceilings(desk.settings))
+
+
+def _prepared(seconds: float) -> float:
+    """The seconds that a run has lasted before its plan, where these are more than of most."""
+    return round(seconds, 1) if seconds > START_SECONDS else 0.0
 
 
 def _key(desk: Desk, question: Question) -> Any:
