@@ -12,17 +12,32 @@ from pathlib import Path
 
 import pytest
 
+from spadework.budget import Limits
 from spadework.errors import SettingsError
-from spadework.events import Called, Event, Read, Searched, Selected, Wrote, read_event
+from spadework.events import (
+    Assessed,
+    Called,
+    Event,
+    Read,
+    Searched,
+    Selected,
+    Troubled,
+    Wrote,
+    read_event,
+)
+from spadework.sessions.brief import Brief
 from spadework.sessions.course import Course
 from spadework.sessions.files import read_metadata, read_progress, read_result, session_folder
 from spadework.sessions.kept import LOG
 from spadework.sessions.log import log_lines, read_log
+from spadework.sessions.records import Records
 from spadework.sessions.redrawing import draft_of, redraw
 from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.sessions.stats import statistics
 from spadework.settings import Settings
+from spadework.values import Problem, Usage
+from tests.tools.export.results import full
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -137,6 +152,19 @@ async def test_an_answer_is_read_before_its_run_has_ended(settings: Settings) ->
     assert read_result(session.folder) is None
     redraw(session.folder, settings)
     assert "Turn the crank" in next(session.folder.glob("intelligent_*.md")).read_text()
+
+
+async def test_what_is_told_after_the_report_leaves_the_session_finished(tmp_path: Path) -> None:
+    records = await Records.begin(tmp_path, Brief("question"), Settings.load(), Limits())
+    await records.finish(full())
+    late = Problem(stage="embeddings", subject="m", reason="It did not answer.")
+    for event in (
+        Troubled(problem=late),
+        Assessed(round=1, evidence=0, coverage=(), usage=Usage()),
+    ):
+        await records.saw(records.record.tell(event))
+    assert read_progress(tmp_path).state == full().status
+    assert read_metadata(tmp_path).status == full().status
 
 
 async def test_a_record_cut_at_any_byte_is_read_up_to_there_and_goes_on(

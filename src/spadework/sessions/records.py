@@ -57,6 +57,8 @@ class Records:
         self._fresh = fresh
         self._late = Late(folder.name)
         self._logs = logs
+        #: What was handed over: events that come after it change nothing of that.
+        self._result: Result | None = None
         self.record = Record(self._append)
 
     @property
@@ -90,7 +92,7 @@ class Records:
         except OSError:
             await records.discard()
             raise
-        await records._progressed(None)
+        await records._progressed()
         return records
 
     async def _take_up(self) -> None:
@@ -129,25 +131,26 @@ class Records:
         if isinstance(event, Proven):
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled):
-            await self._progressed(None)
+            await self._progressed()
         if isinstance(event, Assessed):
-            await self._draw(None)
+            await self._draw()
 
     async def finish(self, result: Result) -> Path:
         """The report, the review, the result and the closing metadata. Returns the path of the
         report.
         """
+        self._result = result
         for name, data in drawn_report(result, self._metadata).items():
             await self._write(name, data)
-        await self._draw(result)
-        await self._progressed(result)
+        await self._draw()
+        await self._progressed()
         return self.folder / stamped(REPORT, self._metadata)
 
-    async def _draw(self, result: Result | None) -> None:
+    async def _draw(self) -> None:
         """The work products and the metadata by now. What takes too long to be drawn is left:
         `redraw` draws it at any time.
         """
-        course = self.course
+        course, result = self.course, self._result
         work: dict[str, bytes] = {}
         with suppress(TimeoutError, DiskHangs):
             async with asyncio.timeout(self._late.seconds):
@@ -157,8 +160,8 @@ class Records:
         self._metadata = drawn_metadata(self.folder, course, self._metadata, result)
         await self._write(METADATA, as_file(self._metadata))
 
-    async def _progressed(self, result: Result | None) -> None:
-        await self._write(PROGRESS, as_file(drawn_progress(self.course, result)))
+    async def _progressed(self) -> None:
+        await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
         await self._late.within(LOG, self._log, lines)

@@ -5,11 +5,9 @@ bombs that do not go off.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import io
 import textwrap
 
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +22,8 @@ from spadework.tools.extract.ocr import has_ocr
 from spadework.tools.extract.patience import within
 from spadework.tools.extract.pdf import extract_pdf
 from tests.tools.extract.files import png, saved, zipped
+from tests.world.processes import children
+from tests.world.timing import eventually
 
 URL = "https://example.com/images/quay.png"
 DUES = (
@@ -100,21 +100,9 @@ def test_a_scan_is_read_as_far_as_the_time_goes():
 async def test_a_reader_that_is_given_up_leaves_no_program_behind():
     hard = png(Image.effect_noise((2_800, 2_800), 80))
     reading = asyncio.create_task(read_apart(hard, media_type="", url=URL, seconds=60))
-    async with asyncio.timeout(20):
-        while not (begun := programs()):  # noqa: ASYNC110 - it is another process that begins
-            await asyncio.sleep(0.01)
-        reading.cancel()
-        while any(map(psutil.pid_exists, begun)):  # noqa: ASYNC110 - and ends
-            await asyncio.sleep(0.01)
-
-
-def programs() -> list[int]:
-    """The programs for pictures below this process."""
-    found = []
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            found += [child.pid] * (child.name() == "tesseract")
-    return found
+    await eventually(lambda: children("tesseract"), 20)
+    reading.cancel()
+    await eventually(lambda: not children("tesseract"), 20)
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked():

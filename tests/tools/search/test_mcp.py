@@ -11,6 +11,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import psutil
 import pytest
@@ -27,6 +28,7 @@ from tests.tools.search.mcp_servers import LABELLED, MARKDOWN, command, over_htt
 from tests.world.processes import children
 
 ASKED = Query(text="census Port Aldermere")
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def servers() -> list[psutil.Process]:
@@ -153,15 +155,30 @@ async def test_a_session_that_is_cancelled_while_it_closes_leaves_no_process():
     assert servers() == []
 
 
-def test_an_event_loop_that_ends_while_a_connection_closes_leaves_no_process():
-    async def run() -> None:
-        provider = McpSearch("structured", command("stubborn"))
-        assert await ask(provider)
-        closing = asyncio.create_task(provider.close())
-        await asyncio.wait({closing}, timeout=0.05)
+#: A program whose event loop ends while a connection closes, and says how many servers are left.
+ENDS = """
+import asyncio
+from spadework.tools.search.mcp_tool import McpSearch
+from tests.tools.search import test_mcp
 
-    asyncio.run(run())
-    assert servers() == []
+async def run():
+    provider = McpSearch("structured", test_mcp.command("stubborn"))
+    assert await test_mcp.ask(provider)
+    closing = asyncio.create_task(provider.close())
+    await asyncio.wait({closing}, timeout=0.05)
+
+asyncio.run(run())
+print(len(test_mcp.servers()))
+"""
+
+
+async def test_an_event_loop_that_ends_while_a_connection_closes_leaves_no_process():
+    running = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", ENDS, cwd=ROOT, stdout=PIPE
+    )
+    async with asyncio.timeout(20):
+        said, _ = await running.communicate()
+    assert said == b"0\n"
 
 
 async def test_a_server_that_died_is_started_again():

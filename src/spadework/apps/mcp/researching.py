@@ -123,8 +123,8 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 async def answer_of(result: Result, door: Door, *, as_json: bool = False) -> CallToolResult:
     """The answer to a call: text and structured content, together within the tokens of an answer.
 
-    A run that failed is an error, and so is one without a single source because searching failed,
-    but not one whose time was over before it could search.
+    A run that failed is an error, and so is one without a single source because searching failed.
+    One whose time was over is none: its status says that there was no time, and its text for what.
     """
     return await asyncio.to_thread(_answer, result, door, as_json=as_json)
 

@@ -4,9 +4,6 @@ outlive its time.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -14,6 +11,7 @@ from pathlib import Path
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.tools.chromium import HOW_TO_INSTALL, installed_chromium, runs_as_root
 from spadework.tools.export.html import to_html
+from spadework.tools.killing import kill_group
 from spadework.values import Result
 
 #: Seconds that printing may take; a report takes one or two.
@@ -98,6 +96,5 @@ def _run(command: list[str], seconds: float) -> None:
             hint="Write FILE.html instead.",
         ) from None
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
+        kill_group(child)
         child.wait()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from spadework.errors import TooSlow, Unreadable
 from spadework.tools.fetch.aside import aside
+from spadework.tools.killing import kill_group
 from spadework.tools.rooms import place
 
 #: How the files begin in which Office kept everything before 2007, and the storage they are.
@@ -192,17 +192,8 @@ async def _run(command: list[str], folder: Path) -> None:
     try:
         await child.wait()
     finally:
-        _kill(child)
+        kill_group(child)
         await asyncio.shield(child.wait())
-
-
-def _kill(child: asyncio.subprocess.Process) -> None:
-    """End a process and those it has started: LibreOffice is a script around its program."""
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            child.kill()
-        else:
-            os.killpg(child.pid, signal.SIGKILL)
 
 
 def _made(folder: Path, old: Old) -> bytes:

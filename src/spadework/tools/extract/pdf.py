@@ -58,7 +58,7 @@ def extract_pdf(body: bytes, url: str) -> Extracted:
     pictures = sum(page is None for page in pages)
     if not found:
         raise _without_text(pictures)
-    first = found[0].lstrip("# ") if found else ""
+    first = found[0].lstrip("# ")
     return Extracted(
         title=about.get("Title", "").strip() or (first if len(first) <= LONGEST_TITLE else ""),
         markdown=blocks([*found, _unread(pictures), not_shown(count - len(pages), "pages")]),

@@ -5,14 +5,13 @@ killed when it must not go on.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from threading import Lock
 from typing import Any
 
 from spadework.tools.extract.frames import joined, receive, send
+from spadework.tools.killing import kill_group
 
 #: -P: a module that lies in the folder where spadework was called must not be taken for one of
 #: ours.
@@ -113,7 +112,5 @@ class Process:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a process, and the programs that it has started, which are of its group."""
-    if process.returncode is None and hasattr(os, "killpg"):
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
+    if process.returncode is None:  # its number may be that of another one by now
+        kill_group(process)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import signal
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from spadework.errors import SettingsError
+from spadework.tools.killing import kill_group
 from spadework.tools.library.plan import Plan
 
 #: A build that takes longer is given up.
@@ -106,6 +106,5 @@ def _subject(plan: Plan) -> str:
 async def _end(process: Process) -> None:
     """End the process and its workers, if they still run."""
     if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        kill_group(process)
         await process.wait()

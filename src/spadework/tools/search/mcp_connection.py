@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import shlex
-import signal
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -16,6 +15,7 @@ from uuid import uuid4
 import psutil
 
 from spadework.errors import SearchError, SettingsError
+from spadework.tools.killing import kill_group
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -163,8 +163,8 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """End the process that bears a mark, and what it has started, when the event loop ends: a
-    client that is then ended waits for its process before it has killed it.
+    """End the process that bears a mark when the event loop ends: a client that is then ended waits
+    for its process before it has killed it.
     """
     try:
         await asyncio.Event().wait()
@@ -173,10 +173,11 @@ async def _guard(mark: str) -> None:
 
 
 def _kill(mark: str) -> None:
+    """End the process that bears a mark, and what it has started."""
     for child in psutil.Process().children():
-        with suppress(psutil.Error, ProcessLookupError):
+        with suppress(psutil.Error):
             if child.environ().get(_MARK) == mark:
-                os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
+                kill_group(child)
 
 
 def is_address(where: str) -> bool:
