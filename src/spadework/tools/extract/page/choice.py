@@ -33,7 +33,7 @@ def content(view: PageView, kind: str, markup: int) -> list[Block]:
     none.
     """
     blocks = view.blocks
-    chances = probabilities(view)
+    chances = probabilities(view, kind)
     container = (
         known_container(view, chances)
         if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES

@@ -1,8 +1,7 @@
-"""How likely each block is content: a sum of weights over its features, then smoothed over its
+"""How likely each block is content: a sum of weights over its features, then judged by trees in its
 surroundings, then cut.
 
-Both sums are logistic regressions; `benchmarks/reading_sweep.py` fits their weights on pages with
-known content.
+`benchmarks/reading_sweep.py` fits the weights and the trees on pages with known content.
 """
 
 from __future__ import annotations
@@ -13,22 +12,30 @@ from importlib.resources import files
 
 from spadework.tools.extract.page.blocks import Block
 from spadework.tools.extract.page.features import LANDMARKS, PageView, as_parent
+from spadework.tools.extract.page.surroundings import NUMBERS, Surroundings
+from spadework.tools.extract.page.trees import Odds, compiled
 
-_REACH = (1, 3, 8)
-_LEVELS = 5
 _NOTHING: frozenset[str] = frozenset()
+_TREE = "(tree)"
+
+
+def weights_text() -> str:
+    """The file of the fitted weights: lines of a name and a number, or of `(tree)` and a tree."""
+    return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
 @lru_cache(maxsize=1)
 def weights() -> dict[str, float]:
     """The fitted weight of every feature."""
-    lines = (
-        files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8").splitlines()
-    )
-    return {
-        name: float(value)
-        for name, _, value in (line.rpartition("\t") for line in lines if not line.startswith("#"))
-    }
+    pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
+    return {name: float(value) for name, value in pairs if name != _TREE}
+
+
+@lru_cache(maxsize=1)
+def second_odds() -> Odds:
+    """The fitted trees as a function of the numbers of `Surroundings.of`."""
+    pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
+    return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
 
 def first_scores(view: PageView) -> list[float]:
@@ -67,66 +74,16 @@ def first_scores(view: PageView) -> list[float]:
     return scores
 
 
-class Surroundings:
-    """Means of the squashed first scores over neighbours, elements and the page, each block
-    weighing as the root of its length.
-    """
-
-    def __init__(self, blocks: list[Block], scores: list[float]) -> None:
-        self.blocks, self.scores = blocks, scores
-        self._sum, self._mass = [0.0], [1e-6]
-        for block, score in zip(blocks, scores, strict=True):
-            mass = math.sqrt(block.chars + 1)
-            self._sum.append(self._sum[-1] + mass * math.tanh(score / 2))
-            self._mass.append(self._mass[-1] + mass)
-        self._frames: dict[int, list[float]] = {}
-
-    def mean(self, start: int, end: int) -> float:
-        """The mean over the blocks `start:end`; 0 when there are none."""
-        mass = self._mass[end] - self._mass[start]
-        return (self._sum[end] - self._sum[start]) / mass if mass else 0.0
-
-    def of(self, i: int) -> list[float]:
-        """The numbers that the second weights multiply, for block `i`."""
-        count = len(self.blocks)
-        found = [self.scores[i]]
-        for reach in _REACH:
-            found.append(self.mean(max(0, i - reach), i))
-            found.append(self.mean(i + 1, min(count, i + 1 + reach)))
-        return found + self._elements(i)
-
-    def _elements(self, i: int) -> list[float]:
-        frame = self.blocks[i].frame
-        key = id(frame)
-        if key not in self._frames:
-            found = []
-            for _ in range(_LEVELS):
-                found.append(self.mean(frame.start, frame.end))
-                frame = frame.parent or frame
-            found.append(self.mean(0, len(self.blocks)))
-            self._frames[key] = found
-        return self._frames[key]
-
-
-def probabilities(view: PageView) -> list[float]:
-    """How likely each block is content, 0..1."""
-    blocks = view.blocks
-    if not blocks:
+def probabilities(view: PageView, kind: str) -> list[float]:
+    """How likely each block of a page of `kind` is content, 0..1."""
+    if not view.blocks:
         return []
-    around = Surroundings(blocks, first_scores(view))
-    bias, *second = second_weights()
-    chances = []
-    for i in range(len(blocks)):
-        odds = bias + sum(map(float.__mul__, second, around.of(i)))
-        chances.append(1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))))
-    return chances
-
-
-@lru_cache(maxsize=1)
-def second_weights() -> tuple[float, ...]:
-    """The bias and the weights of `Surroundings.of`, in its order."""
-    table = weights()
-    return tuple(table[f"second {i}"] for i in range(2 + 2 * len(_REACH) + _LEVELS + 1))
+    around = Surroundings(view.blocks, view.frames, first_scores(view), kind)
+    odds = second_odds()
+    return [
+        1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*around.of(i))))))
+        for i in range(len(view.blocks))
+    ]
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
