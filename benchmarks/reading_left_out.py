@@ -1,16 +1,18 @@
-"""What to expect of the HTML reader on pages of other sets: each set is left out, the reader is fitted
-on the others and measured on it, beside trafilatura in the same run.
+"""What to expect of the HTML reader on pages of other sets: each set is left out, the reader is
+fitted on the others and measured on it, beside trafilatura in the same run.
 
     pip install scikit-learn lightgbm
     python benchmarks/reading_left_out.py PAGES.jsonl.xz …  [--hosts PAGES.jsonl.xz …]
 
-A set under `--hosts` is not left out whole but by its hosts (or sites), a fifth of them at a time.
+A set under `--hosts` is not left out whole but by its hosts (or sites), a fifth of them at a time:
+so the one set that has several kinds of pages has to be.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from benchmarks.reading import READERS, measure
@@ -18,6 +20,9 @@ from benchmarks.reading_sweep import FOLDS, Case, fit, fold_of, read_cases
 from spadework.tools.extract.page import scorer
 
 Figures = dict[str, dict[str, float]]
+
+
+cases_of = cache(read_cases)
 
 
 def use(text: str) -> None:
@@ -38,22 +43,19 @@ def fitted(name: str, cases: Iterable[Case], kept: Path | None) -> str:
     return text
 
 
-def left_out(path: Path, cases: dict[Path, list[Case]], kept: Path | None) -> Figures:
+def left_out(path: Path, sets: list[Path], kept: Path | None) -> Figures:
     """The figures on a set that the weights never saw."""
-    others = (one for other, own in cases.items() if other != path for one in own)
+    others = (one for other in sets if other != path for one in cases_of(other))
     use(fitted(path.name, others, kept))
     return measure(path)
 
 
-def by_hosts(path: Path, cases: dict[Path, list[Case]], kept: Path | None) -> Figures:
+def by_hosts(path: Path, sets: list[Path], kept: Path | None) -> Figures:
     """The figures on a set, each page read with weights that never saw its host or site."""
     texts = {}
     for fold in range(FOLDS):
         others = (
-            one
-            for other, own in cases.items()
-            for one in own
-            if other != path or one.fold != fold
+            one for other in sets for one in cases_of(other) if other != path or one.fold != fold
         )
         texts[fold] = fitted(f"{path.name}-{fold}", others, kept)
     return measure(path, each=lambda row: use(texts[fold_of(row)]))
@@ -68,9 +70,9 @@ def main() -> None:
     ask.add_argument("--hosts", nargs="*", type=Path, default=[])
     ask.add_argument("--weights", type=Path, help="keep the weights in this folder, and use them")
     args = ask.parse_args()
-    cases = {path: read_cases(path) for path in [*args.sets, *args.hosts]}
-    for path in cases:
-        result = (by_hosts if path in args.hosts else left_out)(path, cases, args.weights)
+    sets = [*args.sets, *args.hosts]
+    for path in sets:
+        result = (by_hosts if path in args.hosts else left_out)(path, sets, args.weights)
         print(f"{path.name:<34}{''.join(f'{name:>14}' for name in READERS)}")
         for figure in result["spadework"]:
             columns = (f"{result[name][figure]:>14.4f}" for name in READERS)

@@ -93,7 +93,12 @@ def case(row: dict[str, str], of_kinds: bool) -> Case:
         row.get("type", "documentation"),
         of_kinds,
         fold_of(row),
-        words(truth), page.blocks, names, found, texts, labels(texts, truth)
+        words(truth),
+        page.blocks,
+        names,
+        found,
+        texts,
+        labels(texts, truth),
     )
 
 
@@ -212,11 +217,13 @@ def fit(cases: list[Case]) -> str:
     usable = [c for c in cases if c.blocks]
     scores, kinds = out_of_fold(usable)
     kept = fit_first(usable) | fit_kinds([c for c in cases if c.of_kinds])
-    rows = np.concatenate([
-        [around.of(i) for i in range(len(one.blocks))]
-        for one, own, kind in zip(usable, scores, kinds, strict=True)
-        for around in [Surroundings(one.blocks, frames_of(one.blocks), own, kind)]
-    ])
+    rows = np.concatenate(
+        [
+            [around.of(i) for i in range(len(one.blocks))]
+            for one, own, kind in zip(usable, scores, kinds, strict=True)
+            for around in [Surroundings(one.blocks, frames_of(one.blocks), own, kind)]
+        ]
+    )
     content = [y for c in usable for y in c.content]
     trees = fit_trees(rows, content, [m for c in usable for m in masses(c)])
     lines = [f"{name}\t{value:g}" for name, value in sorted(kept.items())]
@@ -230,7 +237,7 @@ def out_of_fold(cases: list[Case]) -> tuple[list[list[float]], list[str]]:
     for fold in sorted({c.fold for c in cases}):
         others = [c for c in cases if c.fold != fold]
         weights = fit_first(others)
-        table = fit_kinds([c for c in others if c.of_kinds] or others)
+        table = fit_kinds([c for c in others if c.of_kinds])
         for one in cases:
             if one.fold == fold:
                 scores[id(one)] = first_scores(one, weights)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from itertools import pairwise
 
 from spadework.tools.extract.page.blocks import Block, Frame
 from spadework.tools.extract.page.region import Sums, region_of
@@ -126,7 +127,9 @@ class Surroundings:
             max(-0.2, min(1.2, (upto.of(0, i) - upto.of(0, region.start)) / chars)),
             float(max(-_FAR, min(_FAR, i - region.start))),
             float(max(-_FAR, min(_FAR, region.end - i))),
-            float(max(-_FAR, min(_FAR, i - self._first_h1))) if self._first_h1 >= 0 else -2.0 * _FAR,
+            float(max(-_FAR, min(_FAR, i - self._first_h1)))
+            if self._first_h1 >= 0
+            else -2.0 * _FAR,
         ]
 
     def _part(self, frame: Frame) -> list[float]:
@@ -135,7 +138,9 @@ class Surroundings:
         if key not in self._parts:
             depth, part = 0, frame
             while (
-                part.parent is not None and part is not self.region and part.parent is not self.region
+                part.parent is not None
+                and part is not self.region
+                and part.parent is not self.region
             ):
                 depth, part = depth + 1, part.parent
             region = self._chars.of(self.region.start, self.region.end) + 1
@@ -154,12 +159,20 @@ class Surroundings:
         ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
         found: list[tuple[float, ...]] = []
         edges = [0, *ends, len(self.blocks)]
-        for start, end in zip(edges, edges[1:], strict=False):
+        for start, end in pairwise(edges):
             if start == end:
                 continue
             mean = self._mean(start, end)
             density = self._density(start, end)
             size = math.log2(1 + self._chars.of(start, end) / (end - start))
             for i in range(start, end):
-                found.append((mean, density, size, float(min(_FAR, i - start)), math.tanh(self.scores[start] / 2)))
+                found.append(
+                    (
+                        mean,
+                        density,
+                        size,
+                        float(min(_FAR, i - start)),
+                        math.tanh(self.scores[start] / 2),
+                    )
+                )
         return found
