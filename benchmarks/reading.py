@@ -5,8 +5,9 @@
 A set of web pages has `html`, `url`, `type`, `main_content`, `with` and `without` (lists of
 snippets) in each line; a set of documentation pages has `html`, `url`, `pres` (texts of all code
 blocks), `tables` (rows of cell texts) and `text`. The figures are means over pages: word F1 of the
-Markdown rendered as text, and shares of snippets, of code blocks that are equal and of table rows
-that are equal. Seconds are CPU time of the calls alone, so that only their ratio should be quoted.
+Markdown rendered as text, and shares of snippets, of code blocks that are equal, of table rows
+that are equal and of whole tables that are. Seconds are CPU time of the calls alone, so that only
+their ratio should be quoted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import lzma
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -32,6 +33,7 @@ from spadework.tools.extract import html as reader
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
 Reader = Callable[[str, str], str]
 Row = dict[str, Any]
+Table = tuple[tuple[str, ...], ...]
 
 
 def ours(html: str, url: str) -> str:
@@ -105,18 +107,21 @@ def plain_code(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()
 
 
-def table_rows(tokens: list[Token]) -> Counter[tuple[str, ...]]:
-    """All table rows of a text."""
-    found: list[list[str]] = []
+def tables_of(tokens: list[Token]) -> list[Table]:
+    """All tables of a text."""
+    found: list[list[list[str]]] = []
     inside = False
     for token in tokens:
         if token.type in ("table_open", "table_close"):
             inside = token.type == "table_open"
+            found += [[] for _ in range(inside)]
         elif token.type == "tr_open":
-            found.append([])
+            found[-1].append([])
         elif token.type == "inline" and inside:
-            found[-1].append(re.sub(r"\s+", " ", inline_text(token).replace("\xa0", " ")).strip())
-    return Counter(map(tuple, found))
+            found[-1][-1].append(
+                re.sub(r"\s+", " ", inline_text(token).replace("\xa0", " ")).strip()
+            )
+    return [tuple(map(tuple, table)) for table in found]
 
 
 def web_figures(row: Row, tokens: list[Token]) -> dict[str, float]:
@@ -138,17 +143,25 @@ def docs_figures(row: Row, tokens: list[Token], totals: Counter[str]) -> dict[st
         plain_code(token.content) for token in tokens if token.type in ("fence", "code_block")
     )
     want = Counter(row["pres"])
-    wanted_rows = Counter(tuple(line) for table in row["tables"] for line in table)
+    tables = tables_of(tokens)
+    wanted = Counter(tuple(map(tuple, table)) for table in row["tables"])
+    wanted_rows = _rows(wanted.elements())
     totals += Counter(
         {
             "code": want.total(),
             "code hit": (got & want).total(),
             "code got": got.total(),
             "rows": wanted_rows.total(),
-            "rows hit": (table_rows(tokens) & wanted_rows).total(),
+            "rows hit": (_rows(tables) & wanted_rows).total(),
+            "tables": wanted.total(),
+            "tables hit": (Counter(tables) & wanted).total(),
         }
     )
     return {"word F1": word_f1(shown(tokens), row["text"])}
+
+
+def _rows(tables: Iterable[Table]) -> Counter[tuple[str, ...]]:
+    return Counter(line for table in tables for line in table)
 
 
 def measure(
@@ -195,6 +208,7 @@ def summary(figures: dict[str, list[float]], totals: Counter[str]) -> dict[str, 
         }
     if totals["rows"]:
         means["table rows"] = totals["rows hit"] / totals["rows"]
+        means["whole tables"] = totals["tables hit"] / totals["tables"]
     return means
 
 

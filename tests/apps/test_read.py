@@ -11,7 +11,7 @@ import pytest
 
 from spadework.tools.chromium import installed_chromium
 from tests.apps.process import Terminal
-from tests.tools.extract.files import docx, png, rtf, zipped
+from tests.tools.extract.files import docx, rtf, zipped
 from tests.world.paper import pdf
 from tests.world.sites import World
 
@@ -48,7 +48,6 @@ def terminal(tmp_path: Path) -> Terminal:
         docx("<w:p><w:r><w:t>A boat pays 14 crowns.</w:t></w:r></w:p>")
     )
     (tmp_path / "dues.rtf").write_bytes(rtf(rb"A boat pays 14 crowns.\par"))
-    (tmp_path / "map.png").write_bytes(png(Title="Harbour map"))
     (tmp_path / "blank.txt").write_text(" \n")
     (tmp_path / "noise.bin").write_bytes(b"\x7fELF\0\1\2")
     (tmp_path / "all.zip").write_bytes(zipped({"a.txt": "A text."}))
@@ -68,7 +67,6 @@ def online(tmp_path: Path, world: World) -> Terminal:
         ("dues.pdf", "A boat pays 14 crowns."),
         ("dues.docx", "A boat pays 14 crowns."),
         ("dues.rtf", "A boat pays 14 crowns."),
-        ("map.png", "# Harbour map"),
         ("all.zip", "# a.txt\n\nA text."),
         ("latin.txt", "Das Café schließt früh."),
     ],

@@ -33,7 +33,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
         ("https://x.example/dues.csv", "", "spreadsheet", False),
         ("https://x.example/talk.pptx", "", "presentation", False),
         ("https://x.example/map.png", "", "image", True),
-        ("https://x.example/map.svg", "", "image", False),
+        ("https://x.example/map.svg", "", "image", True),
         ("https://x.example/all.tar.gz", "", "archive", False),
         ("https://x.example/all.rar", "", "archive", True),
         ("https://x.example/news.rss", "", "feed", False),

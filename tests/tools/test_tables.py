@@ -42,6 +42,10 @@ def test_a_row_is_told_with_the_names_of_its_columns() -> None:
             "| Kelling | 3,100 | 1902 |\n|---|---|---|\n| Aldermere | 48,212 | 1887 |",
             ["Kelling: 3,100, 1902.", "Aldermere: 48,212, 1887."],
         ),
+        (
+            "| Kelling | a town | old |\n| -- | -- | -- |\n| Aldermere | a port | older |",
+            ["Kelling: a town, old.", "Aldermere: a port, older."],
+        ),
         ("| Inhabitants | 48,212 |\n| Area | 30 km² |", ["Inhabitants: 48,212.", "Area: 30 km²."]),
         ("| only | | |\n| | | |", ["only."]),
     ],

@@ -19,6 +19,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic_core import from_json
+
 from spadework.tools.disk import said_of
 from spadework.tools.ids import is_session_id
 from spadework.tools.private import private_file
@@ -99,7 +101,7 @@ def _of(
             mark = _mark(f"{sessions}/{name}/", view.files)
             row = known.get(name)
             if row is not None and row[0] == mark:
-                value = json.loads(row[1])
+                value = _parsed(row[1])
             else:
                 since = time.time_ns()
                 value, kept = view.draw(sessions / name)
@@ -110,6 +112,14 @@ def _of(
                 yield name, value
     finally:
         index.put(view.name, new, known.keys() - here)
+
+
+def _parsed(value: str) -> Any:
+    """A value as it was kept. Thousands are read at once, by what takes half as long as `json`."""
+    try:
+        return from_json(value)
+    except ValueError:  # half a character, which is none for it
+        return json.loads(value)
 
 
 def _mark(folder: str, files: Sequence[str]) -> str:

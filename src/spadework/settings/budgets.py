@@ -8,7 +8,7 @@ from spadework.form import by_effort
 from spadework.settings.kinds import Effort
 
 
-class Budgets(BaseModel):
+class Budgets(BaseModel, defer_build=True):
     """What a run may use."""
 
     effort: Effort = Field(

@@ -10,7 +10,7 @@ from spadework.form import by_effort
 from spadework.settings.kinds import own
 
 
-class Judging(BaseModel):
+class Judging(BaseModel, defer_build=True):
     """What is kept from run to run, asked back, and shown to the roles that judge."""
 
     # The report

@@ -12,7 +12,7 @@ CONCERNS: tuple[Concern, ...] = get_args(Concern)
 LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
-class Observing(BaseModel):
+class Observing(BaseModel, defer_build=True):
     """What is logged of a run, and told to OpenTelemetry."""
 
     # Logs

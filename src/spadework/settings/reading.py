@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from spadework.settings.kinds import Cleaning, Words
 
 
-class Reading(BaseModel):
+class Reading(BaseModel, defer_build=True):
     """How pages are fetched, read and cleaned."""
 
     parallel_pages: int = Field(5, ge=1, le=10, description="Pages read at once, per topic.")

@@ -13,7 +13,7 @@ from spadework.settings.kinds import Country, Day, Sites, own
 from spadework.values import LANGUAGE
 
 
-class Searching(BaseModel):
+class Searching(BaseModel, defer_build=True):
     """What is searched, and how what is found is ranked."""
 
     # Search

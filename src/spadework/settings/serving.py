@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, SecretStr
 from spadework.settings.kinds import Words
 
 
-class Serving(BaseModel):
+class Serving(BaseModel, defer_build=True):
     """What `serve` and MCP answer with, and where sessions are kept."""
 
     # Serving

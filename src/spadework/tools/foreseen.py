@@ -94,10 +94,12 @@ def foreseen(url: str, title: str = "") -> Foreseen:
         return Foreseen(shape, f"{_UNREAD[ending]} is not read", 0.0)
     if ending in _OLD:
         return _old(shape, ending)
-    if shape == "image" and ending != "svg":
+    if ending == "svg":
+        return Foreseen(shape, "a drawing is not read", 0.0)
+    if shape == "image":
         if has_ocr():
             return Foreseen(shape, worth=SLOW)
-        return Foreseen(shape, "an image is read with the extra `ocr` alone", 0.0)
+        return Foreseen(shape, "an image is read by Tesseract, which is not installed", 0.0)
     return Foreseen(shape)
 
 

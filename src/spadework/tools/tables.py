@@ -13,6 +13,9 @@ from spadework.tools.blocks import Block
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
+#: What stands below the cells of a table's first row, which Markdown cannot do without: of one that
+#: names the columns, and of one that is a row like the others. Both look the same when rendered.
+NAMES, NO_NAMES = "---", "--"
 #: Columns from which on a first row names them.
 LEAST_COLUMNS = 3
 #: A cell that begins with a figure other than a year.
@@ -22,11 +25,12 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
     """Where the row with the names of the columns stands; None where the table has none.
 
-    Markdown cannot do without a first row: one with figures is a row like the others, and of fewer
-    than `least` columns the first names the second.
+    A first row with figures, or with NO_NAMES below it, is a row like the others, and of fewer than
+    `least` columns the first names the second.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
-    if len(lines) < 2 or not _is_delimiter(text[slice(*lines[1])]):
+    ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
+    if not _is_delimiter(ruled) or set(cells(ruled)) == {NO_NAMES}:
         return None
     names = cells(text[slice(*lines[0])])
     return (

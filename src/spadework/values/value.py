@@ -25,7 +25,7 @@ class Visible(BaseModel):
 class Value(Visible):
     """A frozen value; an unknown field is an error, so that a typing slip cannot pass silently."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def _seen(value: Any) -> Any:

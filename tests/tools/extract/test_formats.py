@@ -50,6 +50,26 @@ def test_what_a_notebook_leaves_out_is_said_and_damage_is_named():
             read_document(damaged, media_type="", url=URL)
 
 
+def test_a_saved_page_is_the_page_at_its_own_address():
+    page = (
+        "<title>Tides</title><main><h1>Tides</h1><p>The tide is high =C3=BC."
+        " <a href=3D'/moon'>The moon</a></p></main>"
+    )
+    saved = (
+        "From: <Saved by Blink>\nSnapshot-Content-Location: https://a.example/tides\n"
+        'MIME-Version: 1.0\nContent-Type: multipart/related; type="text/html"; boundary="b"\n\n'
+        "--b\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
+        f"Content-Location: https://a.example/tides\n\n{page}\n"
+        "--b\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\naGk=\n--b--\n"
+    ).encode()
+    for media_type in ("message/rfc822", "multipart/related", ""):
+        found = read_document(saved, media_type=media_type, url="file:///tides.mhtml")
+        assert found.title == "Tides"
+        assert "ü. [The moon](https://a.example/moon)" in found.markdown
+    with pytest.raises(Unreadable, match="no page"):
+        read_document(b"From: <Saved by Blink>\n\nnothing", media_type="", url="a.mht")
+
+
 def test_the_format_of_the_documentation_is_added_by_its_one_file(tmp_path, monkeypatch):
     code = re.search(
         r"```python\n(.*?)```", DOCS.read_text().partition("## How to add a format")[2], re.DOTALL

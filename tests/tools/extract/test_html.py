@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from spadework.errors import SpadeworkError, TooLarge, Unreadable
+from spadework.tools.blocks import blocks
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
+from spadework.tools.tables import header_of
 from spadework.visible import visible
 
 URL = "https://example.org/docs/guide/start.html"
@@ -190,10 +192,21 @@ def test_table_cells_are_equal() -> None:
     assert cells(text) == [["Name", "A|B"], ["x|y", "*args two"]]
 
 
-def test_table_without_header_keeps_its_first_row_as_data() -> None:
-    assert cells(
-        markdown("<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>2</td></tr></table>")
-    )[1:] == [["a", "1"], ["b", "2"]]
+def test_table_without_header_is_as_it_stands_and_claims_none() -> None:
+    text = markdown(
+        "<table><tr><td>a</td><td>b</td><td>c</td></tr><tr><th>d</th><td>2</td><td>e</td></tr></table>"
+    )
+    assert cells(text) == [["a", "b", "c"], ["d", "2", "e"]]
+    [table] = [block for block in blocks(text) if block.kind == "table"]
+    assert header_of(text, table) is None
+
+
+def test_a_first_row_in_bold_names_the_columns() -> None:
+    text = markdown(
+        "<table><tr><td><b>Boat</b></td><td><b>Dues</b></td><td></td></tr><tr><td>d</td><td>2</td><td>e</td></tr></table>"
+    )
+    [table] = [block for block in blocks(text) if block.kind == "table"]
+    assert header_of(text, table)
 
 
 def test_layout_table_becomes_its_content() -> None:

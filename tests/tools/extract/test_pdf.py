@@ -85,8 +85,9 @@ def test_a_pdf_is_read_as_far_as_the_time_goes():
     assert found.markdown.endswith("… 59 further pages are not shown.")
 
 
-def test_a_pdf_without_text_is_empty():
-    assert extract_pdf(pdf(" "), URL).markdown == ""
+def test_a_pdf_without_text_says_so():
+    with pytest.raises(Unreadable, match="has no text"):
+        extract_pdf(pdf(" "), URL)
 
 
 @pytest.mark.parametrize(

@@ -165,3 +165,51 @@ def test_a_drawing_of_many_rules_is_no_table():
         b"%d 0 m %d 800 l S 0 %d m 500 %d l S\n" % (n, n, n, n) for n in range(0, 2_000)
     ) + prose(LEFT, 700)
     assert read(page)[0].startswith("The winter tide")
+
+
+def aligned(rows: list[list[str]], *, across: list[int], top: int, height: int = 13) -> bytes:
+    """Cells in columns without rules."""
+    return b"".join(
+        words(cell, across[c], top - height * r)
+        for r, row in enumerate(rows)
+        for c, cell in enumerate(row)
+        if cell
+    )
+
+
+BOATS = [
+    ["Boat", "Dues", "Since"],
+    ["under ten metres", "14", "1998"],
+    ["longer", "22", "1998"],
+    ["yachts of guests", "30", "2004"],
+]
+
+
+@pytest.mark.parametrize("over", [True, False], ids=["caption over it", "caption under it"])
+def test_columns_beside_a_caption_are_a_table(over):
+    caption = words("Table 2: What boats pay, in crowns a night.", 60, 690 if over else 620)
+    page = prose(LEFT, 800) + caption + aligned(BOATS, across=[60, 150, 182], top=672)
+    found = read(page + prose(RIGHT, 560))
+    shown = "\n".join(f"| {' | '.join(row)} |" for row in BOATS)
+    assert shown.replace("\n", "\n| --- | --- | --- |\n", 1) in found
+    assert "Table 2: What boats pay, in crowns a night." in found
+    assert found[0].startswith("The winter tide")
+    assert found[-1].startswith("Right of it")
+
+
+def test_cells_that_are_empty_or_go_on_keep_their_columns():
+    rows = [
+        ["Boat", "Dues", "Note"],
+        ["small", "", "free"],
+        ["large", "22", "with"],
+        ["ships", "", ""],
+    ]
+    page = words("Table 1. Dues", 60, 700) + aligned(
+        [*rows, ["and others", "40", "late"]], across=[60, 180, 260], top=680
+    )
+    assert "| small |  | free |" in "\n".join(read(page))
+
+
+def test_prose_below_a_mention_of_a_table_stays_prose():
+    page = words("Table 3 shows what boats pay.", 60, 700) + prose(LEFT, 680)
+    assert not any(block.startswith("|") for block in read(page))

@@ -171,8 +171,8 @@ FILES = (
         rb" https://a.b}{\fldrslt b}}"
     ),
     b'{"cells":[{"cell_type":"code","source":["x = 1"],"outputs":[{"text":["1"]}]}],"metadata":{}}',
-    png(Title="Tides"),
-    jpeg("A boat."),
+    png(),
+    jpeg(),
 )
 MAGIC = (
     b"",

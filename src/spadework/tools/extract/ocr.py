@@ -1,88 +1,132 @@
-"""The text in a picture, read by RapidOCR (extra `ocr`), whose models come with its package:
-nothing is loaded from elsewhere.
+"""The text in a picture, read by Tesseract where that is installed: a program of its own, which
+ends when the time for it is over.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import math
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
-from typing import Any
+from itertools import groupby
+from statistics import median
 
 from PIL import Image
 
+from spadework.tools.extract.patience import reading_until
 from spadework.tools.extract.writing import plain
 
-#: An image is made smaller to so many pixels, and to so many on its longer side: more take more
-#: memory than a reader has.
-MAX_PIXELS = 2_000_000
-MAX_SIDE = 2_000
-#: A line is kept when the reader is this sure of it, 0..1.
-SURE = 0.6
-#: A gap between lines of more than this many of their heights parts paragraphs.
-GAP = 0.9
+#: An image is made smaller to so many pixels: a page at 200 dots an inch has half of them.
+MAX_PIXELS = 8_000_000
+#: Letters of a screen are smaller than those of a scan, and read better when they are larger.
+SMALL_SIDE, ENLARGED = 1_200, 2
+#: A line is kept when half of its words are at least so sure, and of these words the ones that are
+#: at least this sure, of 100.
+SURE, LEAST_SURE = 60, 20
+#: Longest time for one picture, in seconds.
+SECONDS = 20.0
+#: Languages that are read at once; each takes time.
+MAX_LANGUAGES = 3
+#: How the lack of it is mended.
+MEND = "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German)."
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A line of text in a picture, in pixels from its upper left corner; lines of one paragraph
+    have its number.
+    """
+
+    text: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+    paragraph: tuple[str, ...]
 
 
 def has_ocr() -> bool:
-    """Is the extra installed?"""
-    return bool(find_spec("rapidocr") and find_spec("onnxruntime"))
+    """Is it installed?"""
+    return bool(shutil.which("tesseract"))
+
+
+def lines_in(image: Image.Image) -> list[Seen]:
+    """The lines of text in a picture in the order of reading; none where it is not installed, or
+    does not end in time.
+    """
+    seconds = min(SECONDS, reading_until() - time.monotonic())
+    if not has_ocr() or seconds <= 0:
+        return []
+    share = _share(image)
+    shown = _on_white(image.resize([max(1, int(side * share)) for side in image.size]))
+    page = io.BytesIO()
+    shown.save(page, "PPM")
+    command = ["tesseract", "stdin", "stdout", "--dpi", "200", "-l", _languages(), "tsv"]
+    environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
+    try:
+        told = subprocess.run(
+            command, input=page.getvalue(), capture_output=True, timeout=seconds, env=environment
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return list(_lines(told.decode("utf-8", "replace"), share))
 
 
 def text_in(image: Image.Image) -> str:
-    """The lines of text in an image as paragraphs from top to bottom; "" where there are none, or
-    the extra is not installed.
-    """
-    if not has_ocr():
-        return ""
-    import numpy as np
+    """The text in a picture as paragraphs; "" where there is none."""
+    groups = groupby(lines_in(image), key=lambda line: line.paragraph)
+    return "\n\n".join(plain("\n".join(line.text for line in lines)) for _, lines in groups)
 
-    share = min(1.0, MAX_SIDE / max(image.size), (MAX_PIXELS / (image.width * image.height)) ** 0.5)
-    size = (max(1, int(image.width * share)), max(1, int(image.height * share)))
-    image.draft("RGB", size)
-    image.thumbnail(size)
-    found = _engine()(np.asarray(_on_white(image)))
-    if found.txts is None:
-        return ""
-    lines = [
-        (box, text)
-        for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
-        if score >= SURE and text.strip()
-    ]
-    return _paragraphs(
-        [(float(box[:, 1].min()), float(box[:, 1].max()), text.strip()) for box, text in lines]
-    )
+
+def _share(image: Image.Image) -> float:
+    fits = math.sqrt(MAX_PIXELS / (image.width * image.height))
+    return min(fits, ENLARGED if max(image.size) < SMALL_SIDE else 1.0)
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """An image without transparency: black letters on nothing would be black on black."""
+    """An image in grey without transparency: black letters on nothing would be black on black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
-        return image.convert("RGB")
+        return image.convert("L")
     image = image.convert("RGBA")
     page = Image.new("RGBA", image.size, "white")
     page.alpha_composite(image)
-    return page.convert("RGB")
+    return page.convert("L")
 
 
 @cache
-def _engine() -> Any:
-    """The reader with its models, which take a second to load; it works on one core, since
-    documents are read side by side.
-    """
-    from rapidocr import RapidOCR
-
-    own = "EngineConfig.onnxruntime."
-    cores = {own + "intra_op_num_threads": 1, own + "inter_op_num_threads": 1}
-    return RapidOCR(
-        params={"Global.log_level": "critical", own + "enable_cpu_mem_arena": False, **cores}
-    )
+def _languages() -> str:
+    """The languages that are installed, English first."""
+    told = subprocess.run(["tesseract", "--list-langs"], capture_output=True, timeout=SECONDS)
+    names = told.stdout.decode("utf-8", "replace").split("\n")[1:]
+    known = [name for name in names if name.isalpha() and len(name) == 3 and name != "osd"]
+    return "+".join(sorted(known, key=lambda name: name != "eng")[:MAX_LANGUAGES]) or "eng"
 
 
-def _paragraphs(lines: list[tuple[float, float, str]]) -> str:
-    """Lines (top, bottom, text) in their order, as paragraphs."""
-    parts: list[list[str]] = []
-    before = None
-    for top, bottom, text in lines:
-        if before is None or top - before > GAP * (bottom - top):
-            parts.append([])
-        parts[-1].append(text)
-        before = bottom
-    return "\n\n".join(plain("\n".join(part)) for part in parts)
+def _lines(told: str, share: float) -> Iterator[Seen]:
+    """The lines of Tesseract's table of words."""
+    rows = csv.DictReader(io.StringIO(told), delimiter="\t", quoting=csv.QUOTE_NONE)
+    words = [row for row in rows if row.get("level") == "5" and (row.get("text") or "").strip()]
+    for _, group in groupby(words, key=_place):
+        found = list(group)
+        if median(float(word["conf"]) for word in found) < SURE:
+            continue
+        kept = [word for word in found if float(word["conf"]) >= LEAST_SURE]
+        boxes = [[int(word[name]) for name in ("left", "top", "width", "height")] for word in kept]
+        yield Seen(
+            " ".join(word["text"].strip() for word in kept),
+            int(min(left for left, _, _, _ in boxes) / share),
+            int(min(top for _, top, _, _ in boxes) / share),
+            int(max(left + width for left, _, width, _ in boxes) / share),
+            int(max(top + height for _, top, _, height in boxes) / share),
+            _place(kept[0])[:2],
+        )
+
+
+def _place(word: dict[str, str]) -> tuple[str, str, str]:
+    return word["block_num"], word["par_num"], word["line_num"]

@@ -1,5 +1,5 @@
 """PDF files as Markdown: the text of their pages in the order of reading, with headings, lists,
-code and ruled tables.
+code and tables; pages that are pictures are read from these.
 """
 
 from __future__ import annotations
@@ -17,15 +17,20 @@ import pypdfium2 as pdfium
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.ocr import MEND, has_ocr
 from spadework.tools.extract.patience import reading_until
+from spadework.tools.extract.pdf_aligned import CAPTION, with_aligned_tables
 from spadework.tools.extract.pdf_columns import in_order
 from spadework.tools.extract.pdf_lines import Line, lines
 from spadework.tools.extract.pdf_paragraphs import as_blocks
+from spadework.tools.extract.pdf_scans import is_scan, scanned
 from spadework.tools.extract.pdf_tables import with_tables
 from spadework.tools.extract.writing import blocks, not_shown
 
 #: Pages behind this one are not read, however fast it goes.
 MAX_PAGES = 2_000
+#: A gap between words that parts the cells of a table without rules, in heights of a letter.
+CELL_GAP = 0.7
 #: A first or last line that so many pages share, but for its numbers, is a running head.
 RUNNING = 3
 #: A first block that is longer is no title.
@@ -37,10 +42,10 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """The text of a PDF in paragraphs, with its title, author and date; `markdown` is "" when its
-    pages are only pictures.
+    """The text of a PDF in paragraphs, with its title, author and date. A line says of how many
+    pages the text stands in pictures that were not read.
 
-    Raises Unreadable when it is damaged or locked by a password.
+    Raises Unreadable when it is damaged, locked by a password, or without any text.
     """
     try:
         with _PDFIUM, closing(_PdfDocument(body)) as document:
@@ -49,28 +54,69 @@ def extract_pdf(body: bytes, url: str) -> Extracted:
             pages = list(_pages(document, min(count, MAX_PAGES)))
     except pdfium.PdfiumError as error:
         raise Unreadable(f"The PDF cannot be read: {str(error).strip(' .')[:100]}.") from None
-    found = as_blocks(_without_running_heads(pages))
+    found = as_blocks(_without_running_heads([page for page in pages if page]))
+    pictures = sum(page is None for page in pages)
+    if not found:
+        raise _without_text(pictures)
     first = found[0].lstrip("# ") if found else ""
     return Extracted(
         title=about.get("Title", "").strip() or (first if len(first) <= LONGEST_TITLE else ""),
-        markdown=blocks([*found, not_shown(count - len(pages), "pages")]),
+        markdown=blocks([*found, _unread(pictures), not_shown(count - len(pages), "pages")]),
         author=about.get("Author", "").strip(),
         published_at=_date(about.get("CreationDate", "")),
         kind="pdf",
     )
 
 
-def _pages(document: Any, count: int) -> Iterator[list[Line]]:
-    """The first pages, as far as the time goes."""
+def _without_text(pictures: int) -> Unreadable:
+    if not pictures:
+        return Unreadable("The PDF has no text in it.")
+    if has_ocr():
+        return Unreadable("The PDF has only pictures, and no text was found in them in time.")
+    return Unreadable(
+        f"The PDF has only pictures; Tesseract, which reads text in them, is not installed. {MEND}",
+        hint=MEND,
+    )
+
+
+def _unread(pictures: int) -> str:
+    what = "page is a picture" if pictures == 1 else "pages are pictures"
+    return f"… {pictures:,} {what} without text that could be read." if pictures else ""
+
+
+def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
+    """The first pages, as far as the time goes; None for a picture in which nothing was read."""
     for number in range(count):
         yield _page(document, number)
         if time.monotonic() > reading_until():
             return
 
 
-def _page(document: Any, number: int) -> list[Line]:
+def _page(document: Any, number: int) -> list[Line] | None:
     with closing(document.get_page(number)) as page, closing(page.get_textpage()) as text_page:
-        return in_order(with_tables(page, text_page, list(lines(text_page))))
+        found = in_order(with_tables(page, text_page, _lines(text_page)))
+        if not is_scan(page, found):
+            return found
+        seen = scanned(page)
+        return found or None if seen is None else seen or found
+
+
+def _lines(text_page: Any) -> list[list[Line]]:
+    """The lines of a page with the tables that have no rules. Where a table is named, narrower gaps
+    part its cells.
+    """
+    found = list(lines(text_page))
+    if not any(CAPTION.match(line[0].text) for line in found):
+        return found
+    return _wider(with_aligned_tables(list(lines(text_page, CELL_GAP))), found)
+
+
+def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
+    """Lines with tables among them; those outside of tables as they are `found` to be parted."""
+    known = {(line[0].left, line[0].bottom): line for line in found}
+    return [
+        line if line[0].table else known.get((line[0].left, line[0].bottom), line) for line in cells
+    ]
 
 
 def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:

@@ -43,15 +43,15 @@ class Line:
     table: str = ""
 
 
-def lines(text_page: Any) -> Iterator[list[Line]]:
-    """Each line of a page as its parts from left to right: one, unless there are wide gaps in
-    it.
+def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
+    """Each line of a page as its parts from left to right: one, unless there are gaps of more than
+    `gap` heights of a letter in it.
     """
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for found in _LINE.finditer(text):
         parts = []
-        for start, end in _parts(text_page, text, found.start(), found.end(), known):
+        for start, end in _parts(text_page, text, (found.start(), found.end()), known, gap):
             line = _line(text_page, text[start:end], start, end)
             if line.text:
                 parts.append(line)
@@ -60,16 +60,16 @@ def lines(text_page: Any) -> Iterator[list[Line]]:
 
 
 def _parts(
-    text_page: Any, text: str, start: int, end: int, known: int
+    text_page: Any, text: str, place: tuple[int, int], known: int, gap: float
 ) -> Iterator[tuple[int, int]]:
     """The places of the parts of a line."""
-    end = min(end, known)
+    start, end = place[0], min(place[1], known)
     while start < end and text[start].isspace():
         start += 1
     for space in _SPACE.finditer(text, start, end):
         if space.start() > start and space.end() < end:
             before, behind = _box(text_page, space.start() - 1), _box(text_page, space.end())
-            if behind[0] - before[2] > WIDE_GAP * max(behind[3] - behind[1], 1.0):
+            if behind[0] - before[2] > gap * max(behind[3] - behind[1], 1.0):
                 yield start, space.start()
                 start = space.end()
     if start < end:

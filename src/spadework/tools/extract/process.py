@@ -5,8 +5,10 @@ killed when it must not go on.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -24,6 +26,7 @@ _ENVIRONMENT = (
     "LC_ALL",
     "LD_LIBRARY_PATH",
     "SYSTEMROOT",
+    "TESSDATA_PREFIX",
     "TMPDIR",
     "TEMP",
 )
@@ -60,9 +63,10 @@ class Process:
                     stdout=pipe,
                     stderr=subprocess.DEVNULL,
                     env=environment,
+                    start_new_session=True,
                 )
             if self._killed:
-                self._process.kill()
+                _kill(self._process)
             return self._process
 
     def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -87,7 +91,7 @@ class Process:
         """Kill it at once, or as soon as it is started; what waits for its answer then ends it."""
         self._killed = True
         if self._process is not None:
-            self._process.kill()
+            _kill(self._process)
 
     def end(self) -> None:
         """Kill it and leave nothing of it behind. Two threads may do so at once."""
@@ -96,7 +100,7 @@ class Process:
             process = self._process
         if process is None:
             return
-        process.kill()
+        _kill(process)
         for pipe in (process.stdin, process.stdout):
             try:
                 if pipe is not None:
@@ -105,3 +109,11 @@ class Process:
                 # What was written last has no reader any more; somebody else has closed it.
                 continue
         process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process, and the programs that it has started, which are of its group."""
+    if process.returncode is None and hasattr(os, "killpg"):
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()

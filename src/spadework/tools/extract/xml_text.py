@@ -1,4 +1,4 @@
-"""XML: feeds as their entries, drawings as their words, anything else as code, indented where it
+"""XML: feeds as their entries, anything else as code, indented where it
 was written on few lines.
 """
 
@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from lxml import etree
 
+from spadework.errors import Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.feed import FEEDS, read_feed
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.kinds import file_name
-from spadework.tools.extract.svg import read_svg
 from spadework.tools.extract.writing import fence
 from spadework.tools.extract.xml_tree import tag, xml_tree
 
@@ -20,13 +20,13 @@ LONG_LINE = 1_000
 
 def extract_xml(text: str, url: str) -> Extracted:
     """The content of an XML file. Raises TooLarge over the limit of tags, Unreadable where there is
-    no XML in it.
+    no XML in it, and for a drawing.
     """
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:
         return read_feed(root, url)
     if tag(root) == "svg":
-        return read_svg(root, url)
+        raise Unreadable("A drawing (SVG) is not read.")
     if tag(root) == "html":
         return extract(text, url)
     if max(map(len, text.split("\n"))) > LONG_LINE:

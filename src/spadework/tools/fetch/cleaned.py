@@ -15,12 +15,13 @@ from pathlib import Path
 from spadework.tools import extract
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer, told
+from spadework.tools.extract.ocr import has_ocr
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.store import Store
 
 _KIND = "text"
 #: Libraries that decide what is read from a page.
-_LIBRARIES = ("selectolax", "pypdfium2", "lxml")
+_LIBRARIES = ("selectolax", "pypdfium2", "lxml", "striprtf")
 
 
 class Cleaned:
@@ -55,9 +56,12 @@ class Cleaned:
 
 @cache
 def _readers() -> str:
-    """A hash of the code of all readers: a change in one of them makes everything be read anew."""
+    """A hash of the code of all readers, and of whether pictures can be read: a change in one of
+    them makes everything be read anew.
+    """
     files = sorted(Path(extract.__file__).parent.rglob("*.py"))
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
+    digest.update(b"OCR" * has_ocr())
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()

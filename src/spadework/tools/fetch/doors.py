@@ -27,6 +27,8 @@ SCRIPT_SHARE = 0.8
 #: From this level on scripts have run.
 BROWSER = 2
 
+#: Signs that show nothing: a page of them is empty.
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script\s*>", re.IGNORECASE | re.DOTALL)
 _ROOM = re.compile(
     r"<(?P<tag>[a-z][a-z0-9-]*)\b[^>]*\b(?:id=[\"']?(?:root|app|main-app|react-root|__next|__nuxt|___gatsby|svelte|ember\d*|q-app)\b[^>]*"
@@ -45,7 +47,7 @@ def refuse_doors(fetched: Fetched, found: Extracted) -> None:
 
     `turned_away` of the error is True where a browser may be let in, or may have something to show.
     """
-    chars = len(found.markdown.strip())
+    chars = len(found.markdown.translate(_UNSEEN).strip())
     empty = chars < MIN_CHARS
     html = _html(fetched) if chars <= MARKED_CHARS else ""
     door, product = marked(html, chars) if html else ("", "")

@@ -5,7 +5,8 @@ its format.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -22,11 +23,15 @@ from spadework.tools.fetch.doors import BROWSER, refuse_doors, thin
 from spadework.tools.fetch.faults import named
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, shown
+from spadework.tools.fetch.sites import SITES, Site, Way, ways_to
 
 #: Readers that no document keeps busy for long, and what has none.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
 #: Longer ones are read apart as well: one search over a long text holds up every thread.
 HARMLESS_BYTES = 50_000
+
+#: The share of the time left that one way of a site may take: the page itself must still have some.
+WAY_SHARE = 0.5
 
 #: Longest visits by level, in seconds.
 VISIT_SECONDS = {2: 45.0, 3: 60.0}
@@ -53,8 +58,10 @@ class Reader:
     one.
     """
 
-    def __init__(self, web: Web, browser: Browser | None = None) -> None:
-        self._web, self._browser = web, browser
+    def __init__(
+        self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
+    ) -> None:
+        self._web, self._browser, self._sites = web, browser, sites
 
     def level_at(self, url: str) -> int:
         """The level at which a page is asked for first."""
@@ -72,7 +79,8 @@ class Reader:
         on (None: see `level_at`).
 
         `had(level, fetch)` gives what is fetched at a level before anything is made of it: it may
-        keep what `fetch` gives, or know it already.
+        keep what `fetch` gives, or know it already. What the ways of a site give is at the levels
+        -1, -2 and so on, and at the page's own address.
 
         Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable
         for a page without text.
@@ -82,7 +90,12 @@ class Reader:
             async with asyncio.timeout(seconds) as limit:
                 warm()
                 first = self.level_at(url) if level is None else level
-                return await self._levels_up(url, first, _Trip(limit.when() or 0.0, had))
+                trip = _Trip(limit.when() or 0.0, had)
+                ways = () if self._web.min_level else ways_to(url, self._sites)
+                for number, way in enumerate(ways, 1):
+                    if read := await self._by_way(url, way, -number, trip):
+                        return read
+                return await self._levels_up(url, first, trip)
         except TimeoutError:
             raise TooSlow(f"{shown(url)} was not read within {seconds:.3g} s.") from None
         except FetchError as error:
@@ -99,6 +112,18 @@ class Reader:
             return await self._web.fetch(url, seconds=seconds)
         await self._web.ask_leave(url, seconds=seconds)
         return await self._browser.visit(url, level=level, seconds=seconds)
+
+    async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
+        """A page by a way of its site, under its own address; None where that way is closed."""
+
+        async def fetch() -> Fetched:
+            found = await self._web.fetch(way.url, seconds=WAY_SHARE * _left(trip))
+            return replace(found, url=url, media_type=way.media_type or found.media_type)
+
+        try:
+            return await self._read(await trip.had(level, fetch), trip)
+        except FetchError:
+            return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
         """Plainly first, unless only a browser was let in at this host; then in the browser, if

@@ -13,7 +13,10 @@ from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.page.blocks import Block, Frame, Item
 from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.inline import code_span
+from spadework.tools.tables import NAMES, NO_NAMES
 
+#: A cell all in bold: a row of them names the columns where no header cells do.
+_BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
 _GROUPS = frozenset(("thead", "tbody", "tfoot"))
@@ -140,8 +143,7 @@ def _one_line(block: Block) -> str:
 
 def _markdown(lines: list[list[str]], header: bool) -> str:
     width = max(map(len, lines))
-    if not header:
-        lines = [[""] * width, *lines]
     padded = [line + [""] * (width - len(line)) for line in lines]
-    ruled = [padded[0], ["---"] * width, *padded[1:]]
+    named = header or all(map(_BOLD.fullmatch, filter(None, padded[0])))
+    ruled = [padded[0], [NAMES if named else NO_NAMES] * width, *padded[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in ruled)

@@ -1,0 +1,87 @@
+"""What the interfaces of package indexes and of GitHub tell of a package: its facts in a few lines,
+and its README, read in the format it is written in.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from spadework.errors import Unreadable
+from spadework.tools.dates import moment
+from spadework.tools.extract.charset import decode
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.markdown import clean_markdown
+from spadework.tools.extract.rst import extract_rst
+from spadework.tools.extract.text import extract_text
+from spadework.tools.extract.writing import blocks, heading, item, plain
+
+_WRITTEN = {"text/x-rst": extract_rst, "text/plain": extract_text}
+
+
+def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
+    """The JSON object of an answer. Raises Unreadable where it is none."""
+    try:
+        found = json.loads(decode(body, "utf-8"))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Unreadable(f"What came is no description of a {what}.")
+    return found
+
+
+def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object under a name, an empty one where there is none."""
+    found = answer.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def words(answer: Mapping[str, Any], name: str) -> str:
+    """The text under a name on one line, "" where there is none; of a person or a licence their
+    name.
+    """
+    found = answer.get(name)
+    if isinstance(found, dict):
+        found = found.get("name") or found.get("type") or found.get("url")
+    return " ".join(found.split()) if isinstance(found, str) else ""
+
+
+def package(
+    title: str,
+    summary: str,
+    facts: Mapping[str, str],
+    readme: Extracted | None,
+    *,
+    author: str = "",
+    day: str = "",
+) -> Extracted:
+    """A package as Markdown. Raises Unreadable where nothing is said of it."""
+    if not title or not (summary or readme):
+        raise Unreadable("The description of the package is empty.")
+    told = "\n".join(item(plain(f"{name}: {said}")) for name, said in facts.items() if said)
+    text = readme.markdown.strip("\n") if readme else ""
+    return Extracted(
+        title=title,
+        markdown=blocks([heading(title, 1), plain(summary), told, text]),
+        author=author,
+        published_at=moment(day),
+        links=readme.links if readme else (),
+        kind="package",
+    )
+
+
+def written(text: str, media_type: str, url: str) -> Extracted | None:
+    """A README in its format, Markdown where none is named; None for an empty one."""
+    kind = media_type.partition(";")[0].strip().lower()
+    return _WRITTEN.get(kind, clean_markdown)(text, url) if text.strip() else None
+
+
+def unpacked(content: object) -> bytes:
+    """The bytes of a text in base64. Raises Unreadable where it is none."""
+    try:
+        return base64.b64decode(content if isinstance(content, str) else "", validate=False)
+    except (binascii.Error, ValueError):
+        raise Unreadable("The README cannot be decoded.") from None

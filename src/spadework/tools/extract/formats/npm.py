@@ -1,0 +1,37 @@
+"""What the npm registry tells of a package."""
+
+from __future__ import annotations
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.formats import Format
+from spadework.tools.extract.formats.described import answer_of, package, part, words, written
+
+
+def extract_package(body: bytes, url: str) -> Extracted:
+    """The facts and the README of a package, of all its versions or of one. Raises Unreadable where
+    it has neither.
+    """
+    answer = answer_of(body, "package")
+    latest = words(part(answer, "dist-tags"), "latest")
+    version = latest or words(answer, "version")
+    one = part(part(answer, "versions"), version) or answer
+    readme = answer.get("readme")
+    facts = {
+        "Latest version" if latest else "Version": version,
+        "License": words(one, "license"),
+        "Install": f"npm install {words(answer, 'name')}" if words(answer, "name") else "",
+        "Homepage": words(one, "homepage"),
+        "Repository": words(part(one, "repository"), "url"),
+        "Dependencies": ", ".join(part(one, "dependencies")),
+    }
+    return package(
+        words(answer, "name"),
+        words(one, "description"),
+        facts,
+        written(readme if isinstance(readme, str) else "", "text/markdown", url),
+        author=words(one, "author"),
+        day=words(part(answer, "time"), version),
+    )
+
+
+FORMAT = Format("npm", extract_package, media_types=("application/vnd.npm.package+json",))

@@ -1,0 +1,32 @@
+"""The README of a repository, as the REST API of GitHub tells it."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from spadework.tools.extract.charset import decode
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.formats import Format
+from spadework.tools.extract.formats.described import (
+    answer_of,
+    package,
+    unpacked,
+    words,
+    written,
+)
+
+_TYPES = {".rst": "text/x-rst", ".txt": "text/plain", "": "text/plain"}
+
+
+def extract_readme(body: bytes, url: str) -> Extracted:
+    """The README in the format its name tells. Raises Unreadable where there is none."""
+    answer = answer_of(body, "README")
+    kind = _TYPES.get(PurePosixPath(words(answer, "name")).suffix.lower(), "text/markdown")
+    text = decode(unpacked(answer.get("content")))
+    name = urlsplit(url).path.strip("/")
+    found = written(text, kind, f"{url.rstrip('/')}/blob/HEAD/{words(answer, 'path')}")
+    return package(name, "", {}, found)
+
+
+FORMAT = Format("readme", extract_readme, media_types=("application/vnd.github.readme+json",))

@@ -1,0 +1,24 @@
+"""An article as MediaWiki renders it without the page around it: its title stands in its address
+alone.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import unquote, urlsplit
+
+from spadework.tools.extract.charset import decode
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.formats import Format
+from spadework.tools.extract.html import extract
+
+
+def extract_article(body: bytes, url: str) -> Extracted:
+    """The article. Raises what reading a web page raises."""
+    title = escape(unquote(urlsplit(url).path.rpartition("/wiki/")[2]).replace("_", " "))
+    return extract(
+        f"<title>{title}</title><main><h1>{title}</h1>{decode(body, 'utf-8')}</main>", url
+    )
+
+
+FORMAT = Format("wiki", extract_article, media_types=("text/x-mediawiki-rendered",))
