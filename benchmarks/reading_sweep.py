@@ -219,9 +219,8 @@ def fit(cases: list[Case]) -> str:
     kept = fit_first(usable) | fit_kinds([c for c in cases if c.of_kinds])
     rows = np.concatenate(
         [
-            [around.of(i) for i in range(len(one.blocks))]
+            list(Surroundings(one.blocks, frames_of(one.blocks), own, kind).rows())
             for one, own, kind in zip(usable, scores, kinds, strict=True)
-            for around in [Surroundings(one.blocks, frames_of(one.blocks), own, kind)]
         ]
     )
     content = [y for c in usable for y in c.content]

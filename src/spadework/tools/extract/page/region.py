@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from spadework.tools.extract.page.blocks import Block, Frame
 
 
 class Sums:
-    """Sums of a number over the blocks of any stretch of a page."""
+    """Sums of a number over the blocks of any stretch of a page: `upto[i]` is that of the first
+    `i`.
+    """
 
-    __slots__ = ("_upto",)
+    __slots__ = ("upto",)
 
     def __init__(self, values: Sequence[float]) -> None:
-        self._upto = [0.0]
-        total = 0.0
-        for value in values:
-            total += value
-            self._upto.append(total)
+        self.upto = [*accumulate(values, initial=0.0)]
 
     def of(self, start: int, end: int) -> float:
         """The sum over the blocks `start:end`."""
-        return self._upto[end] - self._upto[start]
+        return self.upto[end] - self.upto[start]
 
 
-def region_of(frames: list[Frame], blocks: list[Block], chances: list[float]) -> Frame:
-    """The element with the best expected F1 of its characters, the innermost of equals."""
-    chars = Sums([block.chars for block in blocks])
+def region_of(
+    frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]
+) -> Frame:
+    """The element with the best expected F1 of its characters, the innermost of equals. `chars` are
+    those of the blocks.
+    """
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]

@@ -33,7 +33,7 @@ def weights() -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """The fitted trees as a function of the numbers of `Surroundings.of`."""
+    """The fitted trees as a function of the numbers of `Surroundings.rows`."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
@@ -81,8 +81,7 @@ def probabilities(view: PageView, kind: str) -> list[float]:
     around = Surroundings(view.blocks, view.frames, first_scores(view), kind)
     odds = second_odds()
     return [
-        1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*around.of(i))))))
-        for i in range(len(view.blocks))
+        1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*numbers))))) for numbers in around.rows()
     ]
 
 

@@ -5,14 +5,13 @@ page's own region.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise, repeat
 
 from spadework.tools.extract.page.blocks import Block, Frame
 from spadework.tools.extract.page.region import Sums, region_of
 
 _REACH = (1, 3, 8)
-_LEVELS = 5
 _LONG = 120
 _FAR = 50
 _KINDS = {
@@ -24,6 +23,8 @@ _STOPS = ".!?:;…。！？"
 #: So many numbers has every block.
 NUMBERS = 46
 
+Numbers = tuple[float, ...]
+
 
 class Surroundings:
     """The numbers of every block. Means are over squashed first scores, each block weighing as the
@@ -33,146 +34,171 @@ class Surroundings:
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
     ) -> None:
-        self.blocks, self.scores = blocks, scores
+        """`frames` are every element that holds a block, each after those it stands in."""
+        self.blocks, self.scores, self._frames = blocks, scores, frames
         masses = [math.sqrt(block.chars + 1) for block in blocks]
-        squashed = [math.tanh(score / 2) for score in scores]
+        self._squashed = squashed = [math.tanh(score / 2) for score in scores]
         self._mass = Sums(masses)
         self._sum = Sums([m * s for m, s in zip(masses, squashed, strict=True)])
         self._chars = Sums([block.chars for block in blocks])
         self._links = Sums([block.link_chars for block in blocks])
-        chances = [(1 + s) / 2 for s in squashed]
-        self.region = region_of(frames, blocks, chances)
-        self._long = [
-            i for i, b in enumerate(blocks) if b.chars >= _LONG and b.link_chars * 4 < b.chars
-        ]
-        self._frames: dict[int, list[float]] = {}
-        self._parts: dict[int, list[float]] = {}
-        self._first_h1 = next((i for i, block in enumerate(blocks) if block.kind == "h1"), -1)
-        self._sections = self._section_numbers()
-        chars = self._chars.of(0, len(blocks))
-        region = self.region
-        self._page = [
+        self.region = region_of(frames, self._chars, blocks, [(1 + s) / 2 for s in squashed])
+        self._page = self._page_numbers(kind)
+        self._spans = self._frame_spans()
+
+    def rows(self) -> Iterator[Numbers]:
+        """The numbers of each block."""
+        elements, parts, page = self._elements(), self._parts(), self._page
+        for near, block, place, section in zip(
+            self._near(), self.blocks, self._places(), self._sections(), strict=True
+        ):
+            frame = block.frame
+            yield (*near, *elements[frame], *_own(block), *place, *parts[frame], *section, *page)
+
+    def _span(self, start: int, end: int) -> tuple[float, float, float]:
+        """The mean, the characters and the share of link text of a stretch."""
+        mass, chars = self._mass.of(start, end), self._chars.of(start, end)
+        return (
+            self._sum.of(start, end) / mass if mass else 0.0,
+            chars,
+            self._links.of(start, end) / chars if chars else 0.0,
+        )
+
+    def _page_numbers(self, kind: str) -> Numbers:
+        count, region = len(self.blocks), self.region
+        _, chars, density = self._span(0, count)
+        mean, held, _ = self._span(region.start, region.end)
+        return (
             float(PAGE_KINDS.index(kind)),
-            math.log2(1 + len(blocks)),
-            self._chars.of(region.start, region.end) / (chars + 1),
-            self._mean(region.start, region.end),
-            self._density(0, len(blocks)),
-        ]
+            math.log2(1 + count),
+            held / (chars + 1),
+            mean,
+            density,
+        )
 
-    def _mean(self, start: int, end: int) -> float:
-        mass = self._mass.of(start, end)
-        return self._sum.of(start, end) / mass if mass else 0.0
-
-    def _density(self, start: int, end: int) -> float:
-        chars = self._chars.of(start, end)
-        return self._links.of(start, end) / chars if chars else 0.0
-
-    def of(self, i: int) -> list[float]:
-        """The numbers of block `i`."""
-        count, block = len(self.blocks), self.blocks[i]
-        found = [self.scores[i]]
+    def _near(self) -> Iterator[Numbers]:
+        """The score of each block, and the means of those before and after it."""
+        count = len(self.blocks)
+        columns = [self.scores]
         for reach in _REACH:
-            found.append(self._mean(max(0, i - reach), i))
-            found.append(self._mean(i + 1, min(count, i + 1 + reach)))
+            columns.append(self._means(chain(repeat(0, reach), range(count)), range(count)))
+            ends = chain(range(1 + reach, count + 1), repeat(count, reach))
+            columns.append(self._means(range(1, count + 1), ends))
+        return zip(*columns, strict=True)
+
+    def _means(self, starts: Iterable[int], ends: Iterable[int]) -> list[float]:
+        """The means of many stretches, as many as the shorter of both has."""
+        sums, masses = self._sum.upto, self._mass.upto
         return [
-            *found,
-            *self._elements(block.frame),
-            *self._own(block),
-            *self._place(i),
-            *self._part(block.frame),
-            *self._sections[i],
-            *self._page,
+            (sums[end] - sums[start]) / mass if (mass := masses[end] - masses[start]) else 0.0
+            for start, end in zip(starts, ends, strict=False)
         ]
 
-    def _elements(self, frame: Frame) -> list[float]:
-        key = id(frame)
-        if key not in self._frames:
-            found = []
-            above = frame
-            for level in range(_LEVELS):
-                found.append(self._mean(above.start, above.end))
-                if level < 3:
-                    found.append(math.log2(1 + self._chars.of(above.start, above.end)))
-                    found.append(self._density(above.start, above.end))
-                above = above.parent or above
-            found.append(self._mean(0, len(self.blocks)))
-            self._frames[key] = found
-        return self._frames[key]
+    def _elements(self) -> dict[Frame, Numbers]:
+        """What five elements around a block hold, the innermost first, and the whole page."""
+        found: dict[Frame, Numbers] = {}
+        page, spans = self._span(0, len(self.blocks))[0], self._spans
+        for frame, own in spans.items():
+            second = frame.parent or frame
+            third = second.parent or second
+            fourth = third.parent or third
+            fifth = fourth.parent or fourth
+            found[frame] = (
+                *own,
+                *spans[second],
+                *spans[third],
+                spans[fourth][0],
+                spans[fifth][0],
+                page,
+            )
+        return found
 
-    def _own(self, block: Block) -> list[float]:
-        text = block.text
-        kind = "li" if block.inside and block.kind in ("p", "div") else block.kind
-        return [
-            math.log2(1 + block.chars),
-            block.link_chars / (block.chars or 1),
-            float(_KINDS.get(kind, 0)),
-            float(text.rstrip('*_`)”"»')[-1:] in _STOPS),
-            text.count(",") / (len(text) + 1),
+    def _frame_spans(self) -> dict[Frame, Numbers]:
+        """The mean, the size and the share of link text of each element."""
+        found: dict[Frame, Numbers] = {}
+        for frame in self._frames:
+            around = frame.parent
+            if around is not None and (around.start, around.end) == (frame.start, frame.end):
+                found[frame] = found[around]
+            else:
+                mean, chars, density = self._span(frame.start, frame.end)
+                found[frame] = (mean, math.log2(1 + chars), density)
+        return found
+
+    def _places(self) -> Iterator[Numbers]:
+        """Where each block stands among the long paragraphs, and in the region."""
+        long = [
+            i for i, b in enumerate(self.blocks) if b.chars >= _LONG and b.link_chars * 4 < b.chars
         ]
+        h1 = next((i for i, block in enumerate(self.blocks) if block.kind == "h1"), -1)
+        upto, start, end = self._chars.upto, self.region.start, self.region.end
+        chars = upto[end] - upto[start] + 1
+        at, last, count = 0, -_FAR, len(long) or 1
+        for i in range(len(self.blocks)):
+            is_long = at < len(long) and long[at] == i
+            following = at + is_long
+            share = (upto[i] - upto[start]) / chars
+            yield (
+                _within(i - last),
+                _within(long[following] - i if following < len(long) else _FAR),
+                at / count,
+                float(start <= i < end),
+                -0.2 if share < -0.2 else 1.2 if share > 1.2 else share,
+                _within(i - start),
+                _within(end - i),
+                _within(i - h1) if h1 >= 0 else -2.0 * _FAR,
+            )
+            if is_long:
+                at, last = following, i
 
-    def _place(self, i: int) -> list[float]:
-        """Where a block stands among the long paragraphs, and in the region."""
-        long, region = self._long, self.region
-        at = bisect_left(long, i)
-        before = i - long[at - 1] if at else _FAR
-        nth = at + (at < len(long) and long[at] == i)
-        after = long[nth] - i if nth < len(long) else _FAR
-        upto = self._chars
-        chars = upto.of(region.start, region.end) + 1
-        return [
-            float(min(_FAR, before)),
-            float(min(_FAR, after)),
-            at / (len(long) or 1),
-            float(region.start <= i < region.end),
-            max(-0.2, min(1.2, (upto.of(0, i) - upto.of(0, region.start)) / chars)),
-            float(max(-_FAR, min(_FAR, i - region.start))),
-            float(max(-_FAR, min(_FAR, region.end - i))),
-            float(max(-_FAR, min(_FAR, i - self._first_h1)))
-            if self._first_h1 >= 0
-            else -2.0 * _FAR,
-        ]
-
-    def _part(self, frame: Frame) -> list[float]:
-        """The child of the region that holds a block."""
-        key = id(frame)
-        if key not in self._parts:
-            depth, part = 0, frame
-            while (
-                part.parent is not None
-                and part is not self.region
-                and part.parent is not self.region
-            ):
-                depth, part = depth + 1, part.parent
-            region = self._chars.of(self.region.start, self.region.end) + 1
-            self._parts[key] = [
-                float(min(depth, 12)),
-                self._mean(part.start, part.end),
-                self._density(part.start, part.end),
-                self._chars.of(part.start, part.end) / region,
-            ]
-        return self._parts[key]
-
-    def _section_numbers(self) -> list[tuple[float, ...]]:
-        """What stands under the heading over each block: its mean, links, size, and how far it
+    def _parts(self) -> dict[Frame, Numbers]:
+        """What the child of the region that holds a block holds, and how far below it the block
         is.
         """
+        region = self.region
+        all_chars = self._chars.of(region.start, region.end) + 1
+        parts: dict[Frame, tuple[int, Frame]] = {}
+        found: dict[Frame, Numbers] = {}
+        for frame in self._frames:
+            around = frame.parent
+            if around is None or around is region or frame is region:
+                depth, part = 0, frame
+            else:
+                depth, part = parts[around]
+                depth += 1
+            parts[frame] = depth, part
+            mean, _, density = self._spans[part]
+            chars = self._chars.of(part.start, part.end)
+            found[frame] = (float(min(depth, 12)), mean, density, chars / all_chars)
+        return found
+
+    def _sections(self) -> Iterator[Numbers]:
+        """What stands under the heading over each block: its mean, links, size, how far it is and
+        its score.
+        """
         ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
-        found: list[tuple[float, ...]] = []
-        edges = [0, *ends, len(self.blocks)]
-        for start, end in pairwise(edges):
+        for start, end in pairwise([0, *ends, len(self.blocks)]):
             if start == end:
                 continue
-            mean = self._mean(start, end)
-            density = self._density(start, end)
-            size = math.log2(1 + self._chars.of(start, end) / (end - start))
-            for i in range(start, end):
-                found.append(
-                    (
-                        mean,
-                        density,
-                        size,
-                        float(min(_FAR, i - start)),
-                        math.tanh(self.scores[start] / 2),
-                    )
-                )
-        return found
+            mean, chars, density = self._span(start, end)
+            size = math.log2(1 + chars / (end - start))
+            head = self._squashed[start]
+            for away in range(end - start):
+                yield mean, density, size, float(min(_FAR, away)), head
+
+
+def _own(block: Block) -> Numbers:
+    text = block.text
+    kind = "li" if block.inside and block.kind in ("p", "div") else block.kind
+    return (
+        math.log2(1 + block.chars),
+        block.link_chars / (block.chars or 1),
+        float(_KINDS.get(kind, 0)),
+        float(text.rstrip('*_`)”"»')[-1:] in _STOPS),
+        text.count(",") / (len(text) + 1),
+    )
+
+
+def _within(value: int) -> float:
+    """A distance in blocks, cut where it is far."""
+    return float(-_FAR if value < -_FAR else _FAR if value > _FAR else value)
