@@ -23,9 +23,7 @@ class Sums:
         return self.upto[end] - self.upto[start]
 
 
-def region_of(
-    frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]
-) -> Frame:
+def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
     """The element with the best expected F1 of its characters, the innermost of equals. `chars` are
     those of the blocks.
     """

@@ -10,7 +10,7 @@ import math
 from functools import lru_cache
 from importlib.resources import files
 
-from spadework.tools.extract.page.blocks import Block
+from spadework.tools.extract.page.blocks import Block, Frame
 from spadework.tools.extract.page.features import LANDMARKS, PageView, as_parent
 from spadework.tools.extract.page.surroundings import NUMBERS, Surroundings
 from spadework.tools.extract.page.trees import Odds, compiled
@@ -41,37 +41,47 @@ def second_odds() -> Odds:
 def first_scores(view: PageView) -> list[float]:
     """The log-odds of each block by itself and where it stands."""
     table = weights()
-    bias = table.get("(bias)", 0.0)
-    seen: dict[int, frozenset[str]] = {}
-    around: dict[int, float] = {}
-    local: dict[int, float] = {}
-    known: dict[tuple[str, ...], tuple[list[str], float]] = {}
-    for frame in view.frames:  # parents come before their children
-        if frame.traits not in known:
-            parent_sum = sum([table.get(name, 0.0) for name in as_parent(frame.traits)])
-            known[frame.traits] = (
-                [trait for trait in frame.traits if trait in table or trait in LANDMARKS],
-                parent_sum,
-            )
-        parent = id(frame.parent)
-        above = seen.get(parent, _NOTHING)
-        fresh = [trait for trait in known[frame.traits][0] if trait not in above]
-        seen[id(frame)] = above.union(fresh) if fresh else above
-        around[id(frame)] = around.get(parent, bias) + sum(
-            [table.get(trait, 0.0) for trait in fresh]
-        )
+    around, given, seen = _inherited(view, table)
+    local: dict[Frame, float] = {}
     scores = []
     for i, block in enumerate(view.blocks):
         frame = block.frame
-        key = id(frame)
-        if key not in local:
-            names = view.of_frame(frame, seen[key])
-            above_sum = known[frame.parent.traits][1] if frame.parent is not None else 0.0
-            local[key] = (
-                around[key] + above_sum + sum([table[name] for name in names if name in table])
-            )
-        scores.append(local[key] + sum([table[name] for name in view.of_block(i) if name in table]))
+        if frame not in local:
+            names = view.of_frame(frame, seen[frame])
+            above = given[frame.parent] if frame.parent is not None else 0.0
+            own = sum([table[name] for name in names if name in table])
+            local[frame] = around[frame] + above + own
+        own = sum([table[name] for name in view.of_block(i) if name in table])
+        scores.append(local[frame] + own)
     return scores
+
+
+def _inherited(
+    view: PageView, table: dict[str, float]
+) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
+    """Of each element: what its traits and those around it add to its blocks, what it adds to those
+    of its children, and the traits that count so far.
+    """
+    around: dict[Frame, float] = {}
+    given: dict[Frame, float] = {}
+    seen: dict[Frame, frozenset[str]] = {}
+    known: dict[tuple[str, ...], tuple[frozenset[str], list[str], float]] = {}
+    for frame in view.frames:  # parents come before their children
+        parent, entry = frame.parent, known.get(frame.traits)
+        if entry is None:
+            counted = [trait for trait in frame.traits if trait in table or trait in LANDMARKS]
+            as_above = sum([table.get(name, 0.0) for name in as_parent(frame.traits)])
+            entry = known[frame.traits] = (frozenset(counted), counted, as_above)
+        names, counted, given[frame] = entry
+        above = seen[parent] if parent is not None else _NOTHING
+        total = around[parent] if parent is not None else table.get("(bias)", 0.0)
+        if names <= above:
+            seen[frame], around[frame] = above, total
+        else:
+            fresh = [trait for trait in counted if trait not in above]
+            seen[frame] = above | names
+            around[frame] = total + sum([table.get(trait, 0.0) for trait in fresh])
+    return around, given, seen
 
 
 def probabilities(view: PageView, kind: str) -> list[float]:
@@ -80,9 +90,7 @@ def probabilities(view: PageView, kind: str) -> list[float]:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view), kind)
     odds = second_odds()
-    return [
-        1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*numbers))))) for numbers in around.rows()
-    ]
+    return [1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*numbers))))) for numbers in around.rows()]
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
