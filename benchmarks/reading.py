@@ -165,15 +165,19 @@ def _rows(tables: Iterable[Table]) -> Counter[tuple[str, ...]]:
 
 
 def measure(
-    path: Path, limit: int | None = None, readers: Mapping[str, Reader] = READERS
+    path: Path,
+    limit: int | None = None,
+    readers: Mapping[str, Reader] = READERS,
+    each: Callable[[Row], None] = lambda row: None,
 ) -> dict[str, dict[str, float]]:
-    """The figures of each reader on one set."""
+    """The figures of each reader on one set; `each` is called before a page is read."""
     figures: dict[str, defaultdict[str, list[float]]] = {
         name: defaultdict(list) for name in readers
     }
     totals: dict[str, Counter[str]] = {name: Counter() for name in readers}
     seconds = dict.fromkeys(readers, 0.0)
     for row in rows(path, limit):
+        each(row)
         for name, read in readers.items():
             start = time.process_time()
             markdown = read(row["html"], row.get("url") or "https://example.com/")

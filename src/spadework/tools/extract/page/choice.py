@@ -9,16 +9,19 @@ from collections.abc import Iterator
 from spadework.tools.extract.page.blocks import Block
 from spadework.tools.extract.page.constants import (
     BAR,
+    BARS,
     CODE_BAR,
     CONTAINED_KINDS,
     CONTAINER_BAR,
     DEFINED,
     DEFINED_CHARS,
+    FEW_BLOCKS,
     FURNITURE,
     HEADED,
     LEAST_REPEATED_CHARS,
     LIKELY_CHARS,
     SMALL_PAGE_BYTES,
+    TITLED_CHARS,
 )
 from spadework.tools.extract.page.containers import known_container
 from spadework.tools.extract.page.features import PageView
@@ -29,11 +32,35 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kind: str, markup: int) -> list[Block]:
-    """The content of a page of `kind` whose HTML has `markup` characters; [] when it seems to have
-    none.
+    """The content of a page of `kind` whose HTML has `markup` characters, under its title; [] when
+    it seems to have none.
     """
+    return _titled(view.blocks, _judged(view, kind, markup))
+
+
+def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
+    """With the page's first heading, when none was kept: the last one over the first long block
+    that is no link.
+    """
+    if not kept or any(block.kind == "h1" for block in kept):
+        return kept
+    first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
+    title = None
+    for block in blocks:
+        if block is first:
+            break
+        if block.kind == "h1" and not block.link_chars * 2 > block.chars:
+            title = block
+    if title is None:
+        return kept
+    wanted = {id(title), *map(id, kept)}
+    return [block for block in blocks if id(block) in wanted]
+
+
+def _judged(view: PageView, kind: str, markup: int) -> list[Block]:
+    """The content of a page by its container or its chances."""
     blocks = view.blocks
-    chances = probabilities(view)
+    chances = probabilities(view, kind)
     container = (
         known_container(view, chances)
         if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
@@ -47,7 +74,9 @@ def content(view: PageView, kind: str, markup: int) -> list[Block]:
         sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
         >= LIKELY_CHARS
     ):
-        least = bar(blocks, chances) * BAR
+        if len(blocks) <= FEW_BLOCKS:
+            return [block for block in blocks if not _is_furniture(block)]
+        least = bar(blocks, chances) * BARS.get(kind, BAR)
         bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
         taken = [
             chance > bars.get(block.kind, least)

@@ -34,6 +34,13 @@ CONTAINER_BAR = 0.1
 #: The scorer's cut, as a multiple of the one with the best expected F1: a page's word of noise
 #: costs more than one lost.
 BAR = 1.2
+#: The same for kinds of page that other sets than the fitted ones defend: articles come with more
+#: noise, documentation with less.
+BARS = {"article": 1.3, "documentation": 1.0}
+#: So few blocks are the page itself, but for what its markup calls furniture.
+FEW_BLOCKS = 4
+#: A page's title stands over its first block of this length.
+TITLED_CHARS = 120
 #: What stands alone under a heading that is taken needs this share of the bar.
 HEADED = 0.7
 #: A definition list whose definitions have this many characters on average is read whole where it

@@ -11,6 +11,7 @@ from functools import lru_cache
 from spadework.tools.extract.page.blocks import Block, Frame
 
 _PRICE = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|£|USD|EUR)")
+_MONEY = ("$", "€", "£", "¥", "USD", "EUR")
 _LEVELS = 5
 _PRICED = 200
 #: The traits that say where the content stands.
@@ -57,11 +58,17 @@ class PageView:
         self._like = Counter((id(frame.parent), frame.traits) for frame in self.frames)
         tags = {trait for frame in self.frames for trait in frame.traits if trait in LANDMARKS}
         self._has = _landmarks(tags)
-        self._shapes = {id(frame): self._shape(frame) for frame in self.frames}
+        self._shapes: dict[Frame, tuple[str, int]] = {}
+        for frame in self.frames:  # parents come before their children
+            self._shapes[frame] = self._shape(frame)
 
     def _shape(self, frame: Frame) -> tuple[str, int]:
-        chars = self._chars[frame.end] - self._chars[frame.start]
-        shape = size(chars) + density(self._links[frame.end] - self._links[frame.start], chars)
+        around = frame.parent
+        if around is not None and (around.start, around.end) == (frame.start, frame.end):
+            shape = self._shapes[around][0]
+        else:
+            chars = self._chars[frame.end] - self._chars[frame.start]
+            shape = size(chars) + density(self._links[frame.end] - self._links[frame.start], chars)
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
@@ -74,7 +81,7 @@ class PageView:
         for level in range(_LEVELS):
             if above is None:
                 break
-            shape, repeats = self._shapes[id(above)]
+            shape, repeats = self._shapes[above]
             if repeats > most:
                 most = repeats
             found += _around(level, shape, most)
@@ -89,7 +96,12 @@ class PageView:
         found.append(
             "h1 none" if self._first_h1 < 0 else f"h1 {'-' if after < 0 else '+'}{size(abs(after))}"
         )
-        if self.blocks[i].chars <= _PRICED and _PRICE.search(self.blocks[i].text):
+        block = self.blocks[i]
+        if (
+            block.chars <= _PRICED
+            and any(map(block.text.__contains__, _MONEY))
+            and _PRICE.search(block.text)
+        ):
             found.append("has price")
         return found
 
@@ -105,13 +117,12 @@ def _own(block: Block) -> str:
 
 def frames_of(blocks: list[Block]) -> list[Frame]:
     """Every element that holds a block, each after those it stands in."""
-    found: dict[int, Frame] = {}
+    found: dict[Frame, None] = {}
     for block in blocks:
         fresh = []
         frame: Frame | None = block.frame
-        while frame is not None and id(frame) not in found:
+        while frame is not None and frame not in found:
             fresh.append(frame)
             frame = frame.parent
-        for one in reversed(fresh):
-            found[id(one)] = one
-    return list(found.values())
+        found |= dict.fromkeys(reversed(fresh))
+    return list(found)

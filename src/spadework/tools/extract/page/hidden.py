@@ -12,7 +12,6 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-_BRACE = re.compile(r"([{}])")
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
@@ -25,17 +24,18 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
         return frozenset()
     found: set[str] = set()
     depth, selector = 0, ""
-    pieces = _BRACE.split(css)
-    for text, brace in zip(pieces[::2], pieces[1::2], strict=False):
-        if brace == "{":
-            depth, selector = depth + 1, text
-            continue
-        if depth == 1 and _HIDING.search(text):
-            found.update(
+    for piece in css.split("}")[:-1]:  # each ends where a rule does
+        *opened, text = piece.split("{")
+        if opened:
+            depth, selector = depth + len(opened), opened[-1]
+        if depth == 1 and "." in selector:
+            names = [
                 match[1]
                 for name in selector.split(",")
                 if (match := _CLASS.fullmatch(name.strip()))
-            )
+            ]
+            if names and _HIDING.search(text):
+                found.update(names)
         depth = max(0, depth - 1)
     return frozenset(found)
 

@@ -19,8 +19,10 @@ from spadework.tools.extract.page.constants import (
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
+#: So many quoted values, or so many characters outside of them, stand in no honest tag.
+_MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
-    r"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){15000}|[^<>"']{100000})"""
+    rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
@@ -51,14 +53,25 @@ def bounded(html: str) -> tuple[str, int]:
     if "<iframe" in text or "<IFRAME" in text:
         # An unclosed one would swallow the rest of the page as its text.
         text = _FRAME_TAG.sub("", text)
-    if (
-        len(text) > HARMLESS_BYTES
-        and _LONG_TAG.search(text)
-        and _LONG_TAG.search(_NO_TAGS.sub("", text))
-    ):
+    if _may_hold_long_tag(text) and _LONG_TAG.search(_NO_TAGS.sub("", text)):
         raise TooLarge("an element of the page has too many attributes")
     end = _end(text)
     return text[:end], len(text) - end + max(0, len(html) - MOST_CHARS)
+
+
+def _may_hold_long_tag(text: str) -> bool:
+    """Whether a tag may be too long; what is counted first tells of nearly every page that none
+    is.
+    """
+    if len(text) <= HARMLESS_BYTES:
+        return False
+    few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
+    half = _MOST_BARE // 2  # what is as long as the whole holds one of the halves counted off here
+    if few_quotes and all(
+        text.find("<", at, at + half) >= 0 for at in range(0, len(text) - half + 1, half)
+    ):
+        return False
+    return _LONG_TAG.search(text) is not None
 
 
 def _end(text: str) -> int:

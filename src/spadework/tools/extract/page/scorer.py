@@ -1,8 +1,7 @@
-"""How likely each block is content: a sum of weights over its features, then smoothed over its
+"""How likely each block is content: a sum of weights over its features, then judged by trees in its
 surroundings, then cut.
 
-Both sums are logistic regressions; `benchmarks/reading_sweep.py` fits their weights on pages with
-known content.
+`benchmarks/reading_sweep.py` fits the weights and the trees on pages with known content.
 """
 
 from __future__ import annotations
@@ -11,122 +10,87 @@ import math
 from functools import lru_cache
 from importlib.resources import files
 
-from spadework.tools.extract.page.blocks import Block
+from spadework.tools.extract.page.blocks import Block, Frame
 from spadework.tools.extract.page.features import LANDMARKS, PageView, as_parent
+from spadework.tools.extract.page.surroundings import NUMBERS, Surroundings
+from spadework.tools.extract.page.trees import Odds, compiled
 
-_REACH = (1, 3, 8)
-_LEVELS = 5
 _NOTHING: frozenset[str] = frozenset()
+_TREE = "(tree)"
+
+
+def weights_text() -> str:
+    """The file of the fitted weights: lines of a name and a number, or of `(tree)` and a tree."""
+    return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
 @lru_cache(maxsize=1)
 def weights() -> dict[str, float]:
     """The fitted weight of every feature."""
-    lines = (
-        files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8").splitlines()
-    )
-    return {
-        name: float(value)
-        for name, _, value in (line.rpartition("\t") for line in lines if not line.startswith("#"))
-    }
+    pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
+    return {name: float(value) for name, value in pairs if name != _TREE}
+
+
+@lru_cache(maxsize=1)
+def second_odds() -> Odds:
+    """The fitted trees as a function of the numbers of `Surroundings.rows`."""
+    pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
+    return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
 
 def first_scores(view: PageView) -> list[float]:
     """The log-odds of each block by itself and where it stands."""
     table = weights()
-    bias = table.get("(bias)", 0.0)
-    seen: dict[int, frozenset[str]] = {}
-    around: dict[int, float] = {}
-    local: dict[int, float] = {}
-    known: dict[tuple[str, ...], tuple[list[str], float]] = {}
-    for frame in view.frames:  # parents come before their children
-        if frame.traits not in known:
-            parent_sum = sum([table.get(name, 0.0) for name in as_parent(frame.traits)])
-            known[frame.traits] = (
-                [trait for trait in frame.traits if trait in table or trait in LANDMARKS],
-                parent_sum,
-            )
-        parent = id(frame.parent)
-        above = seen.get(parent, _NOTHING)
-        fresh = [trait for trait in known[frame.traits][0] if trait not in above]
-        seen[id(frame)] = above.union(fresh) if fresh else above
-        around[id(frame)] = around.get(parent, bias) + sum(
-            [table.get(trait, 0.0) for trait in fresh]
-        )
+    around, given, seen = _inherited(view, table)
+    local: dict[Frame, float] = {}
     scores = []
     for i, block in enumerate(view.blocks):
         frame = block.frame
-        key = id(frame)
-        if key not in local:
-            names = view.of_frame(frame, seen[key])
-            above_sum = known[frame.parent.traits][1] if frame.parent is not None else 0.0
-            local[key] = (
-                around[key] + above_sum + sum([table[name] for name in names if name in table])
-            )
-        scores.append(local[key] + sum([table[name] for name in view.of_block(i) if name in table]))
+        if frame not in local:
+            names = view.of_frame(frame, seen[frame])
+            above = given[frame.parent] if frame.parent is not None else 0.0
+            own = sum([table[name] for name in names if name in table])
+            local[frame] = around[frame] + above + own
+        own = sum([table[name] for name in view.of_block(i) if name in table])
+        scores.append(local[frame] + own)
     return scores
 
 
-class Surroundings:
-    """Means of the squashed first scores over neighbours, elements and the page, each block
-    weighing as the root of its length.
+def _inherited(
+    view: PageView, table: dict[str, float]
+) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
+    """Of each element: what its traits and those around it add to its blocks, what it adds to those
+    of its children, and the traits that count so far.
     """
-
-    def __init__(self, blocks: list[Block], scores: list[float]) -> None:
-        self.blocks, self.scores = blocks, scores
-        self._sum, self._mass = [0.0], [1e-6]
-        for block, score in zip(blocks, scores, strict=True):
-            mass = math.sqrt(block.chars + 1)
-            self._sum.append(self._sum[-1] + mass * math.tanh(score / 2))
-            self._mass.append(self._mass[-1] + mass)
-        self._frames: dict[int, list[float]] = {}
-
-    def mean(self, start: int, end: int) -> float:
-        """The mean over the blocks `start:end`; 0 when there are none."""
-        mass = self._mass[end] - self._mass[start]
-        return (self._sum[end] - self._sum[start]) / mass if mass else 0.0
-
-    def of(self, i: int) -> list[float]:
-        """The numbers that the second weights multiply, for block `i`."""
-        count = len(self.blocks)
-        found = [self.scores[i]]
-        for reach in _REACH:
-            found.append(self.mean(max(0, i - reach), i))
-            found.append(self.mean(i + 1, min(count, i + 1 + reach)))
-        return found + self._elements(i)
-
-    def _elements(self, i: int) -> list[float]:
-        frame = self.blocks[i].frame
-        key = id(frame)
-        if key not in self._frames:
-            found = []
-            for _ in range(_LEVELS):
-                found.append(self.mean(frame.start, frame.end))
-                frame = frame.parent or frame
-            found.append(self.mean(0, len(self.blocks)))
-            self._frames[key] = found
-        return self._frames[key]
+    around: dict[Frame, float] = {}
+    given: dict[Frame, float] = {}
+    seen: dict[Frame, frozenset[str]] = {}
+    known: dict[tuple[str, ...], tuple[frozenset[str], list[str], float]] = {}
+    for frame in view.frames:  # parents come before their children
+        parent, entry = frame.parent, known.get(frame.traits)
+        if entry is None:
+            counted = [trait for trait in frame.traits if trait in table or trait in LANDMARKS]
+            as_above = sum([table.get(name, 0.0) for name in as_parent(frame.traits)])
+            entry = known[frame.traits] = (frozenset(counted), counted, as_above)
+        names, counted, given[frame] = entry
+        above = seen[parent] if parent is not None else _NOTHING
+        total = around[parent] if parent is not None else table.get("(bias)", 0.0)
+        if names <= above:
+            seen[frame], around[frame] = above, total
+        else:
+            fresh = [trait for trait in counted if trait not in above]
+            seen[frame] = above | names
+            around[frame] = total + sum([table.get(trait, 0.0) for trait in fresh])
+    return around, given, seen
 
 
-def probabilities(view: PageView) -> list[float]:
-    """How likely each block is content, 0..1."""
-    blocks = view.blocks
-    if not blocks:
+def probabilities(view: PageView, kind: str) -> list[float]:
+    """How likely each block of a page of `kind` is content, 0..1."""
+    if not view.blocks:
         return []
-    around = Surroundings(blocks, first_scores(view))
-    bias, *second = second_weights()
-    chances = []
-    for i in range(len(blocks)):
-        odds = bias + sum(map(float.__mul__, second, around.of(i)))
-        chances.append(1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))))
-    return chances
-
-
-@lru_cache(maxsize=1)
-def second_weights() -> tuple[float, ...]:
-    """The bias and the weights of `Surroundings.of`, in its order."""
-    table = weights()
-    return tuple(table[f"second {i}"] for i in range(2 + 2 * len(_REACH) + _LEVELS + 1))
+    around = Surroundings(view.blocks, view.frames, first_scores(view), kind)
+    odds = second_odds()
+    return [1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*numbers))))) for numbers in around.rows()]
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:

@@ -86,7 +86,7 @@ class Walker:
         ) or formulas.is_second_copy(node, tag):
             return None
         if tag == "noscript" or ("-" in tag and not self._heading and _holds_blocks(node)):
-            return self._open_frame(node, tag)
+            return self._open_frame(tag, node.attributes)
         return None if is_hidden(node, node.attributes, self._hiding) else _nothing
 
     def _skipped(self, node: LexborNode, tag: str) -> None:
@@ -142,7 +142,7 @@ class Walker:
         if tag == "table" and tables.is_data(node):
             self._table(node)
             return None
-        close = self._open_frame(node, tag)
+        close = self._open_frame(tag, attributes)
         if tag in elements.HEADINGS:
             self._heading = tag
         elif tag in elements.LISTS:
@@ -161,7 +161,7 @@ class Walker:
         marker = f"{number}. "
         return Item(marker, " " * len(marker))
 
-    def _open_frame(self, node: LexborNode, tag: str) -> Close:
+    def _open_frame(self, tag: str, attributes: dict[str, str | None]) -> Close:
         if self._line.parts:
             self._flush()
         frame = self._frame
@@ -169,7 +169,7 @@ class Walker:
         self._frame = Frame(
             around,
             tag,
-            traits(tag, node.attributes),
+            traits(tag, attributes),
             len(self.blocks),
             0,
             min(frame.depth + 1, MOST_DEPTH),
@@ -215,7 +215,7 @@ class Walker:
             )
 
     def _table(self, node: LexborNode) -> None:
-        close = self._open_frame(node, "table")
+        close = self._open_frame("table", node.attributes)
         self.blocks += tables.read(
             node,
             self._frame,

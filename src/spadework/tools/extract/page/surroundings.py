@@ -1,0 +1,204 @@
+"""What the second stage sees of a block: its score, those around it, and where it stands in the
+page's own region.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise, repeat
+
+from spadework.tools.extract.page.blocks import Block, Frame
+from spadework.tools.extract.page.region import Sums, region_of
+
+_REACH = (1, 3, 8)
+_LONG = 120
+_FAR = 50
+_KINDS = {
+    "p": 0, "div": 1, "li": 2, "dd": 3, "dt": 4, "caption": 5, "summary": 6, "cell": 7, "label": 8,
+    "button": 9, "pre": 10, "table": 11, "h1": 12, "h2": 13, "h3": 14, "h4": 15, "h5": 16, "h6": 17,
+}  # fmt: skip
+PAGE_KINDS = ("article", "documentation", "forum", "listing", "collection", "product", "service")
+_STOPS = ".!?:;…。！？"
+#: So many numbers has every block.
+NUMBERS = 46
+
+Numbers = tuple[float, ...]
+
+
+class Surroundings:
+    """The numbers of every block. Means are over squashed first scores, each block weighing as the
+    root of its length.
+    """
+
+    def __init__(
+        self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
+    ) -> None:
+        """`frames` are every element that holds a block, each after those it stands in."""
+        self.blocks, self.scores, self._frames = blocks, scores, frames
+        masses = [math.sqrt(block.chars + 1) for block in blocks]
+        self._squashed = squashed = [math.tanh(score / 2) for score in scores]
+        self._mass = Sums(masses)
+        self._sum = Sums([m * s for m, s in zip(masses, squashed, strict=True)])
+        self._chars = Sums([block.chars for block in blocks])
+        self._links = Sums([block.link_chars for block in blocks])
+        self.region = region_of(frames, self._chars, blocks, [(1 + s) / 2 for s in squashed])
+        self._page = self._page_numbers(kind)
+        self._spans = self._frame_spans()
+
+    def rows(self) -> Iterator[Numbers]:
+        """The numbers of each block."""
+        elements, parts, page = self._elements(), self._parts(), self._page
+        for near, block, place, section in zip(
+            self._near(), self.blocks, self._places(), self._sections(), strict=True
+        ):
+            frame = block.frame
+            yield (*near, *elements[frame], *_own(block), *place, *parts[frame], *section, *page)
+
+    def _span(self, start: int, end: int) -> tuple[float, float, float]:
+        """The mean, the characters and the share of link text of a stretch."""
+        mass, chars = self._mass.of(start, end), self._chars.of(start, end)
+        return (
+            self._sum.of(start, end) / mass if mass else 0.0,
+            chars,
+            self._links.of(start, end) / chars if chars else 0.0,
+        )
+
+    def _page_numbers(self, kind: str) -> Numbers:
+        count, region = len(self.blocks), self.region
+        _, chars, density = self._span(0, count)
+        mean, held, _ = self._span(region.start, region.end)
+        return (
+            float(PAGE_KINDS.index(kind)),
+            math.log2(1 + count),
+            held / (chars + 1),
+            mean,
+            density,
+        )
+
+    def _near(self) -> Iterator[Numbers]:
+        """The score of each block, and the means of those before and after it."""
+        count = len(self.blocks)
+        columns = [self.scores]
+        for reach in _REACH:
+            columns.append(self._means(chain(repeat(0, reach), range(count)), range(count)))
+            ends = chain(range(1 + reach, count + 1), repeat(count, reach))
+            columns.append(self._means(range(1, count + 1), ends))
+        return zip(*columns, strict=True)
+
+    def _means(self, starts: Iterable[int], ends: Iterable[int]) -> list[float]:
+        """The means of many stretches, as many as the shorter of both has."""
+        sums, masses = self._sum.upto, self._mass.upto
+        return [
+            (sums[end] - sums[start]) / mass if (mass := masses[end] - masses[start]) else 0.0
+            for start, end in zip(starts, ends, strict=False)
+        ]
+
+    def _elements(self) -> dict[Frame, Numbers]:
+        """What five elements around a block hold, the innermost first, and the whole page."""
+        found: dict[Frame, Numbers] = {}
+        page, spans = self._span(0, len(self.blocks))[0], self._spans
+        for frame, own in spans.items():
+            second = frame.parent or frame
+            third = second.parent or second
+            fourth = third.parent or third
+            fifth = fourth.parent or fourth
+            found[frame] = (
+                *own,
+                *spans[second],
+                *spans[third],
+                spans[fourth][0],
+                spans[fifth][0],
+                page,
+            )
+        return found
+
+    def _frame_spans(self) -> dict[Frame, Numbers]:
+        """The mean, the size and the share of link text of each element."""
+        found: dict[Frame, Numbers] = {}
+        for frame in self._frames:
+            around = frame.parent
+            if around is not None and (around.start, around.end) == (frame.start, frame.end):
+                found[frame] = found[around]
+            else:
+                mean, chars, density = self._span(frame.start, frame.end)
+                found[frame] = (mean, math.log2(1 + chars), density)
+        return found
+
+    def _places(self) -> Iterator[Numbers]:
+        """Where each block stands among the long paragraphs, and in the region."""
+        long = [
+            i for i, b in enumerate(self.blocks) if b.chars >= _LONG and b.link_chars * 4 < b.chars
+        ]
+        h1 = next((i for i, block in enumerate(self.blocks) if block.kind == "h1"), -1)
+        upto, start, end = self._chars.upto, self.region.start, self.region.end
+        chars = upto[end] - upto[start] + 1
+        at, last, count = 0, -_FAR, len(long) or 1
+        for i in range(len(self.blocks)):
+            is_long = at < len(long) and long[at] == i
+            following = at + is_long
+            share = (upto[i] - upto[start]) / chars
+            yield (
+                _within(i - last),
+                _within(long[following] - i if following < len(long) else _FAR),
+                at / count,
+                float(start <= i < end),
+                -0.2 if share < -0.2 else 1.2 if share > 1.2 else share,
+                _within(i - start),
+                _within(end - i),
+                _within(i - h1) if h1 >= 0 else -2.0 * _FAR,
+            )
+            if is_long:
+                at, last = following, i
+
+    def _parts(self) -> dict[Frame, Numbers]:
+        """What the child of the region that holds a block holds, and how far below it the block
+        is.
+        """
+        region = self.region
+        all_chars = self._chars.of(region.start, region.end) + 1
+        parts: dict[Frame, tuple[int, Frame]] = {}
+        found: dict[Frame, Numbers] = {}
+        for frame in self._frames:
+            around = frame.parent
+            if around is None or around is region or frame is region:
+                depth, part = 0, frame
+            else:
+                depth, part = parts[around]
+                depth += 1
+            parts[frame] = depth, part
+            mean, _, density = self._spans[part]
+            chars = self._chars.of(part.start, part.end)
+            found[frame] = (float(min(depth, 12)), mean, density, chars / all_chars)
+        return found
+
+    def _sections(self) -> Iterator[Numbers]:
+        """What stands under the heading over each block: its mean, links, size, how far it is and
+        its score.
+        """
+        ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
+        for start, end in pairwise([0, *ends, len(self.blocks)]):
+            if start == end:
+                continue
+            mean, chars, density = self._span(start, end)
+            size = math.log2(1 + chars / (end - start))
+            head = self._squashed[start]
+            for away in range(end - start):
+                yield mean, density, size, float(min(_FAR, away)), head
+
+
+def _own(block: Block) -> Numbers:
+    text = block.text
+    kind = "li" if block.inside and block.kind in ("p", "div") else block.kind
+    return (
+        math.log2(1 + block.chars),
+        block.link_chars / (block.chars or 1),
+        float(_KINDS.get(kind, 0)),
+        float(text.rstrip('*_`)”"»')[-1:] in _STOPS),
+        text.count(",") / (len(text) + 1),
+    )
+
+
+def _within(value: int) -> float:
+    """A distance in blocks, cut where it is far."""
+    return float(-_FAR if value < -_FAR else _FAR if value > _FAR else value)
