@@ -2,7 +2,7 @@
 `python benchmarks/answers_sweep.py DATA collect`, then `fit`, which prints what each part brings
 and writes `src/spadework/agents/extractive/weights.toml`.
 
-Only the *dev* halves of `answers/questions.jsonl` and `what_is.py` are used. `collect` runs every
+Only the *dev* halves of `answers/questions.jsonl`, `what_is.py` and `how_to_use.py` are used. `collect` runs every
 question and keeps the passages that the judge was shown; `fit` weighs their candidates by a softmax
 over those of a question (the likelihood that a fact stands in the highest), cross-validated by
 question, and the claim that the answer is there by a logistic regression on what was chosen, out of
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import how_to_use
 import numpy as np
 import what_is
 from answers import left_out, questions
@@ -44,7 +45,7 @@ Row = dict[str, Any]
 Array = np.ndarray
 FOLDS = 6
 #: Kinds that are asked like a fact, and those that are no kind of their own.
-SAME_KIND = {"row": "fact", "two-page": ""}
+SAME_KIND = {"row": "fact", "count": "fact", "two-page": ""}
 WEIGHTS = Path(weighing.__file__).with_name("weights.toml")
 
 
@@ -79,7 +80,7 @@ def collect(options: argparse.Namespace) -> None:
     sites = english(options.data, options.work / "pages", left_out())
     home = str(options.work / "home")
     work = [(row, [str(s.resolve()) for s in sites], home) for row in questions("dev", False)]
-    work += [(row, [], home) for row in what_is.rows("dev")]
+    work += [(row, [], home) for row in (*what_is.rows("dev"), *how_to_use.rows("dev"))]
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
         done = pool.starmap(shown_for, work, chunksize=4)
     (options.work / "shown.pkl").write_bytes(pickle.dumps(done))

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import re
 from importlib.metadata import distributions
+from typing import Any
 
 from answers_match import body
 from what_is import half_of
@@ -52,6 +53,19 @@ def packages() -> list[tuple[str, frozenset[str]]]:
         if written and imports(text, modules):
             made[name.lower()] = (written[0], modules)
     return [made[name] for name in sorted(made)]
+
+
+def rows(half: str) -> list[dict[str, Any]]:
+    """The questions of a half, in the form of `answers/questions.jsonl`."""
+    made = []
+    for name, modules in packages():
+        if half_of(name) != half:
+            continue
+        told = [[f"{word} {module}", "import"] for module in modules for word in ("import", "from")]
+        fact = {"value": f"import {name}", "any": told}
+        row = {"question": f"How do I use {name}?", "kind": "howto", "facts": [fact]}
+        made.append(row | {"id": f"use {name}", "answerable": True, "paraphrases": []})
+    return made
 
 
 def imports(code: str, modules: frozenset[str]) -> bool:
