@@ -20,6 +20,8 @@ from what_is import half_of
 from spadework.sessions.research import research
 from spadework.settings import Settings
 
+#: What each of these questions, which are all alike, weighs in the fit of the judge.
+WEIGHT = 0.25
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -64,7 +66,8 @@ def rows(half: str) -> list[dict[str, Any]]:
         told = [[f"{word} {module}", "import"] for module in modules for word in ("import", "from")]
         fact = {"value": f"import {name}", "any": told}
         row = {"question": f"How do I use {name}?", "kind": "howto", "facts": [fact]}
-        made.append(row | {"id": f"use {name}", "answerable": True, "paraphrases": []})
+        row |= {"id": f"use {name}", "answerable": True, "paraphrases": [], "weight": WEIGHT}
+        made.append(row)
     return made
 
 
