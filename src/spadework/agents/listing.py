@@ -11,6 +11,7 @@ from spadework.settings import Settings
 from spadework.tools import names
 from spadework.tools.certificates import certificates
 from spadework.tools.journal import Journal
+from spadework.tools.lines import closing_lines
 
 #: Seconds that a server's list of models may take as a whole.
 LIST_SECONDS = 5.0
@@ -38,7 +39,7 @@ async def listed(settings: Settings) -> Any:
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
     async with (
         asyncio.timeout(LIST_SECONDS),
-        httpx.AsyncClient(timeout=LIST_SECONDS, verify=certificates()) as client,
+        closing_lines(httpx.AsyncClient(timeout=LIST_SECONDS, verify=certificates())) as client,
     ):
         answer = await client.get(url, headers={"Authorization": f"Bearer {key}"})
     return answer.raise_for_status().json()

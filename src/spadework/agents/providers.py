@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.certificates import certificates
+from spadework.tools.lines import closing_lines
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -46,7 +47,7 @@ def chat_model(
     )
     # Connections of our own: those that langchain-openai shares in the process outlive the event
     # loop they belong to.
-    connections = DefaultAsyncHttpxClient(verify=certificates())
+    connections = closing_lines(DefaultAsyncHttpxClient(verify=certificates()))
     chat = ChatOpenAI(
         http_async_client=connections,
         model=model,

@@ -16,6 +16,7 @@ from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
 from spadework.tools import names
 from spadework.tools.certificates import certificates
+from spadework.tools.lines import closing_lines
 from spadework.tools.retries import attempts
 from spadework.tools.rooms import place
 from spadework.tools.search.answer import read_key
@@ -93,12 +94,14 @@ class EndpointEmbedder:
         self._seconds = seconds
         address = url or _OPENAI
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx.AsyncClient(
-            base_url=address,
-            headers=headers,
-            timeout=None,
-            trust_env=False,
-            verify=False if address.startswith("http://") else certificates(),
+        self._client = closing_lines(
+            httpx.AsyncClient(
+                base_url=address,
+                headers=headers,
+                timeout=None,
+                trust_env=False,
+                verify=False if address.startswith("http://") else certificates(),
+            )
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:

@@ -153,6 +153,17 @@ async def test_a_session_that_is_cancelled_while_it_closes_leaves_no_process():
     assert servers() == []
 
 
+def test_an_event_loop_that_ends_while_a_connection_closes_leaves_no_process():
+    async def run() -> None:
+        provider = McpSearch("structured", command("stubborn"))
+        assert await ask(provider)
+        closing = asyncio.create_task(provider.close())
+        await asyncio.wait({closing}, timeout=0.05)
+
+    asyncio.run(run())
+    assert servers() == []
+
+
 async def test_a_server_that_died_is_started_again():
     async with searching("dies", command()) as provider:
         with pytest.raises(SearchError, match="mcp could not be searched"):

@@ -14,7 +14,7 @@ import httpcore
 from spadework.errors import NotAllowed
 from spadework.tools import names
 from spadework.tools.fetch.guard import may_connect
-from spadework.tools.fetch.streams import Line
+from spadework.tools.lines import Line
 
 #: From a host name to its addresses, best first. Raises OSError when it has none.
 Resolve = Callable[[str], Awaitable[list[str]]]

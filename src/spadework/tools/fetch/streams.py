@@ -1,53 +1,11 @@
-"""The lines to servers: closed when their beginning is broken off, and not used again when more
-came than was asked for.
-"""
+"""The lines to web servers: not used again when more came than was asked for."""
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from contextlib import AsyncExitStack
-from typing import Any
 
 import httpcore
-
-
-class Line(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is broken off; httpcore would leave the
-    socket open.
-    """
-
-    def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
-        self._inner = inner
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """At most `max_bytes` as they come, b"" at the end."""
-        return await self._inner.read(max_bytes, timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all of `buffer`."""
-        await self._inner.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        """Close the connection."""
-        await self._inner.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """The same connection, from here on with TLS."""
-        try:
-            return await self._inner.start_tls(ssl_context, server_hostname, timeout)
-        except asyncio.CancelledError:
-            await self._inner.aclose()
-            raise
-
-    def get_extra_info(self, info: str) -> Any:
-        """What is known of the connection, by httpcore's names."""
-        return self._inner.get_extra_info(info)
 
 
 class Pool(httpcore.AsyncConnectionPool):

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.certificates import certificates
+from spadework.tools.lines import closing_lines
 from spadework.tools.search.failure import OPEN, Access, failure, parsed, without_results
 from spadework.tools.tape import Piece
 from spadework.tools.wire import over_the_wire
@@ -123,7 +124,9 @@ class Service:
         try:
             async with (
                 asyncio.timeout(seconds),
-                httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None) as client,
+                closing_lines(
+                    httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None)
+                ) as client,
             ):
                 request = client.build_request(
                     method, self._url + path, params=params, json=body, headers=self._headers

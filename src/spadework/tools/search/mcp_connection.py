@@ -6,10 +6,14 @@ import asyncio
 import logging
 import os
 import shlex
+import signal
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+from uuid import uuid4
+
+import psutil
 
 from spadework.errors import SearchError, SettingsError
 
@@ -33,6 +37,9 @@ _CAUSES = {
 #: does not end, with all its children, which takes it seven seconds at most, and must not be
 #: disturbed while it does.
 CLOSE_SECONDS = 10.0
+
+#: The variable by which the process of a connection is known among the children of this one.
+_MARK = "SPADEWORK_MCP_CONNECTION"
 
 #: Where what the client says of a server's answers goes, unless who uses us listens to it: not to
 #: standard error. What matters of it comes as an error.
@@ -142,10 +149,34 @@ async def _client(where: str) -> AsyncIterator[Client]:
             yield client
         return
     env, command = command_of(where)
+    mark = uuid4().hex
     with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230, PTH123 - what a server says on standard error is nobody's
-        started = StdioServerParameters(command=command[0], args=command[1:], env=env)
-        async with Client(stdio_client(started, errlog=nowhere)) as client:
-            yield client
+        started = StdioServerParameters(
+            command=command[0], args=command[1:], env={**env, _MARK: mark}
+        )
+        guard = asyncio.create_task(_guard(mark))
+        try:
+            async with Client(stdio_client(started, errlog=nowhere)) as client:
+                yield client
+        finally:
+            guard.cancel()
+
+
+async def _guard(mark: str) -> None:
+    """End the process that bears a mark, and what it has started, when the event loop ends: a
+    client that is then ended waits for its process before it has killed it.
+    """
+    try:
+        await asyncio.Event().wait()
+    finally:
+        _kill(mark)
+
+
+def _kill(mark: str) -> None:
+    for child in psutil.Process().children():
+        with suppress(psutil.Error, ProcessLookupError):
+            if child.environ().get(_MARK) == mark:
+                os.killpg(child.pid, signal.SIGKILL) if hasattr(os, "killpg") else child.kill()
 
 
 def is_address(where: str) -> bool:
