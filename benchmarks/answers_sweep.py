@@ -2,11 +2,11 @@
 `python benchmarks/answers_sweep.py DATA collect`, then `fit`, which prints what each part brings
 and writes `src/spadework/agents/extractive/weights.toml`.
 
-Only the *dev* halves of `answers/questions.jsonl` and `what_is.py` are used. `collect` runs every
-question and keeps the passages that the judge was shown; `fit` weighs their candidates by a softmax
-over those of a question (the likelihood that a fact stands in the highest), cross-validated by
-question, and the claim that the answer is there by a logistic regression on what was chosen, out of
-fold.
+Only the *dev* halves of `answers/questions.jsonl`, `what_is.py` and `how_to_use.py` are used.
+`collect` runs every question and keeps the passages that the judge was shown; `fit` weighs their
+candidates by a softmax over those of a question (the likelihood that a fact stands in the highest),
+cross-validated by question, and the claim that the answer is there by a logistic regression on what
+was chosen, out of fold.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import how_to_use
 import numpy as np
 import what_is
 from answers import left_out, questions
@@ -44,7 +45,7 @@ Row = dict[str, Any]
 Array = np.ndarray
 FOLDS = 6
 #: Kinds that are asked like a fact, and those that are no kind of their own.
-SAME_KIND = {"row": "fact", "two-page": ""}
+SAME_KIND = {"row": "fact", "count": "fact", "two-page": ""}
 WEIGHTS = Path(weighing.__file__).with_name("weights.toml")
 
 
@@ -79,7 +80,7 @@ def collect(options: argparse.Namespace) -> None:
     sites = english(options.data, options.work / "pages", left_out())
     home = str(options.work / "home")
     work = [(row, [str(s.resolve()) for s in sites], home) for row in questions("dev", False)]
-    work += [(row, [], home) for row in what_is.rows("dev")]
+    work += [(row, [], home) for row in (*what_is.rows("dev"), *how_to_use.rows("dev"))]
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
         done = pool.starmap(shown_for, work, chunksize=4)
     (options.work / "shown.pkl").write_bytes(pickle.dumps(done))
@@ -158,7 +159,8 @@ def fit_ranking(
         for n in range(each.y.shape[1] if len(each.x) else 0):
             holds = each.y[:, n]
             if holds.any() and holds.mean() < 0.5:
-                data.append((each.views[0].z[:, columns], holds, each.y.shape[1] ** -0.5))
+                weight = each.row.get("weight", 1.0) * each.y.shape[1] ** -0.5
+                data.append((each.views[0].z[:, columns], holds, weight))
     weights = np.zeros(len(columns))
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     for turn in range(1, turns + 1):
@@ -406,16 +408,17 @@ def _recall_at(p: Array, right: Array, precision: float = 0.9) -> float:
 def _fit_kinds() -> dict[str, dict[str, float]]:
     """A softmax over kinds by the cues of a question, of all wordings in dev."""
     asked = [
-        (text, SAME_KIND.get(row["kind"], row["kind"]))
-        for row in questions("dev", False)
+        (n, text, SAME_KIND.get(row["kind"], row["kind"]))
+        for n, row in enumerate(questions("dev", False))
         for text in (row["question"], *row["paraphrases"])
         if SAME_KIND.get(row["kind"], row["kind"])
     ]
-    found = [language("en").asked(text) for text, _ in asked]
+    found = [language("en").asked(text) for _, text, _ in asked]
     names = sorted({str(cue) for each in found for cue in each})
     x = np.array([[float(name in each) for name in names] + [1.0] for each in found])
     kinds = list(_KINDS)
-    y = np.array([kinds.index(kind) for _, kind in asked])
+    y = np.array([kinds.index(kind) for _, _, kind in asked])
+    of = np.array([n for n, _, _ in asked])
 
     def fitted(rows: Array) -> Array:
         w = np.zeros((len(kinds), x.shape[1]))
@@ -428,7 +431,7 @@ def _fit_kinds() -> dict[str, dict[str, float]]:
 
     told = np.zeros((len(y), len(kinds)))
     for fold in range(FOLDS):
-        held = np.arange(fold, len(y), FOLDS)
+        held = np.flatnonzero(of % FOLDS == fold)  # a question with its paraphrases
         w = fitted(np.setdiff1d(np.arange(len(y)), held))
         raised = np.exp(x[held] @ w.T)
         told[held] = raised / raised.sum(1, keepdims=True)

@@ -64,6 +64,38 @@ def test_a_part_that_takes_up_the_first_by_a_pronoun_is_a_topic_of_its_own(
 @pytest.mark.parametrize(
     "question",
     [
+        "What's LangGraph and how do I use it?",
+        "What is LangGraph, and how is it used?",
+        "Tell me what LangGraph is and how to use it.",
+        "Explain what LangGraph is and how one uses it.",
+        "What is LangGraph? How do I use it?",
+        "I'd like to know what LangGraph is and how I can use it.",
+        "What does LangGraph do and how can I use it?",
+        "langgraph: what is it and how to use it",
+    ],
+)
+def test_a_question_in_other_words_is_planned_alike(question: str) -> None:
+    hits = [Hit(url="u", title="langgraph", snippet="LangGraph is a framework for agents.")]
+    made = plan(Question(text=question), hits)
+    assert (made.question_type, made.subjects) == ("what", ("langgraph",))
+    assert [topic.expects for topic in made.topics] == ["definition", "steps"]
+
+
+def test_what_the_first_hit_does_not_bear_out_is_no_subject() -> None:
+    question = Question(text="How many members has the Quillon Society of Aldermere?")
+    hits = [Hit(url="u", title="Chains of Aldermere"), Hit(url="v", title="Quillon Society")]
+    assert plan(question, hits).subjects == ()
+    assert plan(question, hits[1:]).subjects == ("Quillon Society",)
+
+
+def test_facts_about_one_thing_are_one_topic() -> None:
+    question = "When was the Quillon Society founded, and who founded it?"
+    assert [topic.question for topic in planned(question).topics] == [question]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
         "How did the steam engine change farming and trade?",
         "Who wrote The Salt Road and who filmed The Pepper Road?",
     ],

@@ -138,7 +138,7 @@ async def test_without_a_model_the_title_is_the_beginning_and_is_not_said_twice(
     result = await research(text, Settings.load(iterations=1))
     assert is_long(text)
     assert result.document.title == shortened(text)
-    assert result.report.count(shortened(text)) == 1
+    assert result.report.count(f"# {shortened(text)}") == 1
     assert text not in result.report
 
 

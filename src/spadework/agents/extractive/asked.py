@@ -20,7 +20,6 @@ SURE = 0.6
 #: Kinds of questions as the classifier tells them, with their type and what answers them.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "fact": ("fact", "open"),
-    "count": ("fact", "number"),
     "definition": ("what", "definition"),
     "howto": ("howto", "steps"),
     "list": ("general", "items"),
@@ -58,7 +57,9 @@ def parts(question: str) -> list[Asked]:
     """The parts of a question; at least one.
 
     It is parted only where every later part takes up the first by a pronoun, which is replaced by
-    what the first is about: what stands in no part for itself would be lost.
+    what the first is about: what stands in no part for itself would be lost; and where each part is
+    surely of another kind, and says what would answer it: facts about one thing are looked for
+    together.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -68,7 +69,9 @@ def parts(question: str) -> list[Asked]:
     later = [with_subject(text, about) for text in texts[1:]]
     if not later or any(text == old for text, old in zip(later, texts[1:], strict=True)):
         return [read(whole)]
-    return [read(_as_question(text)) for text in (texts[0], *later)]
+    made = [read(_as_question(text)) for text in (texts[0], *later)]
+    told = {part.type for part in made if part.expects != "open"}
+    return made if len(told) == len(made) else [read(whole)]
 
 
 def _as_question(text: str) -> str:
@@ -76,11 +79,11 @@ def _as_question(text: str) -> str:
 
 
 def read(text: str) -> Asked:
-    """A question of one part with its kind, where that is sure."""
+    """A question of one part with its kind, where that is sure; without a cue it never is."""
     code = language_of(text) or "en"
     found = language(code).asked(text)
     kind, likely = kind_of(dict.fromkeys(found, 1.0))
-    if likely < SURE:
+    if not found or likely < SURE:
         return Asked(text)
     type_, expects = _KINDS[kind]
     if kind == "fact":
@@ -119,15 +122,21 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a question: runs of capitalised words that do not begin a sentence, which is
-    often done by a question word, and what stands in quotes.
+    """The names in a question: runs of capitalised words, without those that begin a sentence
+    (but what follows a question word there), and what stands in quotes.
     """
-    named = (
-        re.sub(r"['’]s$", "", match.group())
-        for match in _NAME.finditer(text)
-        if match.start() > 0 and text[: match.start()].rstrip()[-1:] not in (*".?!",)
-    )
-    return list(dict.fromkeys([*_QUOTED.findall(text), *named]))
+    stop = language(language_of(text) or "en").stop
+    named = (_of_the_name(text, match, stop) for match in _NAME.finditer(text))
+    return list(dict.fromkeys([*_QUOTED.findall(text), *filter(None, named)]))
+
+
+def _of_the_name(text: str, match: re.Match[str], stop: frozenset[str]) -> str:
+    """What is the name of a run of capitalised words; "" for one that only begins a sentence."""
+    name = re.sub(r"['’]s$", "", match.group())
+    if match.start() > 0 and text[: match.start()].rstrip()[-1:] not in (*".?!",):
+        return name
+    first, _, rest = name.partition(" ")
+    return rest if re.split("['’]", first.casefold())[0] in stop else ""
 
 
 def subject_of(text: str) -> str:

@@ -110,12 +110,21 @@ def _quoted(chosen: Sequence[Scored], *, defines: bool) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """The spots without what stands in one before: one sentence may introduce several."""
+    """The spots without what stands in another: one sentence may introduce several, and stand in
+    what introduces the next.
+    """
     kept: list[Spot] = []
     for one in spots:
-        if not any(one.overlaps(old) for old in kept):
+        met = [n for n, old in enumerate(kept) if one.overlaps(old)]
+        if not met:
             kept.append(one)
+        elif len(met) == 1 and _holds(one, kept[met[0]]):
+            kept[met[0]] = one
     return kept
+
+
+def _holds(one: Spot, other: Spot) -> bool:
+    return one.start <= other.start and other.end <= one.end
 
 
 def _next_queries(

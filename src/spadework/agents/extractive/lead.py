@@ -22,8 +22,6 @@ from spadework.tools.titles import is_long, shortened
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: The first hits by whose titles it is told what a question is about.
-FIRST_HITS = 5
 #: A follow-up with no more terms than this and no name in it is about what the question before was
 #: about.
 FEW_TERMS = 3
@@ -106,21 +104,19 @@ def in_context(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked], hits: Sequence[Hit] = ()) -> tuple[str, ...]:
-    """What the question is about: the sides of a comparison; else of each part the title of one of
-    the first hits that stands in it, the longest; else its names.
+    """What the question is about: the sides of a comparison; else of each part the title of the
+    first hit, where it stands in the part. What is not borne out so is not claimed
+    (benchmarks/README.md); only where nothing was found its names are taken.
     """
     found: list[str] = []
     for part in asked:
-        found += part.sides or _titled(part.text, hits) or names_in(part.text)
+        found += part.sides or (_titled(part.text, hits[0]) if hits else names_in(part.text))
     return tuple(dict.fromkeys(found))
 
 
-def _titled(text: str, hits: Sequence[Hit]) -> list[str]:
-    own = stems(text)
-    titles = [bare(hit.title) for hit in hits[:FIRST_HITS]]
-    told = [(len(stems(title)), -n, title) for n, title in enumerate(titles)]
-    fitting = [each for each in told if each[0] and stems(each[2]) <= own]
-    return [max(fitting)[2]] if fitting else []
+def _titled(text: str, hit: Hit) -> list[str]:
+    title = bare(hit.title)
+    return [title] if (own := stems(title)) and own <= stems(text) else []
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
