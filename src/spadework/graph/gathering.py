@@ -4,6 +4,7 @@ this and the distilling of what came; who wants the pages alone has this alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from spadework.graph.desk import Desk, desk_of
 from spadework.graph.emit import emitter
 from spadework.graph.foreseeing import weighed
 from spadework.graph.looking import looked_at
-from spadework.graph.reading import read_pages
+from spadework.graph.reading import read_pages, was_read
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import UNASKED, found_before, fused_hits, search_all
 from spadework.graph.state import WorkerState
@@ -31,7 +32,7 @@ from spadework.tools.search.wishes import fits, wished
 from spadework.tools.select import Selection, hurried, preset_of
 from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
-from spadework.values import Query
+from spadework.values import Hit, Query, Task
 
 #: The round whose threshold is that of the preset; every further one of an open topic lowers it by
 #: a step.
@@ -75,7 +76,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
         fresh,
         preset=preset_of(settings),
         pages_per_domain=share,
-        limit=task.pages,
+        limit=task.pages + await _paid(desk, task, fresh),
         steps=max(0, task.round - FIRST),
         asked=state["question"],
     )
@@ -89,6 +90,20 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
         "taken": sorted(taken),
         "problems": problems,
     }
+
+
+async def _paid(desk: Desk, task: Task, fresh: Sequence[Hit]) -> int:
+    """Hits whose pages were fetched in an earlier round and not needed there: where the ceiling
+    bounds the pages of a further round, they are none of them, since they cost nothing.
+    """
+    if task.together is None or task.round <= FIRST:
+        return 0
+
+    async def here() -> int:
+        return sum([await was_read(desk.journal, hit) for hit in fresh])
+
+    key = {"topic": task.topic.name, "round": task.round}
+    return await desk.journal.once("paid", key, int, here)
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

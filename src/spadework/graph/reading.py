@@ -168,6 +168,14 @@ async def failed_for_good(journal: Journal, hit: Hit) -> bool:
     return False
 
 
+async def was_read(journal: Journal, hit: Hit) -> bool:
+    """Whether the page of a hit is there from an earlier round, so that it costs nothing."""
+    try:
+        return await journal.known("page", _key(hit), Page) is not None
+    except FetchError:
+        return False
+
+
 def _key(hit: Hit) -> dict[str, str]:
     return {"url": canonical_url(hit.url)}
 
