@@ -2,11 +2,11 @@
 `python benchmarks/answers_sweep.py DATA collect`, then `fit`, which prints what each part brings
 and writes `src/spadework/agents/extractive/weights.toml`.
 
-Only the *dev* halves of `answers/questions.jsonl`, `what_is.py` and `how_to_use.py` are used.
-`collect` runs every question and keeps the passages that the judge was shown; `fit` weighs their
-candidates by a softmax over those of a question (the likelihood that a fact stands in the highest),
-cross-validated by question, and the claim that the answer is there by a logistic regression on what
-was chosen, out of fold.
+Only the *dev* halves of `answers/questions.jsonl` and `what_is.py` are used. `collect` runs every
+question and keeps the passages that the judge was shown; `fit` weighs their candidates by a softmax
+over those of a question (the likelihood that a fact stands in the highest), cross-validated by
+question, and the claim that the answer is there by a logistic regression on what was chosen, out of
+fold.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import how_to_use
 import numpy as np
 import what_is
 from answers import left_out, questions
@@ -80,7 +79,7 @@ def collect(options: argparse.Namespace) -> None:
     sites = english(options.data, options.work / "pages", left_out())
     home = str(options.work / "home")
     work = [(row, [str(s.resolve()) for s in sites], home) for row in questions("dev", False)]
-    work += [(row, [], home) for row in (*what_is.rows("dev"), *how_to_use.rows("dev"))]
+    work += [(row, [], home) for row in what_is.rows("dev")]
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
         done = pool.starmap(shown_for, work, chunksize=4)
     (options.work / "shown.pkl").write_bytes(pickle.dumps(done))
@@ -159,8 +158,7 @@ def fit_ranking(
         for n in range(each.y.shape[1] if len(each.x) else 0):
             holds = each.y[:, n]
             if holds.any() and holds.mean() < 0.5:
-                weight = each.row.get("weight", 1.0) * each.y.shape[1] ** -0.5
-                data.append((each.views[0].z[:, columns], holds, weight))
+                data.append((each.views[0].z[:, columns], holds, each.y.shape[1] ** -0.5))
     weights = np.zeros(len(columns))
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     for turn in range(1, turns + 1):

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import re
 from importlib.metadata import distributions
-from typing import Any
 
 from answers_match import body
 from what_is import half_of
@@ -20,8 +19,6 @@ from what_is import half_of
 from spadework.sessions.research import research
 from spadework.settings import Settings
 
-#: What each of these questions, which are all alike, weighs in the fit of the judge.
-WEIGHT = 0.25
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -55,20 +52,6 @@ def packages() -> list[tuple[str, frozenset[str]]]:
         if written and imports(text, modules):
             made[name.lower()] = (written[0], modules)
     return [made[name] for name in sorted(made)]
-
-
-def rows(half: str) -> list[dict[str, Any]]:
-    """The questions of a half, in the form of `answers/questions.jsonl`."""
-    made = []
-    for name, modules in packages():
-        if half_of(name) != half:
-            continue
-        told = [[f"{word} {module}", "import"] for module in modules for word in ("import", "from")]
-        fact = {"value": f"import {name}", "any": told}
-        row = {"question": f"How do I use {name}?", "kind": "howto", "facts": [fact]}
-        row |= {"id": f"use {name}", "answerable": True, "paraphrases": [], "weight": WEIGHT}
-        made.append(row)
-    return made
 
 
 def imports(code: str, modules: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import SettingsError
-from spadework.tools.select import PRESETS, Selection, hurried, select
+from spadework.tools.select import PRESETS, Selection, affordable, hurried, select
 from spadework.tools.urls import domain_of
 from spadework.values import Found, Hit
 
@@ -39,6 +39,14 @@ def test_a_preset_says_how_many(preset: str, count: int):
     found = many(30)
     made = choose(found, preset)
     assert made == Selection(tuple(found[:count]), tuple(found[count:]))
+
+
+def test_what_is_paid_takes_no_place_of_what_is_not():
+    found = many(8)
+    first, *rest = found
+    made = affordable(choose(found, limit=5), [first.url, rest[2].url], 2)
+    assert made.chosen == (first, rest[0], rest[1], rest[2])
+    assert made.reserve == tuple(rest[3:])
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from spadework.graph.desk import Desk, desk_of
 from spadework.graph.emit import emitter
 from spadework.graph.foreseeing import weighed
 from spadework.graph.looking import looked_at
-from spadework.graph.reading import read_pages, was_read
+from spadework.graph.reading import read_pages, tried
 from spadework.graph.recalling import recalled
 from spadework.graph.searching import UNASKED, found_before, fused_hits, search_all
 from spadework.graph.state import WorkerState
@@ -29,7 +29,7 @@ from spadework.graph.wishes import with_wishes
 from spadework.settings import Settings
 from spadework.tools.links import followed
 from spadework.tools.search.wishes import fits, wished
-from spadework.tools.select import Selection, hurried, preset_of
+from spadework.tools.select import Selection, affordable, hurried, preset_of
 from spadework.tools.select import select as select_hits
 from spadework.tools.urls import canonical_url
 from spadework.values import Hit, Query, Task
@@ -72,14 +72,16 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     task, share = state["task"], settings.pages_per_domain
     fresh = await weighed(desk, task, fresh)
     fresh, problems = await looked_at(desk, state, fresh, emit)
-    asked = made = select_hits(
+    paid = await _paid(desk, task, fresh)
+    made = select_hits(
         fresh,
         preset=preset_of(settings),
         pages_per_domain=share,
-        limit=task.pages + await _paid(desk, task, fresh),
+        limit=task.pages + len(paid),
         steps=max(0, task.round - FIRST),
         asked=state["question"],
     )
+    asked = made = affordable(made, paid, task.pages)
     if await desk.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
         made = hurried(made)
     made, taken = await _dealt(desk, state, made)
@@ -92,18 +94,18 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     }
 
 
-async def _paid(desk: Desk, task: Task, fresh: Sequence[Hit]) -> int:
-    """Hits whose pages were fetched in an earlier round and not needed there: where the ceiling
-    bounds the pages of a further round, they are none of them, since they cost nothing.
+async def _paid(desk: Desk, task: Task, fresh: Sequence[Hit]) -> list[str]:
+    """The hits whose pages were fetched in an earlier round and not needed there: where the ceiling
+    bounds the pages of a further round, they take no place, since they cost nothing.
     """
     if task.together is None or task.round <= FIRST:
-        return 0
+        return []
 
-    async def here() -> int:
-        return sum([await was_read(desk.journal, hit) for hit in fresh])
+    async def here() -> list[str]:
+        return [hit.url for hit in fresh if await tried(desk.journal, hit)]
 
     key = {"topic": task.topic.name, "round": task.round}
-    return await desk.journal.once("paid", key, int, here)
+    return await desk.journal.once("fetched before", key, list[str], here)
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

@@ -159,19 +159,12 @@ async def page_at(desk: Desk, url: str) -> Page:
         raise TooSlow("It was not there in time.") from None
 
 
-async def failed_for_good(journal: Journal, hit: Hit) -> bool:
-    """Whether the page of a hit was tried in the session and need not be tried again."""
+async def tried(journal: Journal, hit: Hit) -> bool | None:
+    """Whether the page of a hit, tried in the session, could be read; None where it was not tried.
+    Neither is tried again.
+    """
     try:
-        await journal.known("page", _key(hit), Page)
-    except FetchError:
-        return True
-    return False
-
-
-async def was_read(journal: Journal, hit: Hit) -> bool:
-    """Whether the page of a hit is there from an earlier round, so that it costs nothing."""
-    try:
-        return await journal.known("page", _key(hit), Page) is not None
+        return True if await journal.known("page", _key(hit), Page) else None
     except FetchError:
         return False
 

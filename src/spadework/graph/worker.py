@@ -15,7 +15,7 @@ from spadework.graph.distilling import distilled, need_of
 from spadework.graph.emit import emitter
 from spadework.graph.gathering import steps
 from spadework.graph.judging import judge
-from spadework.graph.reading import failed_for_good
+from spadework.graph.reading import tried
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
@@ -40,10 +40,8 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
             round=task.round,
         )
     )
-    dead = [
-        await failed_for_good(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])
-    ]
-    left = max(0, dead.count(False) - len(state["drafts"]))
+    fates = [await tried(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])]
+    left = max(0, len(fates) - fates.count(False) - len(state["drafts"]))
     return {
         "finds": [
             Find(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from spadework.errors import SettingsError
@@ -113,6 +113,15 @@ def _preset(name: str) -> Preset:
     if name not in PRESETS:
         raise SettingsError(f"preset cannot be {name!r}: it is one of {', '.join(PRESETS)}.")
     return PRESETS[name]
+
+
+def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
+    """A selection with `most` hits at most beside those of the URLs in `paid`, which cost nothing;
+    the others come first in the reserve.
+    """
+    dear = [hit for hit in made.chosen if hit.url not in paid][most:]
+    kept = tuple(hit for hit in made.chosen if hit not in dear)
+    return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def hurried(made: Selection) -> Selection:
