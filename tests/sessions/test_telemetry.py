@@ -22,6 +22,7 @@ from starlette.routing import Route
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.background import Background, listen
+from tests.world.sites import World
 
 ASKED = "What is known about Port Aldermere?"
 
@@ -92,8 +93,10 @@ def attributes(told: Any) -> dict[str, Any]:
 
 
 def test_a_run_is_told_of_by_the_conventions_for_generative_ai(
-    online: Settings, background: Background, tmp_path: Path
+    online: Settings, world: World, background: Background, tmp_path: Path
 ) -> None:
+    gone = f"<title>{ASKED}</title><p>Port Aldermere and its inhabitants</p>"
+    world.put("blog", "/posts/weekend-in-aldermere", gone, status=503)
     collector = Collector(background)
     result = observed(collector.url, SPADEWORK_HOME=str(tmp_path))
     [run] = [span for span in collector.spans if not span.parent_span_id]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from spadework.tools.extract.page.blocks import Block
 from spadework.tools.extract.page.constants import (
+    ALIKE,
     BAR,
     BARS,
     CODE_BAR,
@@ -87,7 +88,10 @@ def _judged(view: PageView, kind: str, markup: int) -> list[Block]:
             _once(
                 block
                 for n, block in enumerate(blocks)
-                if taken[n] or n in defined or _headed(view, taken, n, chances[n] > HEADED * least)
+                if taken[n]
+                or n in defined
+                or _headed(view, taken, n, chances[n] > HEADED * least)
+                or _last_alike(blocks, taken, n)
             )
         )
     return (
@@ -125,6 +129,26 @@ def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:
     """
     alone = n + 1 < len(taken) and view.blocks[n + 1].kind in _HEADINGS
     return likely and n > 0 and taken[n - 1] and view.blocks[n - 1].kind in _HEADINGS and alone
+
+
+def _last_alike(blocks: list[Block], taken: list[bool], n: int) -> bool:
+    """Whether block `n` is the last in its element, like those before it, which are all taken: what
+    stands at an end is doubted, but a row of paragraphs ends with one of them.
+    """
+    block, before = blocks[n], blocks[max(0, n - ALIKE) : n]
+    if n + 1 < len(blocks) and blocks[n + 1].frame.parent is block.frame.parent:
+        return False
+    return (
+        len(before) == ALIKE
+        and all(taken[n - ALIKE : n])
+        and all(_siblings(block, other) for other in before)
+        and block.link_chars * 2 <= block.chars
+    )
+
+
+def _siblings(one: Block, other: Block) -> bool:
+    mine, its = one.frame, other.frame
+    return (one.kind, mine.traits) == (other.kind, its.traits) and mine.parent is its.parent
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:
