@@ -8,7 +8,7 @@ import pytest
 
 from spadework.budget import Budget
 from spadework.errors import Blocked, TooSlow
-from spadework.graph.reading import failed_for_good
+from spadework.graph.reading import tried
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.tools.journal import Journal
@@ -80,5 +80,5 @@ async def test_only_a_final_failure_is_no_page_that_is_left(tmp_path: Path):
         Hit(url=f"https://a.org/{name}", title="", position=1, provider="p", query="q")
         for name in ("gone", "slow", "new")
     ]
-    assert [await failed_for_good(journal, hit) for hit in hits] == [True, False, False]
+    assert [await tried(journal, hit) for hit in hits] == [False, None, None]
     await journal.close()
