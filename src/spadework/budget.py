@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from spadework.bill import Amounts, Bill, metered
-from spadework.deadline import AGAIN, Deadline
+from spadework.deadline import AGAIN, WITH_MODEL, Deadline
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.holds import Free, Hold, Wish, held, paid_by
 from spadework.settings import Settings
@@ -75,6 +75,9 @@ class Budget(Deadline):
         #: When writing began and what was spent by then; what is kept to write again.
         self._began: tuple[float, dict[Purse, float]] | None = None
         self._again: dict[Purse, float] = {}
+        #: What those who close the run took before it was written: the model's examination. It
+        #: leaves the share of writing as it is, of what is left.
+        self._early: dict[Purse, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -172,6 +175,9 @@ class Budget(Deadline):
         self.used = self.used.model_copy(update={"money": known})
         self.loose.current.add({"money": price})
         self.add(tokens_in=used[0], tokens_out=used[1])
+        if hold.closing and self._began is None:
+            took: dict[Purse, float] = {"calls": 1, "tokens": sum(used), "money": price or 0.0}
+            self._early = {p: self._early.get(p, 0.0) + took[p] for p in _HELD_BACK}
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
@@ -208,7 +214,9 @@ class Budget(Deadline):
         limit: float = getattr(self.limits, purse)
         if closing or purse not in _HELD_BACK:
             return limit
-        kept = min(self.shares["write"] * limit, self._again.get(purse, limit))
+        # Haste saves the time of writing, not what it costs.
+        share = WITH_MODEL["write"] * (limit - self._early.get(purse, 0.0))
+        kept = min(share, self._again.get(purse, limit))
         return limit - (math.ceil(kept) if purse == "calls" else kept)
 
     def _paid(self, purse: Purse) -> float:

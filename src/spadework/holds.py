@@ -37,11 +37,14 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """What is set aside for a call: the room of its answer, all its tokens, and dollars."""
+    """What is set aside for a call: the room of its answer, all its tokens, and dollars; whether it
+    is one of the `closing`.
+    """
 
     room: int
     tokens: int
     money: float
+    closing: bool = False
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
@@ -65,7 +68,7 @@ def held(wish: Wish, free: Free, *, alone: bool) -> Hold | None:
         room = most
     else:
         return None
-    return Hold(room, wish.told + room, cost(wish.price, wish.told, room))
+    return Hold(room, wish.told + room, cost(wish.price, wish.told, room), wish.closing)
 
 
 def longest(wish: Wish, free: Free) -> int:
