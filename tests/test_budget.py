@@ -81,6 +81,17 @@ def test_what_a_report_has_taken_bounds_what_is_held_back_to_write_it_again() ->
     assert budget.free().tokens == 450
 
 
+async def test_haste_saves_time_to_write_but_not_what_that_costs() -> None:
+    budget = Budget(tokens=1_000)
+    budget.shares = shares_of("quick", model=True)
+    assert budget.free().tokens == 700
+    for left in (560, 360):
+        hold = await budget.hold(wish(200, 200, closing=True), until=0)
+        budget.settle(hold, used=(200, 0), price=None)
+        assert budget.free().tokens == left, "less than it took before the report is written"
+        budget.writes()
+
+
 def test_a_step_that_can_be_left_out_leaves_the_time_to_read_and_judge() -> None:
     budget = Budget(minutes=1)
     budget.shares = WITH_MODEL

@@ -75,8 +75,8 @@ class Budget(Deadline):
         #: When writing began and what was spent by then; what is kept to write again.
         self._began: tuple[float, dict[Purse, float]] | None = None
         self._again: dict[Purse, float] = {}
-        #: What those who close the run took before it was written: the model's examination. It
-        #: leaves the share of writing as it is, of what is left.
+        #: What those who close the run took before it was written: the model's examination. What is
+        #: held back is a share of the rest, else one that is dear leaves too little to judge with.
         self._early: dict[Purse, float] = {}
 
     @classmethod

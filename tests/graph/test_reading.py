@@ -64,7 +64,7 @@ async def test_a_page_whose_server_fails_is_quoted_from_a_copy_and_said_to_be_ol
     assert "could not be reached" in second.report
 
 
-async def test_only_a_final_failure_is_no_page_that_is_left(tmp_path: Path):
+async def test_a_page_that_failed_for_good_is_tried_and_one_that_was_slow_is_not(tmp_path: Path):
     journal = await Journal.open(tmp_path / "j.sqlite", Budget())
     for url, error in {
         "https://a.org/gone": Blocked("no"),
