@@ -10,38 +10,26 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
     Callable,
-    Coroutine,
-    Mapping,
     Sequence,
 )
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
-
-from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command
+from typing import Any, Self
 
 from spadework.budget import Budget
 from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import (
-    Answered,
-    Asked,
     Event,
     Finished,
     Notice,
-    Started,
 )
 from spadework.graph.chat import MOST_WISHES
-from spadework.graph.cut_off import closed_by_code
 from spadework.graph.desk import Desk, new_session_id
 from spadework.graph.gathered import Gathered
-from spadework.graph.judging import recall
 from spadework.graph.opened import PagesAlone, Replay
-from spadework.graph.research import Graph, build_graph
-from spadework.graph.state import ResearchState
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
@@ -54,27 +42,21 @@ from spadework.sessions.files import (
     whole_result,
 )
 from spadework.sessions.gathering import Gathering, needed
-from spadework.sessions.kept import JOURNAL
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
+from spadework.sessions.researching import Researching
 from spadework.sessions.reserve import reserve, took
-from spadework.sessions.store import Checkpoints, last_state
-from spadework.sessions.stream import ANSWER_SECONDS, tell_again, watched
+from spadework.sessions.stream import in_its_time, started, tell_beginning
 from spadework.settings import Settings
-from spadework.tools.disk import DiskHangs, in_time, let_go, on_disk
+from spadework.tools.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
 
 #: Seconds that a run may take to close its files and connections: of a finished one not beyond its
 #: deadline, but this much at least.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
-#: Seconds that opening the session's file may take at least.
-LEAST_OPENING = 1.0
-T = TypeVar("T")
 #: Whether this is done within a session: one that it starts must not wait for its end.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
-#: Steps of the graph at most; rounds are bounded by the budget long before.
-MOST_STEPS = 200
 
 
 class Session:
@@ -239,7 +221,7 @@ class Session:
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:
-            yield self._started(done.mode, done.searched, resumed=True)
+            yield started(self.session_id, self.brief, done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
         if self.settings.otel:
@@ -289,7 +271,7 @@ class Session:
             providers=self._replay or self._brought(),
         )
         try:
-            desk = await self._in_time(opening)
+            desk = await in_its_time(opening, self.folder, self.budget)
         except SettingsError:
             await records.discard()
             raise
@@ -330,71 +312,20 @@ class Session:
             await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
     async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
-        await self._in_time(desk.journal.note("brief", "", self.brief.told()))
-        work = self._research if self.brief.kind == "research" else self._gather
-        async with aclosing(work(desk, records)) as events:
+        await in_its_time(
+            desk.journal.note("brief", "", self.brief.told()), self.folder, self.budget
+        )
+        if self.brief.kind == "research":
+            work = Researching(self.brief, desk, records, self._answered).events()
+        else:
+            work = self._gather(desk, records)
+        async with aclosing(work) as events:
             async for event in events:
                 yield event
 
-    async def _research(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
-        """The run of a session that researches its question."""
-        record = desk.record
-        saved = Checkpoints(desk.journal, record)
-        graph = build_graph(saved)
-        config: RunnableConfig = {
-            "configurable": {"thread_id": self.session_id},
-            "recursion_limit": MOST_STEPS,
-        }
-        before = await self._in_time(self._taken_up(desk, graph, config))
-        self._tell_beginning(desk, before, records)
-        for event in record.heard():
-            yield event
-        if finished := before.get("result"):
-            # Killed between its last checkpoint and its last file.
-            await records.finish(finished)
-            record.tell(Finished(result=finished))
-            for event in record.heard():
-                yield event
-            return
-        given: Any = None if before else self.brief.state() | {"session_id": self.session_id}
-        while True:
-            asked: Asked | None = None
-            async with aclosing(watched(graph, config, desk, records, given)) as events:
-                async for event in events:
-                    yield event
-                    if isinstance(event, Finished):
-                        return
-                    asked = event if isinstance(event, Asked) else asked
-            if asked is None:
-                break
-            answer = await desk.journal.moment(
-                "answer", [asked.kind, asked.text], str, self._answered, ""
-            )
-            record.tell(Answered(kind=asked.kind, text=answer))
-            given = Command(resume=answer)
-        # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
-        if await desk.journal.answers(ANSWER_SECONDS):
-            state = await last_state(graph, config)
-        else:
-            state = {**before, **saved.remembered()}
-            records.hangs(JOURNAL)
-        result = await closed_by_code(desk, state, self.question)
-        await records.finish(result)
-        record.tell(Finished(result=result))
-        for event in record.heard():
-            yield event
-
-    def _tell_beginning(self, desk: Desk, before: Mapping[str, Any], records: Records) -> None:
-        """Tell that the run begins, or goes on from the state `before`."""
-        record = desk.record
-        record.tell(self._started(desk.mode, desk.searching, resumed=bool(before)))
-        for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
-            record.tell(Notice(text=notice))
-        tell_again(record, before, records.proven)
-
     async def _gather(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
         """The run of a session that gathers pages; one that is taken up has what it paid for."""
-        self._tell_beginning(desk, {}, records)
+        tell_beginning(desk, self.brief, {}, records)
         work = Gathering(self.brief, desk, records)
         async with aclosing(work.events()) as events:
             async for event in events:
@@ -406,30 +337,6 @@ class Session:
         if self.brief.kind == "research":
             return self._providers
         return needed(self.brief, self._providers)
-
-    async def _taken_up(self, desk: Desk, graph: Graph, config: RunnableConfig) -> ResearchState:
-        """What is known of the run from before."""
-        before = await last_state(graph, config)
-        if before:
-            await recall(desk)
-        return before
-
-    async def _in_time(self, work: Coroutine[Any, Any, T]) -> T:
-        """What work on the journal gives before the deadline, or a little after it in a run whose
-        time was over when it was taken up. Raises DiskHangs.
-        """
-        seconds = max(LEAST_OPENING, self.budget.left())
-        return await in_time(work, self.folder / JOURNAL, seconds)
-
-    def _started(self, mode: str, searching: tuple[str, ...], *, resumed: bool) -> Started:
-        return Started(
-            session_id=self.session_id,
-            question=self.question,
-            mode=mode,
-            searching=searching,
-            resumed=resumed,
-            follows=self.brief.follows,
-        )
 
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 
 from spadework.budget import Budget
 from spadework.deadline import WRITE_NOW
-from spadework.events import Event, Finished, Notice, Proven, Timed, Troubled, parse_event
+from spadework.events import Event, Finished, Notice, Proven, Started, Timed, Troubled, parse_event
 from spadework.graph.desk import Desk
 from spadework.graph.research import Graph
+from spadework.sessions.brief import Brief
+from spadework.sessions.kept import JOURNAL
 from spadework.sessions.records import Records
+from spadework.tools.disk import in_time
 from spadework.tools.record import Record
 from spadework.values import Result
 
@@ -24,6 +28,9 @@ GRACE_SECONDS = 0.3
 #: How long what is just being saved is waited for then, and the run's end; and the journal, which
 #: answers at once on a disk that does.
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
+#: Seconds that opening the session's file may take at least.
+LEAST_OPENING = 1.0
+T = TypeVar("T")
 #: Stands among the parts where the time to write has come.
 EMERGENCY = object()
 
@@ -117,6 +124,37 @@ def tell_again(record: Record, state: Mapping[str, Any], proven: AbstractSet[str
     untold = [entry for entry in state.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": state.get("problems", [])}):
         record.tell(event)
+
+
+def started(
+    session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
+) -> Started:
+    """What tells that a run begins, or goes on."""
+    return Started(
+        session_id=session_id,
+        question=brief.question,
+        mode=mode,
+        searching=searching,
+        resumed=resumed,
+        follows=brief.follows,
+    )
+
+
+def tell_beginning(desk: Desk, brief: Brief, before: Mapping[str, Any], records: Records) -> None:
+    """Tell that the run begins, or goes on from the state `before`."""
+    record = desk.record
+    resumed = bool(before)
+    record.tell(started(desk.session_id, brief, desk.mode, desk.searching, resumed=resumed))
+    for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
+        record.tell(Notice(text=notice))
+    tell_again(record, before, records.proven)
+
+
+async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
+    """What work on the journal in a session's folder gives before the deadline, or a little after
+    it in a run whose time was over when it was taken up. Raises DiskHangs.
+    """
+    return await in_time(work, folder / JOURNAL, max(LEAST_OPENING, budget.left()))
 
 
 def _emergency(budget: Budget) -> Notice:

@@ -1,0 +1,96 @@
+"""A session that researches its question: the graph from where it stands to the result, or to the
+deadline, where code closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+from spadework.events import Answered, Asked, Event, Finished
+from spadework.graph.cut_off import closed_by_code
+from spadework.graph.desk import Desk
+from spadework.graph.judging import recall
+from spadework.graph.research import Graph, build_graph
+from spadework.graph.state import ResearchState
+from spadework.sessions.brief import Brief
+from spadework.sessions.kept import JOURNAL
+from spadework.sessions.records import Records
+from spadework.sessions.store import Checkpoints, last_state
+from spadework.sessions.stream import ANSWER_SECONDS, in_its_time, tell_beginning, watched
+from spadework.values import Result
+
+#: Steps of the graph at most; rounds are bounded by the budget long before.
+MOST_STEPS = 200
+
+
+class Researching:
+    """The work of one such session. `answered` waits for what the user answers."""
+
+    def __init__(
+        self, brief: Brief, desk: Desk, records: Records, answered: Callable[[], Awaitable[str]]
+    ) -> None:
+        self._brief, self._desk, self._records = brief, desk, records
+        self._answered = answered
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Do it; its events, the last being Finished."""
+        desk, records = self._desk, self._records
+        record = desk.record
+        saved = Checkpoints(desk.journal, record)
+        graph = build_graph(saved)
+        config: RunnableConfig = {
+            "configurable": {"thread_id": desk.session_id},
+            "recursion_limit": MOST_STEPS,
+        }
+        before = await in_its_time(self._taken_up(graph, config), desk.folder, desk.budget)
+        tell_beginning(desk, self._brief, before, records)
+        for event in record.heard():
+            yield event
+        if finished := before.get("result"):
+            # Killed between its last checkpoint and its last file.
+            for event in await self._finished(finished):
+                yield event
+            return
+        given: Any = None if before else self._brief.state() | {"session_id": desk.session_id}
+        while True:
+            asked: Asked | None = None
+            async with aclosing(watched(graph, config, desk, records, given)) as events:
+                async for event in events:
+                    yield event
+                    if isinstance(event, Finished):
+                        return
+                    asked = event if isinstance(event, Asked) else asked
+            if asked is None:
+                break
+            answer = await desk.journal.moment(
+                "answer", [asked.kind, asked.text], str, self._answered, ""
+            )
+            record.tell(Answered(kind=asked.kind, text=answer))
+            given = Command(resume=answer)
+        # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
+        if await desk.journal.answers(ANSWER_SECONDS):
+            state = await last_state(graph, config)
+        else:
+            state = {**before, **saved.remembered()}
+            records.hangs(JOURNAL)
+        result = await closed_by_code(desk, state, self._brief.question)
+        for event in await self._finished(result):
+            yield event
+
+    async def _finished(self, result: Result) -> list[Event]:
+        """Write the result down; what is told at the end of it."""
+        await self._records.finish(result)
+        self._desk.record.tell(Finished(result=result))
+        return list(self._desk.record.heard())
+
+    async def _taken_up(self, graph: Graph, config: RunnableConfig) -> ResearchState:
+        """What is known of the run from before."""
+        before = await last_state(graph, config)
+        if before:
+            await recall(self._desk)
+        return before
