@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from pathlib import Path
 
+import psutil
 import pytest
 
 from spadework.errors import SessionNotFound
@@ -56,6 +57,24 @@ async def test_those_who_wait_come_in_in_their_order_and_are_told_every_place() 
     ]
     assert not [heard for heard in told if heard[0] == 0]  # type: ignore[index]
     assert admission.inside == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems give back by themselves")
+async def test_what_nothing_holds_any_more_is_given_back_when_the_last_has_left() -> None:
+    own, admission = psutil.Process(), room_for(2)
+
+    def rss() -> int:
+        return own.memory_info().rss
+
+    async with admission.place(2, asyncio.Event(), print):
+        async with admission.place(2, asyncio.Event(), print):
+            pages = [bytes(1_000) for _ in range(100_000)]
+            pinned, full = pages.pop(), rss()
+            del pages
+        beside = rss()
+    assert beside > full - 50e6, "while somebody is inside, holes are for the next page"
+    assert rss() < full - 50e6
+    del pinned
 
 
 async def test_who_is_cancelled_leaves_the_queue() -> None:

@@ -59,7 +59,10 @@ class Admission:
         finally:
             with self._lock:
                 self.inside -= 1
+                idle = not self.inside
                 self._wake()
+            if idle:  # nobody waits for it now
+                capacity.give_back()
 
     @contextmanager
     def stepped_out(self) -> Iterator[None]:

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BaseModel, Field, SecretStr
 from pydantic_settings import NoDecode
 
+from spadework.codes import LANGUAGE
 from spadework.form import by_effort
 from spadework.settings.kinds import Country, Day, Sites, own
-from spadework.values import LANGUAGE
 
 
 class Searching(BaseModel, defer_build=True):

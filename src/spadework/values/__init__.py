@@ -6,8 +6,6 @@ in a value. Offsets count code points in that text.
 """
 
 from spadework.values.asking import (
-    COUNTRY,
-    LANGUAGE,
     Complexity,
     Expected,
     Forecast,
@@ -58,8 +56,6 @@ from spadework.values.value import Value, Visible
 from spadework.values.weighing import Choice, Fate, Lead
 
 __all__ = [
-    "COUNTRY",
-    "LANGUAGE",
     "STATE_WORDS",
     "Choice",
     "Citation",

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from spadework.codes import COUNTRY, LANGUAGE
 from spadework.values.value import Value
 
 QueryKind = Literal["original", "paraphrase", "broad", "specific", "gap"]
@@ -53,9 +54,6 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-#: How a country and a language are written, or "" for none: they become parts of addresses.
-COUNTRY = r"^([a-z]{2})?$"
-LANGUAGE = r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 #: What a search may wish of its results beside the domains, which everybody can keep to.
 Wish = Literal["country", "language", "news", "time"]
 
