@@ -27,10 +27,11 @@ from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.background import Background
-from tests.world.brain import assessment, evidence, passages, written
+from tests.world.brain import assessment, evidence, written
 from tests.world.chat import ChatRequest
 from tests.world.library import EMPTY, MATTERS, play_reader, put_library
 from tests.world.model import Model
+from tests.world.naming import passages
 
 QUESTION = "What is known of the keels, the sails, the ropes, the lamps and the bells of the boats?"
 #: Paragraphs of a document, and its title.

@@ -1,4 +1,4 @@
-"""What the assessor is shown and quotes, and what its recommended searches may say."""
+"""What the recommended searches of an assessor may say."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.assessor import (
-    GapQuery,
-    QuoteAnswer,
-    recommendations_of,
-    spot_of,
-    told_passages,
-)
+from spadework.agents.assessor import GapQuery, recommendations_of
 from spadework.agents.shown import Shown
 from spadework.values import Page
 
@@ -22,16 +16,6 @@ PAGE = Page(
     content_hash="0",
     chars=10,
 )
-
-
-def test_a_quote_of_links_shown_without_targets_is_located_in_the_page() -> None:
-    text = "The [old ferry](https://a.example/old) carries 212 [passengers](https://a.example/p)."
-    shown = Shown(PAGE, 10, text)
-    [passage] = told_passages([shown])
-    assert passage["text"] == "The old ferry carries 212 passengers."
-    spot = spot_of(QuoteAnswer(quote=passage["text"]), [shown])
-    assert spot is not None
-    assert (spot.start, spot.quote) == (10, text)
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0, 3), (4, 4), (50, 5)])

@@ -16,8 +16,9 @@ from spadework.agents.shown import Shown
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Page, Question
-from tests.world.brain import passages, play
+from tests.world.brain import play
 from tests.world.model import Model
+from tests.world.naming import passages
 
 FILM = (
     "The Salt Road is a 1951 drama film directed by Tilda Marsh. It was filmed in Port Aldermere by"

@@ -212,7 +212,8 @@ async def test_two_rounds_with_all_that_deep_effort_does_are_sixteen_calls_deep(
 
 def play_gap(model: Model) -> None:
     """An assessor who finds a gap in the first round."""
-    from tests.world.brain import assessment, passages
+    from tests.world.brain import assessment
+    from tests.world.naming import passages
 
     def assess(request: ChatRequest) -> dict[str, Any]:
         again = "Already proven" in request.prompt

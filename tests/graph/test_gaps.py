@@ -12,8 +12,9 @@ import pytest
 from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from tests.world.brain import passages, play
+from tests.world.brain import play
 from tests.world.model import Model
+from tests.world.naming import passages
 from tests.world.searx import Searx
 from tests.world.sites import World
 

@@ -13,9 +13,10 @@ from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.thinned import thinned
-from tests.world.brain import assessment, evidence, passages, play, section, written
+from tests.world.brain import assessment, evidence, play, section, written
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
+from tests.world.naming import passages
 from tests.world.orders import CALL, CLAIM, MARK, ORDERS
 from tests.world.searx import Searx
 from tests.world.sites import World

@@ -8,10 +8,11 @@ import pytest
 
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED, ask, body, changing, of, shown, tell_of_a_ferry
-from tests.world.brain import assessment, passages
+from tests.world.brain import assessment
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model
+from tests.world.naming import passages
 from tests.world.searx import Searx
 from tests.world.sites import World
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
+from tests.world.naming import passages
 
 _BLOCK = re.compile(r"<page_text>\n(.*?)\n</page_text>", re.DOTALL)
 
@@ -60,11 +61,6 @@ def play(
     model.script("SectionAnswer", lambda request: section(evidence(request)))
     model.script("SummaryAnswer", summary)
     model.script("OutlineAnswer", outline)
-
-
-def passages(request: ChatRequest) -> list[str]:
-    """The passages that an assessor is shown."""
-    return _BLOCK.findall(request.prompt.partition("Passages:")[2])
 
 
 def evidence(request: ChatRequest) -> list[tuple[str, str]]:

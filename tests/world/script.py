@@ -12,6 +12,7 @@ from typing import Any
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.filling import fill
+from tests.world.naming import named
 from tests.world.verdicts import verdicts
 
 Plain = dict[str, Any] | str | Fault
@@ -58,8 +59,8 @@ class Script:
         schema.
         """
         try:
-            answer = await self._ruled(request)
-            return self.twist(request, answer) if self.twist else answer
+            answer = named(request, await self._ruled(request))
+            return named(request, self.twist(request, answer)) if self.twist else answer
         except Exception as error:  # noqa: BLE001 (a test's own function: its error must reach the test, not end in a fallback)
             self.errors.append(error)
             return Fault("error")

@@ -1,5 +1,5 @@
-"""The assessor: judges, topic by topic, what is proven by quotes. Code locates every quote before
-it counts.
+"""The assessor: judges, topic by topic, what is proven by quotes. It names them by their numbers,
+and code cuts them from the page.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from spadework.agents.extractive import assessor as extractive
 from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most, within
-from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.agents.numbered import Numbered
+from spadework.agents.shown import Judgement, Shown
 from spadework.prompts import render
-from spadework.tools.display import without_targets
 from spadework.tools.operators import in_words
 from spadework.tools.orders import is_order
-from spadework.tools.quotes import locate
 from spadework.tools.search.domains import MOST_SITES, domains
-from spadework.tools.urls import domain_of
 from spadework.values import (
     Evidence,
     Plan,
@@ -40,16 +38,15 @@ MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 #: Quotes that the assessor is told to give at most.
 MOST_QUOTES = 20
-#: Characters of a claim at most: it is one sentence.
-CLAIM_CHARS = 300
 #: Likelier than not.
 LIKELY = 0.5
 
 
 class QuoteAnswer(Visible):
-    """A quote copied from a passage."""
+    """A quote: the numbers of its first and its last part, and what it says."""
 
-    quote: str
+    first: int
+    last: int
     claim: str = ""
 
 
@@ -96,6 +93,7 @@ async def assess(
 ) -> tuple[Judgement, list[Problem]]:
     """The judgement of a topic on the passages `shown` and the evidence already `known` for it."""
     problems: list[Problem] = []
+    numbered = Numbered(shown)
 
     def extract() -> Judgement:
         return extractive.assess(plan, topic, shown, known)
@@ -107,12 +105,12 @@ async def assess(
             question=plan.question,
             topic=topic,
             known=known,
-            passages=told_passages(shown),
+            passages=numbered.told(),
             marks=marks,
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
-        judgement, lost = _located(answer, shown, known)
-        problems.extend(invented(topic.name, quote) for quote in lost)
+        judgement = _located(answer, numbered, known)
+        problems.extend(unnamed(topic.name, answer.evidence, numbered))
         if known or (judgement.spots and not asks_for_a_relation(plan.question)):
             return judgement
         found = await asyncio.to_thread(extract)
@@ -126,57 +124,21 @@ async def assess(
     return whole, [*problems, *fell]
 
 
-def told_passages(shown: Sequence[Shown]) -> list[dict[str, str]]:
-    """Passages as a prompt tells them."""
-    return [
-        {
-            "title": s.page.title,
-            "heading": "" if s.heading == s.page.title else s.heading,
-            "domain": domain_of(s.page.url),
-            "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
-            "text": without_targets(s.text),
-            "columns": s.columns,
-        }
-        for s in shown
-    ]
-
-
-def _located(
-    answer: AssessmentAnswer, shown: Sequence[Shown], known: Sequence[Evidence]
-) -> tuple[Judgement, list[str]]:
-    """The judgement with the quotes that stand in a passage, and those that do not."""
-    spots: list[Spot] = []
-    lost: list[str] = []
-    for item in answer.evidence:
-        spot = spot_of(item, shown)
-        if spot:
-            spots.append(spot)
-        elif item.quote.strip() and not any(locate(item.quote, e.quote) for e in known):
-            lost.append(item.quote)
+def _located(answer: AssessmentAnswer, numbered: Numbered, known: Sequence[Evidence]) -> Judgement:
+    """The judgement with the quotes that were named."""
+    named = (numbered.spot(item.first, item.last, item.claim) for item in answer.evidence)
+    spots = tuple(spot for spot in named if spot)
     proven = bool(spots) or bool(known)
     score = min(1.0, max(0.0, answer.score))
-    return (
-        Judgement(
-            covered=answer.covered and proven,
-            score=score if proven else 0.0,
-            spots=tuple(spots),
-            gaps=tuple(gap for gap in answer.gaps if not is_order(gap))
-            or (() if proven else ("Nothing that was read proves this topic.",)),
-            recommendations=recommendations_of(answer.gap_queries, shown),
-            quality=quality_of(answer.quality),
-        ),
-        lost,
+    return Judgement(
+        covered=answer.covered and proven,
+        score=score if proven else 0.0,
+        spots=spots,
+        gaps=tuple(gap for gap in answer.gaps if not is_order(gap))
+        or (() if proven else ("Nothing that was read proves this topic.",)),
+        recommendations=recommendations_of(answer.gap_queries, numbered.shown),
+        quality=quality_of(answer.quality),
     )
-
-
-def spot_of(answer: QuoteAnswer, shown: Sequence[Shown]) -> Spot | None:
-    """Where a quote stands in one of the passages; None where it stands in none."""
-    for s in shown:
-        if span := locate(answer.quote, s.text):
-            start, end = span
-            claim = "" if is_order(answer.claim) else " ".join(answer.claim.split())[:CLAIM_CHARS]
-            return Spot(s.page, s.start + start, s.start + end, s.text[start:end], claim)
-    return None
 
 
 def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
@@ -236,11 +198,15 @@ def quality_of(answer: QualityAnswer) -> Quality:
     )
 
 
-def invented(topic: str, quote: str) -> Problem:
-    """A quote that stands in no page."""
-    return Problem(
-        stage="verifier",
-        subject=topic,
-        reason=f"A quote stands in no page: “{quote[:120]}”",
-        effect="It was thrown away and proves nothing.",
-    )
+def unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
+    """The quotes that were named by numbers which nothing has."""
+    return [
+        Problem(
+            stage="verifier",
+            subject=subject,
+            reason=f"A quote that stands in no page (¶{item.first}): “{item.claim[:120]}”",
+            effect="It was thrown away and proves nothing.",
+        )
+        for item in named
+        if numbered.passage(item.first) is None
+    ]

@@ -15,16 +15,15 @@ from spadework.agents.assessor import (
     QualityAnswer,
     QuoteAnswer,
     followed,
-    invented,
     quality_of,
     recommendations_of,
-    spot_of,
-    told_passages,
+    unnamed,
 )
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
+from spadework.agents.numbered import Numbered
 from spadework.agents.outline import line_of
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.prompts import render
@@ -38,7 +37,7 @@ MOST_NAMED = 40
 
 
 class NamedAnswer(QuoteAnswer):
-    """A quote copied from a passage, and the numbers of the topics that it serves."""
+    """A quote, and the numbers of the topics that it serves."""
 
     topics: list[int]
 
@@ -75,6 +74,7 @@ async def read_share(
 ) -> tuple[Spots, list[Problem]]:
     """What a share of the passages proves of each topic; where the model fails, what code finds."""
     lost: list[Problem] = []
+    numbered = Numbered([one.shown for one in share])
 
     def extract() -> Spots:
         found: dict[str, Sequence[Spot]] = {}
@@ -87,25 +87,25 @@ async def read_share(
     async def ask(model: Model) -> Spots:
         passages = [
             told | {"topics": [n + 1 for n in one.topics]}
-            for told, one in zip(told_passages([one.shown for one in share]), share, strict=True)
+            for told, one in zip(numbered.told(), share, strict=True)
         ]
         prompt = render(
             "reader", question=plan.question, topics=topics, passages=passages, most=MOST_NAMED
         )
         answer = await model.ask("assessor", prompt, ReadingAnswer, seconds=seconds)
-        return await asyncio.to_thread(located, answer)
+        lost.extend(unnamed(plan.question, answer.evidence, numbered))
+        return named(answer)
 
-    def located(answer: ReadingAnswer) -> Spots:
+    def named(answer: ReadingAnswer) -> Spots:
         found: dict[str, list[Spot]] = defaultdict(list)
+        found_for = {one.shown: one.topics for one in share}
         for item in answer.evidence:
-            at = next((one for one in share if spot_of(item, [one.shown])), None)
-            spot = spot_of(item, [at.shown]) if at else None
-            if at is None or spot is None:
-                lost.extend([invented(plan.question, item.quote)] if item.quote.strip() else [])
-                continue
-            named = [n - 1 for n in item.topics if 1 <= n <= len(topics)] or at.topics
-            for n in dict.fromkeys(named):
-                found[topics[n].name].append(spot)
+            passage = numbered.passage(item.first)
+            spot = numbered.spot(item.first, item.last, item.claim)
+            if passage and spot:
+                own = [n - 1 for n in item.topics if 1 <= n <= len(topics)]
+                for n in dict.fromkeys(own or found_for[passage]):
+                    found[topics[n].name].append(spot)
         return found
 
     spots, fell = await first_of(model, "assessor", "a share of the pages", ask, extract)

@@ -1,20 +1,31 @@
-"""Pages as a model is shown them: without the targets of links. What is shown is for reading alone;
-a quote of it is located in the text as it is stored.
+"""Pages as a model is shown them: without the targets of links, with the marks by which it names
+what it quotes. What is shown is for reading alone; what is quoted stands in the text as it is
+stored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from spadework.tools.inline import Inline, scan
 
 
-def without_targets(markdown: str) -> str:
-    """The text with the words of its links and without their targets, and without pictures."""
+def without_targets(markdown: str, marks: Mapping[int, str] | None = None) -> str:
+    """The text with the words of its links and without their targets, and without pictures.
+    `marks` are put in before the characters at these offsets, where these are shown.
+    """
+    put, size = sorted((marks or {}).items()), len(markdown)
     kept, at = [], 0
-    for start, end in _targets(markdown, scan(markdown)):
-        if start >= at:
-            kept.append(markdown[at:start])
-            at = end
-    return "".join([*kept, markdown[at:]])
+    for start, end in [*_targets(markdown, scan(markdown)), (size, size)]:
+        if start < at:
+            continue
+        for place, mark in put:
+            if at <= place <= start:
+                kept += [markdown[at:place], mark]
+                at = place
+        kept.append(markdown[at:start])
+        at = end
+    return "".join(kept)
 
 
 def _targets(markdown: str, inline: Inline) -> list[tuple[int, int]]:
