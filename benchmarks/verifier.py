@@ -99,6 +99,7 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
                 {
                     "sentence": case["sentence"],
                     "ids": [e.id for e in own],
+                    "code": False,
                     "inferred": False,
                     "note": "" if odd else flagged(sentence, cited),
                 }

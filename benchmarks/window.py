@@ -24,6 +24,7 @@ from window_sections import Stretch, scraps, windowed
 from spadework.graph.cutting import cuts_of
 from spadework.graph.distilling import FLOOR, Room, ranked
 from spadework.tools.blocks import blocks as blocks_of
+from spadework.tools.cleanliness import tells
 from spadework.tools.display import without_targets
 from spadework.tools.library import Library
 from spadework.tools.tokens import count
@@ -35,6 +36,8 @@ Row = dict[str, Any]
 PAGES, ROOMS, PASSAGE_CHARS = 10, (3_000, 6_000, 12_000, 24_000), 1_500
 #: Characters of a section that are compared.
 SECTIONS = (0, 3_000, 6_000)
+#: A passage with more characters is one block of code, or a table.
+LONG_CHARS = 4_000
 #: More characters than any window holds.
 ALL_CHARS = 200_000
 
@@ -85,7 +88,15 @@ def variants(
     places = [Stretch(p.content_hash, p.start, p.end) for p in passages]
     least = FLOOR * max((p.score for p in passages), default=0.0)
     near = [texts[p.content_hash][p.start : p.end] for p in passages if p.score >= least]
-    ways = {"passages": stored, "shown": [displayed(t) for t in stored], "near the best": near}
+    told = [text for text in near if tells(text)]
+    short = [text for text in told if len(text) <= LONG_CHARS]
+    ways = {
+        "passages": stored,
+        "shown": [displayed(t) for t in stored],
+        "near the best": near,
+        "that tell": told,
+        "and are short": short,
+    }
     for name, pieces in ways.items():
         costs = [count(piece) for piece in pieces]
         for room in ROOMS:

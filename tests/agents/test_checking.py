@@ -149,6 +149,31 @@ def test_code_must_be_that_of_its_page() -> None:
     assert why("census.stop()", code=True)
 
 
+@pytest.mark.parametrize(
+    ("code", "strange"),
+    [
+        ("import census\n\nPORT = 'my port'\nresult = census.run()", ""),
+        ("def counted(port):\n    result = port.run()\n    census.run(result)", ""),
+        ("$ port --open  # of my own", ""),
+        ("import census\ncensus.stop()", "“stop”"),
+        ("import ledger\nledger.run()", "“ledger”"),
+        ("port --open --force", "“--force”"),
+        ("harbour_wall on", "“harbour_wall”"),
+        ('census.run("census.stop()")', ""),
+    ],
+)
+def test_code_put_together_uses_only_what_its_sources_have(code: str, strange: str) -> None:
+    said = Sentence(text=code, code=True, inferred=True, evidence_ids=("E1",))
+    assert strange in said_of(said, evidence())
+    assert bool(said_of(said, evidence())) is bool(strange)
+
+
+def test_code_in_a_sentence_may_take_in_the_words_beside_it() -> None:
+    page = "Save the roles with the pg_dumpall `--globals-only` option."
+    assert why("Roles are saved by `pg_dumpall --globals-only`.", page=page) == ""
+    assert why("Roles are saved by `pg_dumpall --roles-only`.", page=page)
+
+
 def test_a_sentence_without_evidence_is_refused() -> None:
     assert said_of(Sentence(text=QUOTE))
 

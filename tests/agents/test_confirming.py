@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from spadework.agents.confirming import confirmed
+from spadework.agents.shown import Judgement, Shown
 from spadework.sessions.research import research
 from spadework.settings import Settings
-from spadework.values import Result
+from spadework.values import Page, Plan, Result, Topic
 
 QUESTION = "When was the ferry harbour of Port Aldermere opened?"
 FIRST = "The ferry harbour of Port Aldermere was opened in 2021 by the mayor."
@@ -56,3 +59,33 @@ async def test_another_value_is_a_conflict_with_both_sides(
     assert {side.claim for side in conflict.sides} == {FIRST, OTHER}
     assert FIRST in result.report
     assert OTHER in result.report
+
+
+def test_quotes_of_several_facts_are_contradicted_by_nothing() -> None:
+    said = (
+        "The ferry harbour was opened in 1921.",
+        "The bridge of the harbour was opened in 1930.",
+    )
+    more = "The crane of the harbour was opened in 1944."
+    assert others([*said, more], OTHER) == []
+    assert others(said[:1], OTHER) == [OTHER]
+
+
+def others(quoted: list[str] | tuple[str, ...], other: str) -> list[str]:
+    """What is quoted beside these of a page that says something else."""
+    pages = [page_of(n, text) for n, text in enumerate([*quoted, other])]
+    topic = Topic(name="Harbour", question=QUESTION, expects="date")
+    spots = tuple(shown.spot((0, len(shown.text))) for shown in pages[:-1])
+    plan = Plan(question=QUESTION, subjects=("Port Aldermere",), topics=(topic,))
+    whole = confirmed(plan, topic, Judgement(covered=True, score=1.0, spots=spots), pages)
+    return [spot.quote for spot in whole.spots[len(spots) :]]
+
+
+def page_of(n: int, text: str) -> Shown:
+    page = Page(
+        url=f"https://{n}.example/",
+        fetched_at=datetime(2026, 3, 4, tzinfo=UTC),
+        content_hash=str(n),
+        chars=len(text),
+    )
+    return Shown(page, 0, text)

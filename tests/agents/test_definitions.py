@@ -50,3 +50,13 @@ def test_a_definition_and_the_next_term_are_two() -> None:
     start = TEXT.index("Moves")
     quote = TEXT[start : TEXT.index("Blocks")]
     assert len(pieces(TEXT, start, start + len(quote))) == 2
+
+
+def test_paragraphs_and_lists_that_follow_each_other_are_one_entry_code_and_headings_part_them() -> (
+    None
+):
+    text = (
+        "*May 3*\n\nThree are:\n\n- oil\n- gas\n\n```\nburn()\n```\n\nThen:\n\n# Ends\n\nAll burn."
+    )
+    found = [text[first:last] for first, last, _ in pieces(text, 0, len(text))]
+    assert found == ["*May 3*\n\nThree are:\n\n- oil\n- gas", "burn()", "Then:", "All burn."]

@@ -92,6 +92,7 @@ def test_a_quote_that_lacks_what_is_expected_answers_nothing(
         ("items", ["item", "item"], "item"),
         ("items", ["row", "row"], "row"),
         ("rows", ["row"], "text"),
+        ("rows", ["text", "text", "text"], "text"),
         ("code", ["code"], "text"),
     ],
 )
@@ -113,6 +114,14 @@ def test_a_comparison_shows_both_sides_in_a_quote_or_the_title_of_its_page() -> 
     one = quoted("Ferrolite winds springs.")
     assert meets(asked, [one, quoted("It turns wheels.", title="Gearbox")])
     assert not meets(asked, [one, quoted("It turns wheels.", title="Wheels")])
+
+
+def test_sides_are_looked_for_where_they_are_two_in_the_language_of_the_pages() -> None:
+    page = quoted("A dump is larger than a copy of the files of the server.")
+    aspects = topic("How do a dump and a copy differ?", "both sides", "time", "size", "versions")
+    assert meets(aspects, [page])
+    german = topic("Wie unterscheiden sich die Sicherungen?", "both sides", "Dump", "Dateikopie")
+    assert meets(german, [page])
 
 
 def test_a_name_is_not_missed_in_a_script_without_capitals() -> None:

@@ -176,6 +176,20 @@ async def test_planned_queries_with_addresses_or_operators_are_dropped(
     assert sorted(searx.queries) == ["Port Aldermere inhabitants", QUESTION, "Which sea is it?"]
 
 
+async def test_no_topic_is_left_out_for_the_word_by_which_a_plan_is_called(
+    model: Model, searx: Searx, settings: Settings
+) -> None:
+    queries = [{"text": "Port Aldermere inhabitants", "kind": "broad"}]
+    topics = [
+        {"name": f"Part {n}", "question": f"What of {n}?", "must_cover": [], "queries": queries}
+        for n in range(7)
+    ]
+    head = {"question_type": "general", "complexity": "moderate", "freshness": "any"}
+    model.script("PlanAnswer", head | {"language": "en", "subjects": [], "topics": topics})
+    result = await research(QUESTION, settings)
+    assert len(result.topics) == len(topics)
+
+
 async def test_a_reflection_with_an_address_searches_nothing(
     model: Model, searx: Searx, settings: Settings
 ) -> None:

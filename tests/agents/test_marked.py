@@ -115,6 +115,11 @@ def test_a_line_that_leads_to_a_table_rests_on_what_the_table_rests_on() -> None
     assert told.sentences[0].evidence_ids == ("E1",)
 
 
+def test_a_bold_label_leads_to_what_follows() -> None:
+    told = section_of("H", "**Limits:**\n\n- It burns. [E2]").sentences
+    assert [one.evidence_ids for one in told] == [("E2",), ("E2",)]
+
+
 def test_nothing_within_a_list_is_lost() -> None:
     told = section_of(
         "H",

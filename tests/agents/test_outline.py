@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from spadework.agents.outline import Outline, OutlineAnswer, _checked
+from spadework.agents.outline import Outline, OutlineAnswer, _checked, each_once, line_of
 from spadework.values import Evidence, Plan, Topic
 
 
@@ -146,3 +146,10 @@ def test_a_topic_of_which_all_is_left_out_has_no_section() -> None:
     made = composed(left_out=("E5", "E6"))
     assert [s.heading for s in made.sections] == ["The lamp", "The bridge"]
     assert made.left_out == ("E5", "E6")
+
+
+def test_a_quote_of_two_topics_is_told_with_what_is_said_of_it_for_each() -> None:
+    own = entry("E1", "Lamps burn oil.").model_copy(update={"claim": "It burns."})
+    same = own.model_copy(update={"id": "E2", "topic": "Oil", "claim": "Oil is burnt."})
+    told = [line_of(e).split(" · ")[1] for e in each_once([own, same])]
+    assert told == ["It burns. / Oil is burnt."]

@@ -130,7 +130,7 @@ def test_a_writer_keeps_whole_entries_and_its_task() -> None:
 
 def test_numbered_sentences_are_never_left_out_where_their_quotes_are_cut() -> None:
     items = [
-        {"sentence": f"Sentence {n}.", "ids": ["E1"], "inferred": False, "note": ""}
+        {"sentence": f"Sentence {n}.", "ids": ["E1"], "code": False, "inferred": False, "note": ""}
         for n in range(5)
     ]
     evidence = [Entry(id=f"E{n}", about="", quote="A long quote. " * 50) for n in range(5)]

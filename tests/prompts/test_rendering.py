@@ -197,12 +197,21 @@ SHOWN: dict[str, dict[str, Any]] = {
         "items": [
             {
                 "sentence": "A spade is a tool for digging.",
+                "code": False,
                 "ids": ["E1"],
                 "inferred": False,
                 "note": "",
             },
             {
+                "sentence": "with spade:\n    dig()",
+                "code": True,
+                "ids": ["E2"],
+                "inferred": True,
+                "note": "",
+            },
+            {
                 "sentence": "So it is no rake.",
+                "code": False,
                 "ids": ["E1", "E2"],
                 "inferred": True,
                 "note": "rake: not in the quotes.",

@@ -111,7 +111,7 @@ async def assess(
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
         judgement = _located(answer, numbered, known)
         problems.extend(unnamed(topic.name, answer.evidence, numbered))
-        if known or (judgement.spots and not asks_for_a_relation(plan.question)):
+        if known or (judgement.spots and not leads_on(plan)):
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
@@ -153,6 +153,13 @@ def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
         judgement.recommendations,
         judgement.quality,
     )
+
+
+def leads_on(plan: Plan) -> bool:
+    """Whether what is asked for is told by its relation to something else: one fact is. A question
+    of several topics asks about what it names.
+    """
+    return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def followed(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgement:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain
+from keyword import kwlist
 
 from spadework.agents.known import Known, bare, spelled_out
 from spadework.tools.facts import months, names, numbers, stems
@@ -25,8 +27,20 @@ COUNTED = 12
 _CODE = re.compile(r"`([^`\n]+)`")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
-#: What begins a comment in most languages.
-_COMMENT = re.compile(r"#|//|--|;|/\*|<!--|%")
+#: Comments to the end of a line and texts in quotation marks, in most languages.
+_ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
+#: What code takes in, begins its lines with, reaches into or calls, and its options.
+_TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
+_BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[^=\s]|\s*$)", re.MULTILINE)
+_REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+#: What it names itself: what it defines or sets, and what its functions are given.
+_OWN = re.compile(
+    r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
+)
+_GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
+#: Words of a piece of code that are named as strange at most.
+MOST_STRANGE = 5
 
 
 def refused(
@@ -48,7 +62,7 @@ def refused(
     if foreign := addresses(plain(sentence.text)).difference(*(text.addresses for text in there)):
         return f"No source has the address {min(foreign)}."
     for code in _CODE.findall(sentence.text):
-        if not any(bare(code) in text.bare for text in there):
+        if not any(bare(code) in text.unticked for text in there):
             return f"“{code}” stands in none of its sources."
     found = strange(sentence.text, there, home or language_of(question.text))
     return f"{', '.join(found)}: in no page that is cited." if found else ""
@@ -174,14 +188,19 @@ def _marked(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known]) -> str:
-    """Why a block of code cannot stand. One that is put together from several, with other names or
-    paths, is marked as a conclusion: its lines begin as lines of its sources do.
+    """Why a block of code cannot stand. One that is put together from several is marked as a
+    conclusion: what it takes in, calls, begins its lines with and sets as options is known from its
+    sources, or defined by itself; names, paths and texts may be the reader's.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""
-    if sentence.inferred:
-        begins = frozenset[str]().union(*(text.openings for text in pages))
-        lines = [line.split()[0] for line in sentence.text.splitlines() if line.split()]
-        new = [first for first in lines if first not in begins and not _COMMENT.match(first)]
-        return f"No line of its sources begins with “{new[0]}”." if new else ""
-    return "This code stands in none of its sources."
+    if not sentence.inferred:
+        return "This code stands in none of its sources."
+    known = frozenset(kwlist).union(*(text.words for text in pages))
+    code = _ASIDE.sub(" ", sentence.text)
+    told = [*_TAKEN.findall(code), *_BEGUN.findall(code), *chain(*_REACHED.findall(code))]
+    used = [*re.findall(r"\w+", " ".join(told)), *_OPTION.findall(code)]
+    own = {*chain(*_OWN.findall(code)), *re.findall(r"\w+", " ".join(_GIVEN.findall(code)))}
+    strange = [f"“{word}”" for word in dict.fromkeys(used) if word not in known | own]
+    named = ", ".join(strange[:MOST_STRANGE])
+    return f"No source has {named}, which the code uses." if strange else ""

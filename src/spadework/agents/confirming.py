@@ -36,6 +36,8 @@ def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Sh
         for spot in judgement.spots
         if stems(said := plain(spot.quote), code) & asked
     ]
+    if not _one_value([said for said, _ in claims], numbers(topic.question, code)):
+        return judgement
     quoted = {_origin(spot) for spot in judgement.spots}
     same, other = list[Spot](), list[Spot]()
     for said, spot in _statements(topic, asked, shown):
@@ -46,6 +48,15 @@ def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Sh
         into.append(spot)
         quoted.add(_origin(spot))
     return replace(judgement, spots=(*judgement.spots, *same, *other))
+
+
+def _one_value(claims: Sequence[str], known: set[str]) -> bool:
+    """Whether what is quoted may be one fact: of quotes that share no value each tells of something
+    else, and what others say contradicts none of them.
+    """
+    code = spoken(*claims)
+    values = [numbers(said, code) - known or names(said) for said in claims]
+    return len(claims) <= MOST_QUOTED or bool(set.intersection(*map(set, values)))
 
 
 def _origin(found: Spot | Shown) -> str:

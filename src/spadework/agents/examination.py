@@ -83,7 +83,8 @@ async def _examine(model: Model, seconds: float) -> Examined:
         ]
         entries += own
         ids = [entry.id for entry in own]
-        items.append({"sentence": case["sentence"], "ids": ids, "inferred": False, "note": ""})
+        told = {"sentence": case["sentence"], "code": False, "inferred": False, "note": ""}
+        items.append(told | {"ids": ids})
     answers = await ask(model, items, entries, seconds=seconds)
     said = {n: answer.verdict == "supported" for n, answer in answers.items()}
     right = sum(said.get(n) is case["holds"] for n, case in enumerate(cases, 1))

@@ -14,6 +14,8 @@ from spadework.values import Evidence, Expected, Topic
 
 #: Entries that make steps or a list, and the commas of a sentence that lists things.
 LEAST_STEPS, LEAST_ITEMS, LEAST_COMMAS = 2, 2, 1
+#: Entries that make a table where none of them is a row, and the sides of a comparison.
+LEAST_ROWS, SIDES = 3, 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
 
@@ -69,19 +71,26 @@ def _code(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 def _items(topic: Topic, known: Sequence[Evidence]) -> bool:
     listed = sum(e.kind in ("item", "row", "cells") for e in known)
-    return listed >= LEAST_ITEMS or any(
-        len(_LISTED.findall(e.quote)) > LEAST_COMMAS for e in known if e.kind == "text"
+    return (
+        listed >= LEAST_ITEMS
+        or len({e.url for e in known}) >= LEAST_ITEMS
+        or any(len(_LISTED.findall(e.quote)) > LEAST_COMMAS for e in known if e.kind == "text")
     )
 
 
 def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
-    return any(e.kind in ("row", "cells") for e in known)
+    """A table may be put together from what several pages say, each of one row."""
+    return any(e.kind in ("row", "cells") for e in known) or len(known) >= LEAST_ROWS
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Every side that the topic must cover is named in a quote, above it or in its page's title."""
+    """Each of the two sides that the topic must cover is named in a quote, above it or in its
+    page's title. In pages of another language they may be called otherwise.
+    """
     code = _spoken(topic.question)
-    shown = [stems(f"{e.quote} {e.heading} {e.title}", code) for e in known]
+    if len(topic.must_cover) != SIDES or all(_spoken(e.quote) != code for e in known):
+        return True
+    shown = [stems(f"{e.quote} {e.heading} {e.title} {e.claim}", code) for e in known]
     return all(any(stems(side, code) <= held for held in shown) for side in topic.must_cover)
 
 

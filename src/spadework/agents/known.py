@@ -25,6 +25,8 @@ _MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
 #: A version, and the series that it is of.
 _VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
 _SPACE = re.compile(r"\s+")
+_CODE_WORD = re.compile(r"[A-Za-z_]\w*")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
@@ -48,6 +50,11 @@ class Known:
     def bare(self) -> str:
         """The text as `bare` gives it."""
         return bare(self.text)
+
+    @cached_property
+    def unticked(self) -> str:
+        """The same without the ticks of code within a sentence."""
+        return self.bare.replace("`", "")
 
     @cached_property
     def addresses(self) -> set[str]:
@@ -78,9 +85,9 @@ class Known:
         return frozenset("".join(re.findall(r"\b[A-Z]", name)) for name in found)
 
     @cached_property
-    def openings(self) -> frozenset[str]:
-        """What stands first in its lines."""
-        return frozenset(line.split()[0] for line in self.text.splitlines() if line.split())
+    def words(self) -> frozenset[str]:
+        """Its words as code has them, and its options (`--all`)."""
+        return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
 
     def stems(self, code: str) -> frozenset[str]:
         """The stems of its words, read in a language."""

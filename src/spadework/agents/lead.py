@@ -125,13 +125,10 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     )
     if not topics:
         raise BadReply("The plan has no topics.")
-    # What takes several topics is not simple, whatever it is called: none of them is left out for
-    # that.
-    complexity: Complexity = (
-        "moderate"
-        if answer.complexity == "simple" and len(topics) > MOST_TOPICS["simple"]
-        else answer.complexity
-    )
+    # What takes more topics is not so simple, whatever it is called: none is left out for that.
+    order: tuple[Complexity, ...] = ("simple", "moderate", "complex")
+    fitting = (c for c in order[order.index(answer.complexity) :] if len(topics) <= MOST_TOPICS[c])
+    complexity: Complexity = next(fitting, "complex")
     kept = answer.model_dump(include={"question_type", "freshness", "language"}) | {
         "complexity": complexity
     }

@@ -105,10 +105,15 @@ def _led_in(told: Sequence[Sentence]) -> dict[int, tuple[Sentence, ...]]:
     """What only leads to the next sentence ("… as follows:") rests on what that rests on."""
     led: dict[int, tuple[Sentence, ...]] = {}
     for n, one in enumerate(told):
-        if not one.evidence_ids and one.text.endswith(COLONS):
+        if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
     return led
+
+
+def leads(text: str) -> bool:
+    """Whether a line only leads to what follows it: it ends in a colon, bold or not."""
+    return text.rstrip("*_").endswith(COLONS)
 
 
 def uniform(text: str) -> str:
@@ -167,8 +172,8 @@ def marked(text: str) -> list[Sentence]:
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         last = len(parts) - 1
         # What ends the paragraph without a mark rests on the last one, unless it leads to the next.
-        leads = bool(parts) and parts[-1].endswith(COLONS)
-        own = ids or (found[-1].ids if found and match is None and not leads else ids)
+        on = bool(parts) and leads(parts[-1])
+        own = ids or (found[-1].ids if found and match is None and not on else ids)
         found += [_Said(said, own, concludes and n == last) for n, said in enumerate(parts)]
     return [
         Sentence(text=said.text, evidence_ids=said.ids, inferred=said.concludes)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spadework.agents.shown import Shown, Spot
+from spadework.agents.told import below
 from spadework.tools.blocks import blocks
 from spadework.tools.definitions import is_term
 from spadework.tools.display import without_targets
@@ -38,7 +39,7 @@ class Numbered:
         return [
             {
                 "title": s.page.title,
-                "heading": "" if s.heading == s.page.title else s.heading,
+                "heading": below(s.page.title, s.heading),
                 "domain": domain_of(s.page.url),
                 "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
                 "text": text,

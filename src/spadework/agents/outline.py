@@ -16,6 +16,7 @@ from pydantic import Field
 from spadework.agents.checking import founded
 from spadework.agents.known import Known as Text
 from spadework.agents.model import Model, at_most
+from spadework.agents.told import below
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.facts import stems
@@ -122,7 +123,7 @@ async def outline(
         "outline",
         plan=plan,
         musts=[(must, _topics_of(must, plan)) for must in musts_of(plan)],
-        lines=[line_of(e) for e in _each_once(ledger) if e.kind != "columns"],
+        lines=[line_of(e) for e in each_once(ledger) if e.kind != "columns"],
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
         ],
@@ -160,7 +161,7 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
     What it forgets is not lost: an entry that it neither names nor leaves out goes to the section
     nearest to it, and a topic of which it names none has a section of its own.
     """
-    known = {e.id: e for e in ledger}
+    known = {e.id: e for e in (*ledger, *each_once(ledger))}
     said = (f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in ledger)
     texts = [Text(text) for text in (plan.question, *said)]
     home = plan.language.lower()[:2]
@@ -224,7 +225,7 @@ def _with_forgotten(
     named = {_place(e) for one in sections for e in one.evidence}
     given: dict[int, list[Evidence]] = defaultdict(list)
     left_out = []
-    for e in _each_once(ledger):
+    for e in each_once(ledger):
         if e.kind == "columns" or _place(e) in named:
             continue
         same = [
@@ -264,9 +265,18 @@ def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tup
     return tuple(dict.fromkeys([*named, *chosen]))
 
 
-def _each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
-    """The entries of a ledger, those that several topics quote once."""
-    return list({_place(e): e for e in reversed(ledger)}.values())[::-1]
+def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
+    """The entries of a ledger, those that several topics quote once, with what is said of them for
+    each.
+    """
+    claims: dict[tuple[str, int, int], dict[str, None]] = defaultdict(dict)
+    for e in ledger:
+        claims[_place(e)] |= {e.claim: None} if e.claim else {}
+    first = {_place(e): e for e in reversed(ledger)}
+    return [
+        e.model_copy(update={"claim": " / ".join(claims[place])})
+        for place, e in reversed(first.items())
+    ]
 
 
 def line_of(evidence: Evidence) -> str:
@@ -277,6 +287,5 @@ def line_of(evidence: Evidence) -> str:
         begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
         said = f"(code) {said}{begins}"
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    heading = "" if evidence.heading == evidence.title else evidence.heading
-    about = (said, evidence.title, heading, date)
+    about = (said, evidence.title, below(evidence.title, evidence.heading), date)
     return f"{evidence.id} · " + " · ".join(part for part in about if part)

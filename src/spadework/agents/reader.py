@@ -15,12 +15,12 @@ from spadework.agents.assessor import (
     QualityAnswer,
     QuoteAnswer,
     followed,
+    leads_on,
     quality_of,
     recommendations_of,
     unnamed,
 )
 from spadework.agents.extractive import assessor as extractive
-from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.agents.numbered import Numbered
@@ -144,7 +144,7 @@ async def judge_ledger(
             recommendations=recommendations_of(answer.gap_queries, shown),
             quality=quality_of(answer.quality),
         )
-        if not asks_for_a_relation(plan.question):
+        if not leads_on(plan):
             return judgement
         found = await asyncio.to_thread(extract)
         leads = tuple(r for r in found.recommendations if r.led_to)

@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 def entry_of(evidence: Evidence) -> Entry:
     """An entry with all that is known of it: title, heading, author, host and date."""
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    heading = "" if evidence.heading == evidence.title else evidence.heading
+    heading = below(evidence.title, evidence.heading)
     about = page_line(evidence.title, heading, evidence.author, domain_of(evidence.url), date)
     return Entry(
         evidence.id, about, evidence.quote, evidence.before, evidence.after, evidence.claim
@@ -44,6 +44,11 @@ def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
         after = "" if " ".join(entry.after.split()) in quotes else entry.after
         made.append(entry._replace(before=before, after=after))
     return made
+
+
+def below(title: str, heading: str) -> str:
+    """The path of headings below the title of their page, which is most often the first of it."""
+    return "" if heading == title else heading.removeprefix(f"{title} > ")
 
 
 def page_line(*parts: str) -> str:

@@ -193,6 +193,7 @@ async def _batch(
     items = [
         {
             "sentence": one.told if one.sentence.code else plain(one.told),
+            "code": one.sentence.code,
             "ids": [e.id for e in own],
             "inferred": one.sentence.inferred,
             "note": each.note,

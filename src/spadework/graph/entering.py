@@ -16,6 +16,9 @@ from spadework.tools.neighbours import neighbours
 from spadework.tools.tables import rows_at
 from spadework.values import Evidence, EvidenceKind, Page, Topic
 
+#: The kinds of blocks that tell in sentences.
+PROSE = ("paragraph", "list", "quote")
+
 
 class _Place(NamedTuple):
     """Where an entry of the ledger stands in its page, in what block, and as what."""
@@ -56,19 +59,26 @@ async def entries(
 
 
 def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
-    """A stretch of a page, cut where blocks meet, so that code stays code; headings and the marks
-    of fences are left out. A term stays with its definition.
+    """A stretch of a page, cut where headings, code and tables stand, so that code stays code;
+    headings and the marks of fences are left out. Paragraphs and lists that follow each other are
+    one, up to the next term that is defined: a list says nothing without what introduces it, nor a
+    date without what happened then.
     """
     made: list[tuple[int, int, Block]] = []
+    goes_on = False
     for block in blocks_of(text):
         first, last = max(start, block.start), min(end, block.end)
         if block.kind == "code" and text[block.start : block.start + 3] in ("```", "~~~"):
             first = max(first, text.find("\n", block.start) + 1)
             last = min(last, max(first, text.rfind("\n", first, block.end)))
-        if first < last and block.kind != "heading" and text[first:last].strip():
-            if made and block.kind == "paragraph" and is_term(text, made[-1][2]):
-                first = made.pop()[0]
-            made.append((first, last, block))
+        if first < last and text[first:last].strip():
+            prose = block.kind in PROSE
+            if prose and goes_on and not is_term(text, block):
+                begun, _, opening = made.pop()
+                made.append((begun, last, opening))
+            elif block.kind != "heading":
+                made.append((first, last, block))
+            goes_on = prose
     return made
 
 

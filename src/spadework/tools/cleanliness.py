@@ -36,6 +36,11 @@ def cleanliness(markdown: str) -> float:
     return sum(chars for chars, matter in found if matter) / total if total else 1.0
 
 
+def tells(markdown: str) -> bool:
+    """Whether a text holds more than headings, lists of links, notices and labels."""
+    return any(block.kind != "heading" and is_matter(markdown, block) for block in blocks(markdown))
+
+
 def is_matter(markdown: str, block: Block) -> bool:
     """Whether a block reads like something that is told, and not like a menu, a notice or a label.
     Code and tables always do.

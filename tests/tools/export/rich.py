@@ -152,7 +152,8 @@ def expected(of: Result, *, code_in_cells: bool = True) -> list[Read]:
         names = (block.text,) if block.form == "heading" else block.columns
         items = [one for row in block.rows for one in row] if names else block.items
         kept = code_in_cells or block.form != "table"
-        read = tuple(item(one, kept) for one in items)
+        empty = (("words", "–"),) if block.form == "table" else ()
+        read = tuple(item(one, kept) or empty for one in items)
         return block.form, tuple(squeezed(plain(name)) for name in names), read
 
     found: list[Read] = []

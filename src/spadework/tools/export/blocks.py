@@ -14,6 +14,8 @@ Item = tuple[Sentence, ...]
 
 #: What stands behind the marks of a sentence that concludes, and what a reader is told of it.
 INFERRED = "∴"
+#: What stands in a cell of which nothing is told.
+NOTHING = "–"
 WHAT_INFERRED_MEANS = (
     f"{INFERRED} stands behind a conclusion: it follows from the sources it cites, none of which"
     " says it in these words."

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.tools.export.blocks import WHAT_INFERRED_MEANS, Item, Set, blocks
+from spadework.tools.export.blocks import NOTHING, WHAT_INFERRED_MEANS, Item, Set, blocks
 from spadework.tools.export.markdown import fragment_link, safe_url
 from spadework.tools.export.sheet import (
     Block,
@@ -107,7 +107,8 @@ class _Layout:
 
     def _block(self, block: Set) -> Block:
         if block.form == "table":
-            rows = tuple(tuple(map(self._item, row)) for row in block.rows)
+            nothing = (Said((Run(NOTHING),)),)
+            rows = tuple(tuple(self._item(cell) or nothing for cell in row) for row in block.rows)
             return Block("table", columns=tuple(map(runs, block.columns)), rows=rows)
         return Block(block.form, tuple(map(self._item, block.items)), runs(block.text))
 

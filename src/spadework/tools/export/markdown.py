@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from spadework.tools.export.blocks import (
     INFERRED,
+    NOTHING,
     WHAT_INFERRED_MEANS,
     Item,
     Set,
@@ -227,7 +228,9 @@ class _Drawn:
 
     def _table(self, block: Set) -> str:
         names = [escaped(name) for name in block.columns] or [""]
-        rows = [[" ".join(map(self._in_cell, cell)) for cell in row] for row in block.rows]
+        rows = [
+            [" ".join(map(self._in_cell, cell)) or NOTHING for cell in row] for row in block.rows
+        ]
         return "\n".join(
             f"| {' | '.join(cell.replace('|', _PIPE) for cell in row)} |"
             for row in [names, ["---"] * len(names), *rows]
