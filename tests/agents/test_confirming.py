@@ -62,16 +62,12 @@ async def test_another_value_is_a_conflict_with_both_sides(
 
 
 def test_quotes_of_several_facts_are_contradicted_by_nothing() -> None:
-    said = (
-        "The ferry harbour was opened in 1921.",
-        "The bridge of the harbour was opened in 1930.",
-    )
-    more = "The crane of the harbour was opened in 1944."
-    assert others([*said, more], OTHER) == []
+    said = [f"The {what} harbour was opened in 19{n}1." for n, what in enumerate(("ferry", "old"))]
+    assert others([*said, "The crane of the harbour was opened in 1944."], OTHER) == []
     assert others(said[:1], OTHER) == [OTHER]
 
 
-def others(quoted: list[str] | tuple[str, ...], other: str) -> list[str]:
+def others(quoted: list[str], other: str) -> list[str]:
     """What is quoted beside these of a page that says something else."""
     pages = [page_of(n, text) for n, text in enumerate([*quoted, other])]
     topic = Topic(name="Harbour", question=QUESTION, expects="date")
