@@ -157,6 +157,46 @@ def test_a_sentence_that_leans_comes_with_the_one_before_also_above_a_list() -> 
     assert not any(quote.startswith("It winds") for quote in found)
 
 
+BROKEN = (
+    "# ferrolite\n\nTo loosen the ferrolite spring by hand one turns the crank with\n\n"
+    "```python\nspring.loosen()\n```\n\nAfter that the call\n\n```python\nwind(30)\n```\n\n"
+    "is exactly equivalent to winding the ferrolite spring again. In a loop\n\n"
+    "```python\nfor spring in springs: wind()\n```\n"
+)
+
+
+@pytest.mark.parametrize("times", [1, 200])
+@pytest.mark.parametrize(
+    ("question", "broken"),
+    [
+        (
+            "How do I loosen the ferrolite spring by hand?",
+            ["To loosen the ferrolite spring by hand one turns the crank with", "spring.loosen()"],
+        ),
+        (
+            "What is equivalent to winding the ferrolite spring again?",
+            [
+                "After that the call",
+                "wind(30)",
+                "is exactly equivalent to winding the ferrolite spring again.",
+            ],
+        ),
+        ("How do I wind springs in a loop?", ["In a loop", "for spring in springs: wind()"]),
+    ],
+)
+def test_a_sentence_broken_by_code_is_quoted_whole_with_the_code_or_not_at_all(
+    question: str, broken: list[str], times: int
+) -> None:
+    """Code that is too long to be quoted takes with it the sentences that it breaks."""
+    text = BROKEN.replace("wind(30)", "\n".join(["wind(30)"] * times))
+    found = [quote.split("\n")[0] for quote in quotes(judged(question, page("f", text)))]
+    if times == 1 or broken[0] in found:
+        at = found.index(broken[0])
+        assert found[at : at + len(broken)] == broken
+    else:
+        assert not {*broken} & {*found}
+
+
 def test_what_is_not_there_is_a_gap_with_a_search_that_would_fill_it() -> None:
     found = judged("How do I bake a cake with plums?")
     assert not found.covered

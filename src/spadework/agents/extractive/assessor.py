@@ -105,7 +105,7 @@ def _url(one: Scored) -> str:
 def _quoted(chosen: Sequence[Scored], *, defines: bool) -> Iterator[Spot]:
     """The stretches of what is chosen; items and code after the sentence that introduces them."""
     for one in _in_page_order(chosen, defines=defines):
-        for span in [one.led, *one.spans] if one.led else one.spans:
+        for span in (*one.led, *one.spans):
             yield one.shown.spot(span)
 
 
