@@ -21,8 +21,8 @@ from spadework.agents.assessor import (
     spot_of,
     told_passages,
 )
+from spadework.agents.bridges import asks_for_a_relation
 from spadework.agents.extractive import assessor as extractive
-from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.agents.outline import line_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spadework.agents.bridges import Bridge, Trail, led_on, trail
 from spadework.agents.confirming import FACTS
 from spadework.agents.extractive.asked import subject_of
-from spadework.agents.extractive.bridges import Bridge, Trail, led_on, trail
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, Scored, judged
 from spadework.agents.shortfalls import search
