@@ -297,3 +297,41 @@ def test_the_names_of_two_columns_are_no_evidence_where_the_page_marks_them(
     found = judged("Which keyword has a spring of ferrolite?", replace(shown, page=of))
     rows = [quote.split(" | ")[0] for quote in quotes(found)]
     assert ("| turns" in rows, "| Keyword of a spring" in rows) == (True, told)
+
+
+def test_the_row_of_a_table_with_one_column_is_quoted_and_its_header_is_not() -> None:
+    table = (
+        "# springs\n\n| Column Type Description of a spring |\n|---|\n"
+        "| `turns` `integer` How often it is wound. |\n| `maker` `text` Who made the spring. |\n"
+    )
+    shown = page("springs", table)
+    of = shown.page.model_copy(update={"url": "https://a.example/springs.html"})
+    found = quotes(judged("What type has the column maker of springs?", replace(shown, page=of)))
+    assert any("`maker` `text`" in quote for quote in found)
+    assert not any("Column Type" in quote for quote in found)
+
+
+def test_how_something_is_used_is_told_by_code_that_imports_it() -> None:
+    tools = "# Commands of ferrolite\n\n" + "".join(
+        f"Use ferrolite to {verb} a ferrolite spring.\n\n```sh\nferrolite {verb} --all\n```\n\n"
+        for verb in ("list", "build", "launch", "serve", "paint")
+    )
+    used = (
+        "# ferrolite.spring\n\nExample:\n\n```python\nfrom ferrolite import Spring\nSpring()\n```\n"
+    )
+    found = quotes(judged("How do I use ferrolite?", page("tools", tools, 0.03), page("f", used)))
+    assert any("from ferrolite import Spring" in quote for quote in found)
+
+
+def test_the_page_named_by_the_question_comes_before_one_that_is_like_it() -> None:
+    other = page("gearbox", "To wind a broken spring, press the crank.", 0.03)
+    title = "gearbox.spring: A broken spring that winds itself"
+    other = replace(other, page=other.page.model_copy(update={"title": title}))
+    own = page("f", "Wind a spring until the dial of the lever stands at nine.", 0.02)
+    title = "ferrolite: Crank, Dial, Wheel, Axle, Lever, Handle"
+    own = replace(own, page=own.page.model_copy(update={"title": title}))
+    found = judged("How do I wind a broken spring with ferrolite?", other, own)
+    assert [spot.page.title.split(":")[0] for spot in found.spots] == [
+        "ferrolite",
+        "gearbox.spring",
+    ]

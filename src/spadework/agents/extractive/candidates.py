@@ -15,7 +15,7 @@ from spadework.tools.blocks import Block, blocks
 from spadework.tools.definitions import is_term
 from spadework.tools.inline import plain, units
 from spadework.tools.sentences import is_ended, sentences
-from spadework.tools.tables import cells, header_of, rows_of, told
+from spadework.tools.tables import header_of, rows_of, told
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
 
@@ -178,12 +178,12 @@ class _Passage:
         header = header_of(self.text, block)
         # A page of the web that names no columns has an empty first row.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
-        heads = header_of(self.text, block, 2) if of_web else header
+        heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
         around = " ".join(plain(names).split())
         for span in rows_of(self.text, block):
             row = self.text[slice(*span)]
-            if span != heads and len(cells(row)) > 1 and len(row) <= ROW_CHARS:
+            if span != heads and len(row) <= ROW_CHARS:
                 said = " ".join(plain(told(names, row)).split())
                 yield replace(self._made("row", (span,), said, block), around=around)
 
