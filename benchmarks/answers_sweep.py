@@ -2,11 +2,11 @@
 `python benchmarks/answers_sweep.py DATA collect`, then `fit`, which prints what each part brings
 and writes `src/spadework/agents/extractive/weights.toml`.
 
-Only the *dev* halves of `answers/questions.jsonl` and `what_is.py` are used. `collect` runs every
-question and keeps the passages that the judge was shown; `fit` weighs their candidates by a softmax
-over those of a question (the likelihood that a fact stands in the highest), cross-validated by
-question, and the claim that the answer is there by a logistic regression on what was chosen, out of
-fold.
+Only the *dev* halves of `answers/questions.jsonl`, `what_is.py` and `how_to_use.py` are used.
+`collect` runs every question and keeps the passages that the judge was shown; `fit` weighs their
+candidates by a softmax over those of a question (the likelihood that a fact stands in the highest),
+cross-validated by question, and the claim that the answer is there by a logistic regression on what
+was chosen, out of fold.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import how_to_use
 import numpy as np
 import what_is
 from answers import left_out, questions
@@ -79,7 +80,7 @@ def collect(options: argparse.Namespace) -> None:
     sites = english(options.data, options.work / "pages", left_out())
     home = str(options.work / "home")
     work = [(row, [str(s.resolve()) for s in sites], home) for row in questions("dev", False)]
-    work += [(row, [], home) for row in what_is.rows("dev")]
+    work += [(row, [], home) for row in (*what_is.rows("dev"), *how_to_use.rows("dev"))]
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=40) as pool:
         done = pool.starmap(shown_for, work, chunksize=4)
     (options.work / "shown.pkl").write_bytes(pickle.dumps(done))
@@ -153,24 +154,32 @@ def fit_ranking(
     """Weights of the standardised features: gradient ascent (Adam) on the log of the softmax share
     of the candidates that hold a fact, each fact of a question weighing 1/sqrt(its facts).
     """
-    data = []
-    for each in examples:
-        for n in range(each.y.shape[1] if len(each.x) else 0):
-            holds = each.y[:, n]
-            if holds.any() and holds.mean() < 0.5:
-                data.append((each.views[0].z[:, columns], holds, each.y.shape[1] ** -0.5))
+    known = [(each, facts) for each in examples if (facts := _telling(each)).size]
+    x = np.vstack([each.views[0].z[:, columns] for each, _ in known])
+    sizes = np.array([len(each.x) for each, _ in known])
+    starts = np.r_[0, sizes.cumsum()[:-1]]
+    weighs = np.array([each.y.shape[1] ** -0.5 for each, _ in known])
+    held = np.repeat([len(facts) * w for (_, facts), w in zip(known, weighs, strict=True)], sizes)
     weights = np.zeros(len(columns))
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     for turn in range(1, turns + 1):
-        slope = -ridge * weights
-        for x, holds, weight in data:
-            raised = np.exp(x @ weights - (x @ weights).max())
-            share, inside = raised / raised.sum(), raised[holds] / raised[holds].sum()
-            slope += weight * (x[holds].T @ inside - x.T @ share)
+        scores = x @ weights
+        raised = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
+        pull = -held * raised / np.repeat(np.add.reduceat(raised, starts), sizes)
+        for start, size, (_, facts), weight in zip(starts, sizes, known, weighs, strict=True):
+            inside = facts * raised[start : start + size]
+            pull[start : start + size] += weight * (inside / inside.sum(1, keepdims=True)).sum(0)
+        slope = pull @ x - ridge * weights
         first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
         step = first / (1 - 0.9**turn) / (np.sqrt(second / (1 - 0.99**turn)) + 1e-8)
         weights += 0.05 * step
     return weights
+
+
+def _telling(example: Example) -> Array:
+    """For each fact of a question which candidates hold it, where not none and not most do."""
+    facts = [held for held in example.y.T if held.any() and held.mean() < 0.5]
+    return np.array(facts, dtype=float)
 
 
 def logistic(x: Array, y: Array, ridge: float) -> Array:

@@ -2,8 +2,8 @@
 [--half test]`.
 
 X are the packages installed here whose description has a line of code that imports them; their
-documentation is the library that is searched without settings. Split by the hash of their names. No
-model.
+documentation is the library that is searched without settings. Split by the hash of their names;
+those of *dev* are among the questions on which the judge is fitted. No model.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import re
 from importlib.metadata import distributions
+from typing import Any
 
 from answers_match import body
 from what_is import half_of
@@ -52,6 +53,18 @@ def packages() -> list[tuple[str, frozenset[str]]]:
         if written and imports(text, modules):
             made[name.lower()] = (written[0], modules)
     return [made[name] for name in sorted(made)]
+
+
+def rows(half: str) -> list[dict[str, Any]]:
+    """The questions of a half, in the form of `answers/questions.jsonl`."""
+    made = []
+    for name, modules in packages():
+        if half_of(name) == half:
+            ways = [[f"from {m}", "import"] for m in sorted(modules)]
+            fact = {"value": name, "any": [*ways, *([f"import {m}"] for m in sorted(modules))]}
+            row = {"question": f"How do I use {name}?", "kind": "howto", "facts": [fact]}
+            made.append(row | {"id": name, "answerable": True, "paraphrases": []})
+    return made
 
 
 def imports(code: str, modules: frozenset[str]) -> bool:

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 
 from recall_web import small_web
 
+from spadework.agents.bridges import Trail
 from spadework.agents.extractive import assessor
-from spadework.agents.extractive.bridges import Trail
 from spadework.sessions.research import research
 from spadework.settings import Settings
 

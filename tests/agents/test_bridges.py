@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from spadework.agents.bridges import asks_for_a_relation, bridges
 from spadework.agents.extractive.assessor import assess
-from spadework.agents.extractive.bridges import asks_for_a_relation, bridges
 from spadework.agents.extractive.lead import plan
 from spadework.agents.shown import Shown
 from spadework.sessions.session import Session

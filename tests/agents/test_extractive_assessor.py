@@ -157,6 +157,46 @@ def test_a_sentence_that_leans_comes_with_the_one_before_also_above_a_list() -> 
     assert not any(quote.startswith("It winds") for quote in found)
 
 
+BROKEN = (
+    "# ferrolite\n\nTo loosen the ferrolite spring by hand one turns the crank with\n\n"
+    "```python\nspring.loosen()\n```\n\nAfter that the call\n\n```python\nwind(30)\n```\n\n"
+    "is exactly equivalent to winding the ferrolite spring again. In a loop\n\n"
+    "```python\nfor spring in springs: wind()\n```\n"
+)
+
+
+@pytest.mark.parametrize("times", [1, 200])
+@pytest.mark.parametrize(
+    ("question", "broken"),
+    [
+        (
+            "How do I loosen the ferrolite spring by hand?",
+            ["To loosen the ferrolite spring by hand one turns the crank with", "spring.loosen()"],
+        ),
+        (
+            "What is equivalent to winding the ferrolite spring again?",
+            [
+                "After that the call",
+                "wind(30)",
+                "is exactly equivalent to winding the ferrolite spring again.",
+            ],
+        ),
+        ("How do I wind springs in a loop?", ["In a loop", "for spring in springs: wind()"]),
+    ],
+)
+def test_a_sentence_broken_by_code_is_quoted_whole_with_the_code_or_not_at_all(
+    question: str, broken: list[str], times: int
+) -> None:
+    """Code that is too long to be quoted takes with it the sentences that it breaks."""
+    text = BROKEN.replace("wind(30)", "\n".join(["wind(30)"] * times))
+    found = [quote.split("\n")[0] for quote in quotes(judged(question, page("f", text)))]
+    if times == 1 or broken[0] in found:
+        at = found.index(broken[0])
+        assert found[at : at + len(broken)] == broken
+    else:
+        assert not {*broken} & {*found}
+
+
 def test_what_is_not_there_is_a_gap_with_a_search_that_would_fill_it() -> None:
     found = judged("How do I bake a cake with plums?")
     assert not found.covered
@@ -257,3 +297,41 @@ def test_the_names_of_two_columns_are_no_evidence_where_the_page_marks_them(
     found = judged("Which keyword has a spring of ferrolite?", replace(shown, page=of))
     rows = [quote.split(" | ")[0] for quote in quotes(found)]
     assert ("| turns" in rows, "| Keyword of a spring" in rows) == (True, told)
+
+
+def test_the_row_of_a_table_with_one_column_is_quoted_and_its_header_is_not() -> None:
+    table = (
+        "# springs\n\n| Column Type Description of a spring |\n|---|\n"
+        "| `turns` `integer` How often it is wound. |\n| `maker` `text` Who made the spring. |\n"
+    )
+    shown = page("springs", table)
+    of = shown.page.model_copy(update={"url": "https://a.example/springs.html"})
+    found = quotes(judged("What type has the column maker of springs?", replace(shown, page=of)))
+    assert any("`maker` `text`" in quote for quote in found)
+    assert not any("Column Type" in quote for quote in found)
+
+
+def test_how_something_is_used_is_told_by_code_that_imports_it() -> None:
+    tools = "# Commands of ferrolite\n\n" + "".join(
+        f"Use ferrolite to {verb} a ferrolite spring.\n\n```sh\nferrolite {verb} --all\n```\n\n"
+        for verb in ("list", "build", "launch", "serve", "paint")
+    )
+    used = (
+        "# ferrolite.spring\n\nExample:\n\n```python\nfrom ferrolite import Spring\nSpring()\n```\n"
+    )
+    found = quotes(judged("How do I use ferrolite?", page("tools", tools, 0.03), page("f", used)))
+    assert any("from ferrolite import Spring" in quote for quote in found)
+
+
+def test_the_page_named_by_the_question_comes_before_one_that_is_like_it() -> None:
+    other = page("gearbox", "To wind a broken spring, press the crank.", 0.03)
+    title = "gearbox.spring: A broken spring that winds itself"
+    other = replace(other, page=other.page.model_copy(update={"title": title}))
+    own = page("f", "Wind a spring until the dial of the lever stands at nine.", 0.02)
+    title = "ferrolite: Crank, Dial, Wheel, Axle, Lever, Handle"
+    own = replace(own, page=own.page.model_copy(update={"title": title}))
+    found = judged("How do I wind a broken spring with ferrolite?", other, own)
+    assert [spot.page.title.split(":")[0] for spot in found.spots] == [
+        "ferrolite",
+        "gearbox.spring",
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.agents.extractive.bridges import asks_for_a_relation
+from spadework.agents.bridges import asks_for_a_relation
 from spadework.agents.extractive.lead import plan
 from spadework.agents.extractive.material import brings_material
 from spadework.values import Question

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from spadework.agents.bridges import asks_for_a_relation
 from spadework.agents.confirming import confirmed
 from spadework.agents.extractive import assessor as extractive
-from spadework.agents.extractive.bridges import asks_for_a_relation
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most, within
 from spadework.agents.numbered import Numbered

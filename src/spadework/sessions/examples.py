@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from spadework import clock
-from spadework.agents.extractive.examples import questions
+from spadework.agents.examples import questions
 from spadework.errors import SpadeworkError
 from spadework.settings import Settings
 from spadework.tools.library import Library

@@ -51,6 +51,11 @@ def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
     return found
 
 
+def is_ended(text: str) -> bool:
+    """Whether a text ends with the end of a sentence."""
+    return text.rstrip(_CLOSING + " ")[-1:] in (*_STOPS,)
+
+
 def _masked(text: str, inline: Inline) -> str:
     """The text, with its length kept, in which marks are joiners, code is letters, and stops inside
     a link's words end nothing.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spadework.agents.bridges import Bridge, Trail, led_on, trail
 from spadework.agents.confirming import FACTS
 from spadework.agents.extractive.asked import subject_of
-from spadework.agents.extractive.bridges import Bridge, Trail, led_on, trail
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, Scored, judged
 from spadework.agents.shortfalls import search
@@ -19,9 +19,6 @@ from spadework.values import Evidence, Plan, Priority, Recommendation, Topic
 #: From this probability on what is quoted answers a topic; below that it is only the nearest that
 #: was read (benchmarks/README.md).
 ANSWERED, NEAREST = 0.8, 0.25
-#: From this share of the words of a page's title on, that stand in the question, the page is of the
-#: subject.
-TITLED = 0.3
 #: Words without a quote from which on a search for them is of more than low priority.
 LEAST_WORDS = 2
 
@@ -72,13 +69,13 @@ def _gaps(opinion: Opinion, ahead: Sequence[Bridge], *, near: bool) -> Iterator[
 
 
 def _in_page_order(chosen: Sequence[Scored], *, defines: bool) -> list[Candidate]:
-    """Page by page in the order of their best quote, those of the subject first; each page's quotes
-    as they stand in it. What `defines` begins with the sentence that begins with the subject
-    (benchmarks/what_is.py).
+    """Page by page, the more of a page's name stands in the question the earlier, else in the order
+    of their best quotes; each page's quotes as they stand in it. What `defines` begins with the
+    sentence that begins with the subject (benchmarks/what_is.py).
     """
-    titled = {_url(s): s.features["title_fits"] >= TITLED for s in chosen}
+    named = {_url(s): s.features["head"] for s in chosen}
     first = _defining(chosen) if defines else None
-    pages = sorted(titled, key=lambda url: (not first or url != _url(first), not titled[url]))
+    pages = sorted(named, key=lambda url: (not first or url != _url(first), -named[url]))
 
     def place(one: Scored) -> tuple[int, bool, int]:
         start, page = one.candidate.start, pages.index(_url(one))
@@ -105,7 +102,7 @@ def _url(one: Scored) -> str:
 def _quoted(chosen: Sequence[Scored], *, defines: bool) -> Iterator[Spot]:
     """The stretches of what is chosen; items and code after the sentence that introduces them."""
     for one in _in_page_order(chosen, defines=defines):
-        for span in [one.led, *one.spans] if one.led else one.spans:
+        for span in (*one.led, *one.spans):
             yield one.shown.spot(span)
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Literal
 
 from spadework.agents.shown import Shown
 from spadework.tools.blocks import Block, blocks
 from spadework.tools.definitions import is_term
 from spadework.tools.inline import plain, units
-from spadework.tools.sentences import sentences
-from spadework.tools.tables import cells, header_of, rows_of, told
+from spadework.tools.sentences import is_ended, sentences
+from spadework.tools.tables import header_of, rows_of, told
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
 
@@ -24,6 +25,8 @@ Kind = Literal["text", "item", "list", "code", "row"]
 #: Characters of a list that is quoted as a whole, of a row, of a block of code, and of what is
 #: looked at around a candidate.
 LIST_CHARS, ROW_CHARS, CODE_CHARS, AROUND_CHARS = 1_200, 800, 2_500, 1_500
+#: What a sentence may lead to.
+_LED = ("list", "code", "table")
 #: A shorter stretch of text says nothing by itself.
 LEAST_CHARS = 12
 
@@ -32,9 +35,9 @@ LEAST_CHARS = 12
 class Candidate:
     """Stretches `spans` of a page that would be quoted together, in order; `text` is how they read.
 
-    `lead` is the sentence that introduces a list or code (its span is `led`), `around` the block it
-    stands in, `before` and `after` its neighbours there. `opens` what comes first under a heading.
-    `language` is that of its page.
+    `lead` is the sentence that introduces a list or code (its stretches are `led`), `around` the
+    block it stands in, `before` and `after` its neighbours there. `opens` what comes first under a
+    heading. `language` is that of its page.
     """
 
     shown: Shown
@@ -43,7 +46,7 @@ class Candidate:
     text: str
     block: Span
     lead: str = ""
-    led: Span | None = None
+    led: tuple[Span, ...] = ()
     before: str = ""
     after: str = ""
     around: str = ""
@@ -88,23 +91,29 @@ class _Passage:
         self.language = language_of(shown.text) or "en"
         self.said = sentences(shown.text)
         self.lead: Span | None = None
-        self.led: Span | None = None
+        self.led: tuple[Span, ...] = ()
+        #: Code, with what leads to it, where a sentence may go on behind that.
+        self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self.opens = True
 
     def found(self) -> Iterator[Candidate]:
-        for block in blocks(self.text):
+        parts = blocks(self.text)
+        for block, after in zip_longest(parts, parts[1:]):
             if block.kind == "heading":
-                self.opens, self.lead, self.led, self.term = True, None, None, None
+                self.opens, self.lead, self.led, self.term = True, None, (), None
+                self.begun = None
                 continue
-            yield from self._of(block)
+            yield from self._of(block, after.kind if after else "")
+            if block.kind != "code":
+                self.begun = None
             if not is_term(self.text, block):
                 self.term = None
             elif self.term is None:
                 self.term = block.start
             self.opens = False
 
-    def _of(self, block: Block) -> Iterator[Candidate]:
+    def _of(self, block: Block, after: str) -> Iterator[Candidate]:
         if block.kind == "list":
             yield from self._list(block)
         elif block.kind == "table":
@@ -112,36 +121,43 @@ class _Passage:
         elif block.kind == "code":
             yield from self._code(block)
         else:
-            yield from self._prose(block)
+            yield from self._prose(block, after)
 
-    def _prose(self, block: Block) -> Iterator[Candidate]:
+    def _prose(self, block: Block, after: str) -> Iterator[Candidate]:
         spans = [span for span in self.said if block.start <= span[0] < block.end]
         texts = [self._read(span) for span in spans]
         around = self._read((block.start, block.end))[:AROUND_CHARS]
         before = self._read(self.lead) if self.lead else ""
-        for n, (_span, text) in enumerate(zip(spans, texts, strict=True)):
+        for n, text in enumerate(texts):
+            last = n + 1 == len(texts)
             # What leads to a list or code is quoted with that, or says nothing.
-            if len(text) >= LEAST_CHARS and not text.endswith((":", "：")):
-                whole = self._whole(spans, n) if n else self._defining(spans[0])
-                made = self._made("text", (whole,), self._read(whole), block)
+            leads = text.endswith((":", "：")) or (last and after in _LED and not is_ended(text))
+            whole = self._whole(spans, n, block)
+            if whole and len(text) >= LEAST_CHARS and not leads:
+                read = " ".join(map(self._read, whole))
                 yield replace(
-                    made,
+                    self._made("text", whole, read, block),
                     before=texts[n - 1] if n else before,
-                    after=texts[n + 1] if n + 1 < len(texts) else "",
+                    after="" if last else texts[n + 1],
                     around=around,
                     opens=self.opens and n == 0,
                 )
         self.lead = spans[-1] if spans else None
-        self.led = self._whole(spans, len(spans) - 1) if spans else None
+        self.led = self._whole(spans, len(spans) - 1, block) if spans else ()
 
-    def _whole(self, spans: Sequence[Span], n: int) -> Span:
-        """A sentence, with the one before where it leans on that."""
-        leaning = n and language(self.language).leaning(self._read(spans[n]))
-        return (spans[n - 1][0], spans[n][1]) if leaning else spans[n]
-
-    def _defining(self, span: Span) -> Span:
-        """The first sentence of a block, with the terms before it that it defines."""
-        return span if self.term is None else (self.term, span[1])
+    def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
+        """A sentence, with the one before where it leans on that; the first of a block with the
+        terms before it that it defines, or with the code behind which it goes on. () without that.
+        """
+        leans = n and language(self.language).leaning(self._read(spans[n]))
+        first = n - 1 if leans else n
+        span = spans[first][0], spans[n][1]
+        if first:
+            return (span,)
+        small = self._read(span)[:1].islower() and not is_term(self.text, block)
+        if small and self.begun is not None:
+            return self.begun and (*self.begun, span)
+        return (span if self.term is None else (self.term, span[1]),)
 
     def _list(self, block: Block) -> Iterator[Candidate]:
         spans = [_stripped(self.text, span) for span in units(self.text, block)]
@@ -162,18 +178,20 @@ class _Passage:
         header = header_of(self.text, block)
         # A page of the web that names no columns has an empty first row.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
-        heads = header_of(self.text, block, 2) if of_web else header
+        heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
         around = " ".join(plain(names).split())
         for span in rows_of(self.text, block):
             row = self.text[slice(*span)]
-            if span != heads and len(cells(row)) > 1 and len(row) <= ROW_CHARS:
+            if span != heads and len(row) <= ROW_CHARS:
                 said = " ".join(plain(told(names, row)).split())
                 yield replace(self._made("row", (span,), said, block), around=around)
 
     def _code(self, block: Block) -> Iterator[Candidate]:
-        inner = _inside(self.text, block)
+        inner, self.begun = _inside(self.text, block), ()
         if inner and inner[1] - inner[0] <= CODE_CHARS:
+            open_ = () if is_ended(self._read(self.lead)) else self.led
+            self.begun = (*open_, inner)
             yield self._made("code", (inner,), self.text[slice(*inner)], block)
 
     def _made(self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block) -> Candidate:
@@ -183,7 +201,7 @@ class _Passage:
         made = Candidate(self.shown, kind, placed, text, at, language=self.language)
         if kind == "text" or not self.lead or not self.led:
             return made
-        return replace(made, lead=self._read(self.lead), led=self._placed(self.led))
+        return replace(made, lead=self._read(self.lead), led=tuple(map(self._placed, self.led)))
 
     def _placed(self, span: Span) -> Span:
         return self.shown.start + span[0], self.shown.start + span[1]

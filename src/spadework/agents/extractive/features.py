@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.shown import Shown
-from spadework.tools.facts import names, numbers, spelled
+from spadework.tools.facts import numbers, spelled
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
 from spadework.tools.text.terms import terms
@@ -27,7 +27,14 @@ Vector = dict[str, float]
 BESIDE = 0.3
 #: Between the clauses of a question.
 _CLAUSE = re.compile(r"[,;:?!、，；：？！。]\s*|\s[-–—(]\s?")
-_CUES = ("count", "date", "who", "where", "define", "steps", "items")
+#: What a line of code takes from elsewhere, in most languages.
+_IMPORTED = re.compile(
+    r"^[ \t>.]*(?:from|import|use|using|require|#include|library)\b[ (]*[\"'<]?([\w./:@-]+)",
+    re.MULTILINE,
+)
+#: The name of what a page is of stands before its description.
+_HEAD = re.compile(r"[:|–—]\s|\s-\s")
+_CUES = ("count", "date", "define", "steps", "items")
 
 
 @lru_cache(maxsize=60_000)
@@ -101,7 +108,7 @@ class Asked:
         self.pairs = set(pairwise(self.order))
         clauses = [stems(part, code) for part in _CLAUSE.split(text)]
         self.clauses = [own for own in clauses if len(own) > 1] or [self.stems]
-        self.names, self.numbers = names(f"- {text}"), numbers(text)
+        self.numbers = numbers(text)
 
     def share(self, own: Iterable[str]) -> float:
         """The share of the question's weight that some stems hold, 0..1."""
@@ -133,10 +140,10 @@ class Places:
         url = shown.page.url
         return {
             "rank": 1 / (1 + self.ranks[url]),
-            "first_page": float(self.ranks[url] == 0),
             "passage_score": shown.score / self.most,
             "passage": self.asked.share(self.own[shown]),
             "page": self.asked.share(self.page[url]),
+            "head": _fit(stems(_HEAD.split(shown.page.title)[0], "en"), self.asked),
         }
 
 
@@ -165,7 +172,8 @@ def vector(one: Candidate, parts: Parts, asked: Asked, place: Vector) -> Vector:
         "item": float(one.kind == "item"),
         "list": float(one.kind == "list"),
     }
-    return found | place | _expected(one, asked, found)
+    found |= place
+    return found | _expected(one, asked, found)
 
 
 def _shared_pairs(one: Candidate, asked: Asked) -> float:
@@ -188,19 +196,18 @@ def _expected(one: Candidate, asked: Asked, found: Mapping[str, float]) -> Vecto
     """Whether a candidate looks like what the question's cues ask for."""
     counted = float(bool(numbers(one.text) - asked.numbers) or bool(spelled(one.text)))
     dated = float(any(len(n) == 4 and n[0] in "12" for n in numbers(one.text)))
-    named = float(bool(names(f"- {one.text}") - asked.names))
     cue = {name: float(name in asked.cues) for name in _CUES}
+    imported = " ".join(_IMPORTED.findall(one.text)) if one.kind == "code" else ""
+    own = stems(imported, "en")
+    used = {word for word in asked.stems if own.intersection(word.split("-"))}
     return {
         "count_number": cue["count"] * counted,
         "date_date": cue["date"] * dated,
-        "who_name": cue["who"] * named,
-        "where_name": cue["where"] * named,
         "define_opens": cue["define"] * found["opens"],
-        "define_title": cue["define"] * found["title_fits"],
         "define_first": cue["define"] * found["first"],
         "define_lead": cue["define"] * found["lead"],
         "steps_code": cue["steps"] * (one.kind == "code"),
-        "items_list": cue["items"] * found["list"],
+        "steps_uses": cue["steps"] * asked.share(used),
         "items_item": cue["items"] * found["item"],
         "items_lead": cue["items"] * found["lead"],
     }

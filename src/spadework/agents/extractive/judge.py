@@ -33,8 +33,6 @@ _OF_THE_BEST = (
     "passage",
     "passage_score",
 )
-#: Features of a candidate that is of the kind that is asked for.
-_MET = ("count_number", "date_date", "who_name", "where_name", "define_opens", "steps_code")
 
 
 @dataclass(frozen=True)
@@ -211,9 +209,8 @@ def told(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Ve
         "most_near": max(s.features["near"] for s in first),
         "most_all": max(s.features["all"] for s in first),
         "ahead": scores[0] - scores[min(9, len(scores) - 1)],
-        "three_shares": math.fsum(shares[:3]),
         "spread": -math.fsum(p * math.log(p) for p in shares if p > 0) / 5,
-        "expected": max(s.features[name] for s in first[:2] for name in _MET),
+        "uses": float(any(s.features["steps_uses"] for s in first)),
         "alone": 1 / len(chosen),
         "asks_compare": float("compare" in asked.cues),
         "asks_date": float("date" in asked.cues),
