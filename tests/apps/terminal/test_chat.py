@@ -136,7 +136,7 @@ def test_ctrl_c_and_stop_while_a_run_goes_on(
     env: dict[str, str], model: Model, world: World, tmp_path: Path
 ) -> None:
     world.hang_everything = True
-    with Tty(env, tmp_path, "chat", "--no-clarify", "--no-approve", rows=60) as tty:
+    with Tty(env, tmp_path, "chat", "--no-clarify", "--no-approve", rows=200) as tty:
         tty.see(PROMPT)
         tty.enter(QUESTION)
         tty.see(r"reading \d +Prices(?:.|\n)*› /stop or Ctrl-C")
