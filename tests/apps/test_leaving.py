@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import psutil
 import pytest
@@ -22,6 +23,7 @@ from spadework.sessions.reserve import reserve, took
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
+from tests.hostile.running import ROOT
 from tests.sessions.conftest import NOTES
 from tests.thinned import thinned
 
@@ -114,6 +116,33 @@ def test_what_is_not_closed_at_the_deadline_is_dropped_with_the_process(
     # Where it took all its time only to start, it is left as soon as the report is printed.
     assert ended < max(began + SECONDS, printed) + 2
     assert not [p for p in psutil.process_iter() if p.ppid() == process.pid]
+
+
+#: A program that is left while an MCP server that never says a word is connected to.
+LEFT = """
+import asyncio
+from spadework.apps.leaving import LEAVING
+from spadework.tools.search.mcp_tool import McpSearch
+from tests.tools.search import test_mcp
+
+async def run():
+    provider = McpSearch("structured", test_mcp.command("mute", "{mark}"))
+    asking = asyncio.create_task(test_mcp.ask(provider))
+    while not test_mcp.servers():
+        await asyncio.sleep(0.01)
+    LEAVING.begin(0, 3)
+    await asking
+
+asyncio.run(run())
+"""
+
+
+def test_what_would_outlive_the_process_is_ended_when_it_is_left():
+    mark = uuid4().hex
+    code = LEFT.format(mark=mark)
+    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60)
+    assert process.returncode == 3
+    assert not [p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or ())]
 
 
 def test_too_little_is_kept_of_nothing_until_enough_is_known(tmp_path: Path) -> None:

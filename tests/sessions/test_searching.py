@@ -194,7 +194,7 @@ async def test_the_next_session_does_not_pay_for_the_same_searches(
 async def test_throttling_is_told_while_it_happens_and_in_the_report(
     searx: Searx, settings: Settings
 ):
-    slow = settings.with_(search_limits={"searxng": (2.5, 1)})
+    slow = settings.with_(search_limits={"searxng": (1, 1)})
     session = Session.start(ASKED, settings=slow, budget=Budget(minutes=2))
     told, result = [], None
     async for event in session.events():

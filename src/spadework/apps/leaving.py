@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from spadework.outliving import end_all
+
 #: Seconds that are left for closing at least, and at most.
 LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0
 
@@ -73,6 +75,7 @@ class Leaving:
 
     def _watch(self, seconds: float, code: int) -> None:
         if not self._closed.wait(seconds):
+            end_all()
             self._code = code
             self._left()
 

@@ -136,7 +136,7 @@ def test_ctrl_c_and_stop_while_a_run_goes_on(
     env: dict[str, str], model: Model, world: World, tmp_path: Path
 ) -> None:
     world.hang_everything = True
-    with Tty(env, tmp_path, "chat", "--no-clarify", "--no-approve", rows=60) as tty:
+    with Tty(env, tmp_path, "chat", "--no-clarify", "--no-approve", rows=200) as tty:
         tty.see(PROMPT)
         tty.enter(QUESTION)
         tty.see(r"reading \d +Prices(?:.|\n)*› /stop or Ctrl-C")
@@ -174,14 +174,14 @@ def test_a_script_asks_line_by_line(notes: Path, tmp_path: Path) -> None:
         "/nonsense",
         "/export kept.md",
         "",
-        "How is it used?",
+        "How much does it weigh?",
         "/quit",
         "What is not asked?",
     ]
     code, out, err = terminal.piped("\n".join(lines) + "\n", "chat")
     assert code == 0, err
     assert "\x1b" not in out + err
-    assert out.count("# What is the Quillon?") == out.count("# How is it used?") == 1
+    assert out.count("# What is the Quillon?") == out.count("# How much does it weigh?") == 1
     assert re.search(r"^ \[1\] Quillon \(notes, \d quotes?\)$", out, re.MULTILINE)
     assert "There is no source 7" in err
     assert "There is no command /nonsense" in err

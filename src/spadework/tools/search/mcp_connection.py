@@ -15,6 +15,7 @@ from uuid import uuid4
 import psutil
 
 from spadework.errors import SearchError, SettingsError
+from spadework.outliving import ended_by
 from spadework.tools.killing import kill_group
 
 if TYPE_CHECKING:
@@ -156,8 +157,9 @@ async def _client(where: str) -> AsyncIterator[Client]:
         )
         guard = asyncio.create_task(_guard(mark))
         try:
-            async with Client(stdio_client(started, errlog=nowhere)) as client:
-                yield client
+            with ended_by(partial(_kill, mark)):
+                async with Client(stdio_client(started, errlog=nowhere)) as client:
+                    yield client
         finally:
             guard.cancel()
 
