@@ -14,10 +14,10 @@ from spadework.sessions.drawing.files import (
     drawn_work,
 )
 from spadework.sessions.files import read_ledger, read_metadata, whole_result
-from spadework.sessions.kept import LEDGER, METADATA, PROGRESS
 from spadework.sessions.lock import held
 from spadework.sessions.log import read_log
 from spadework.sessions.logs import Logs
+from spadework.sessions.names import LEDGER, METADATA, PROGRESS
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically
 

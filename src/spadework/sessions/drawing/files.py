@@ -10,8 +10,8 @@ from spadework.sessions.drawing.phases import phases
 from spadework.sessions.drawing.research import drawn_research
 from spadework.sessions.drawing.searches import drawn_searches
 from spadework.sessions.files import Metadata, Progress, RoundProgress
-from spadework.sessions.kept import LEDGER, RESULT
 from spadework.sessions.measures import measures
+from spadework.sessions.names import LEDGER, RESULT
 from spadework.values import Evidence, Result
 
 SEARCHES, RESEARCH = "search_workproduct", "intelligent_research_workproduct"
