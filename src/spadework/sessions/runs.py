@@ -16,7 +16,8 @@ from pathlib import Path
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Started
 from spadework.sessions.files import session_folder
-from spadework.sessions.log import log_event, read_log
+from spadework.sessions.log import read_log
+from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.disk import on_disk
@@ -212,7 +213,7 @@ class Runs:
 
     async def _ended(self, run: Run, event: Ended) -> None:
         with suppress(OSError):
-            await on_disk(log_event, run.session.folder, event)
+            await on_disk(end, run.session.folder, event)
         run.tell(event)
         await self._forget(run)
 

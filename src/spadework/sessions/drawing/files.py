@@ -26,7 +26,8 @@ def stamped(name: str, metadata: Metadata) -> str:
 def drawn_progress(course: Course, result: Result | None) -> Progress:
     """How far a session is."""
     plan = course.plan
-    state = result.status if result else "searching" if plan else "started"
+    ended = course.ended.how if course.ended else ""
+    state = result.status if result else ended or ("searching" if plan else "started")
     rounds = tuple(
         RoundProgress(round=done.round, evidence=done.evidence, coverage=done.coverage)
         for done in course.rounds
