@@ -28,8 +28,8 @@ from spadework.events import (
 from spadework.sessions.brief import Brief
 from spadework.sessions.course import Course
 from spadework.sessions.files import read_metadata, read_progress, read_result, session_folder
-from spadework.sessions.kept import LOG
 from spadework.sessions.log import log_lines, read_log
+from spadework.sessions.names import LOG
 from spadework.sessions.records import Records
 from spadework.sessions.redrawing import draft_of, redraw
 from spadework.sessions.research import research

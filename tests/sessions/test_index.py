@@ -7,6 +7,8 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -212,6 +214,16 @@ def test_a_sentence_is_said_once_where_it_takes_long(
         f"The index of {COUNT} sessions is made anew from their folders, which takes a moment this"
         " once."
     ]
+
+
+@pytest.mark.parametrize("front", ["statistics", "listed"])
+def test_the_index_is_told_without_what_a_run_needs(front: str) -> None:
+    heavy = "'asyncio', 'langgraph', 'pydantic_settings', 'spadework.settings', 'spadework.values'"
+    code = f"import sys, spadework.apps.{front}; print({{{heavy}}} & sys.modules.keys())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.timed

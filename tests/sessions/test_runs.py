@@ -11,8 +11,9 @@ import pytest
 
 from spadework.errors import SessionNotFound
 from spadework.events import Asked, Ended, Event, Finished
-from spadework.sessions.kept import LOG
+from spadework.sessions.files import read_progress
 from spadework.sessions.log import log_event, read_log
+from spadework.sessions.names import LOG
 from spadework.sessions.runs import SERVED, Runs
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -82,11 +83,13 @@ async def test_a_cancelled_run_ends_without_a_report_and_can_be_resumed(settings
     await runs.cancel(session.session_id)
     told = await watched(runs, session.session_id)
     assert getattr(told[-1][1], "how", "") == "cancelled"
+    assert read_progress(session.folder).state == "cancelled"
     assert runs.running(session.session_id) is None
     assert await runs.take_up() == [], "what the user cancelled is not taken up by itself"
     run = runs.start(Session.resume(session.session_id, home=settings.home))
     run.session.answer("")
     assert isinstance((await watched(runs, session.session_id))[-1][1], Finished)
+    assert read_progress(session.folder).state == "completed"
     await runs.close()
     assert len(asyncio.all_tasks()) == 1, "nothing runs on"
 

@@ -21,7 +21,7 @@ from spadework.events import Event, Finished, Notice, Timed
 from spadework.sessions import late, records
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools import disk
+from spadework.tools import disk, disk_faults
 from spadework.tools.pages import PageStore
 from tests.thinned import thinned
 
@@ -227,7 +227,7 @@ async def test_what_never_ends_is_no_longer_waited_for(
 
     with pytest.raises(OSError, match="does not answer") as raised:
         await disk.on_disk(hangs, tmp_path / "page.md")
-    assert disk.disk_fault(raised.value) is raised.value
+    assert disk_faults.disk_fault(raised.value) is raised.value
     assert raised.value.filename == str(tmp_path / "page.md")
     monkeypatch.undo()
     assert (await PageStore(tmp_path).put("A lighthouse."))[1] == "A lighthouse."

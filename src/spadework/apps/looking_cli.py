@@ -26,6 +26,7 @@ from spadework.apps.options import (
     Sites,
     Until,
 )
+from spadework.home import home_of
 
 
 def read(
@@ -113,4 +114,4 @@ def stats(as_json: AsJson = False, home: Home = None) -> None:
     """Say what the sessions so far gave and cost, and what should be looked at."""
     from spadework.apps.statistics import print_statistics
 
-    print_statistics(settings_from(home=home).home, as_json)
+    print_statistics(home_of(home), as_json)

@@ -21,6 +21,11 @@ def say_aside(text: str) -> None:
     say(text, err=True)
 
 
+def number_of(count: int, thing: str) -> str:
+    """So many of something: "1 page", "2 pages"."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 class _Lines(logging.Formatter):
     """Lines of a log, also those of a traceback: an error may hold what a page says of itself."""
 

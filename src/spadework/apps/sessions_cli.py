@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from spadework.apps.options import AsJson, Home
+from spadework.home import home_of
 
 sessions = typer.Typer(
     help="List, show, export, delete, redraw or repair sessions, and list their files.",
@@ -30,7 +31,7 @@ def list_sessions(home: Home = None) -> None:
     """List sessions, newest first."""
     from spadework.apps.listed import print_list
 
-    print_list(_home(home))
+    print_list(home_of(home))
 
 
 @sessions.command("show")
@@ -38,7 +39,7 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
     """Print the report of a session."""
     from spadework.apps.archive import print_report
 
-    print_report(_home(home), session_id, as_json)
+    print_report(home_of(home), session_id, as_json)
 
 
 @sessions.command("files")
@@ -46,7 +47,7 @@ def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> N
     """List the files of a session, each with its type."""
     from spadework.apps.archive import print_files
 
-    print_files(_home(home), session_id, as_json)
+    print_files(home_of(home), session_id, as_json)
 
 
 @sessions.command("export")
@@ -61,7 +62,7 @@ def export_session(
     """Write the report of a session to a file."""
     from spadework.apps.archive import export
 
-    export(_home(home), session_id, output)
+    export(home_of(home), session_id, output)
 
 
 @sessions.command("delete")
@@ -69,7 +70,7 @@ def delete_session(session_id: str, home: Home = None) -> None:
     """Delete a session with all its files."""
     from spadework.apps.archive import delete
 
-    delete(_home(home), session_id)
+    delete(home_of(home), session_id)
 
 
 @sessions.command("redraw")
@@ -90,10 +91,4 @@ def repair_sessions(
     """Set broken files aside in folders named `broken`, and keep what can still be read."""
     from spadework.apps.archive import repair
 
-    raise typer.Exit(repair(_home(home), dry_run))
-
-
-def _home(given: Path | None) -> Path:
-    from spadework.settings import Settings
-
-    return Settings.load(home=given).home
+    raise typer.Exit(repair(home_of(home), dry_run))

@@ -56,7 +56,7 @@ from spadework.graph.stopping import DiskStopped
 from spadework.graph.verifying import Check, standing, still_proven
 from spadework.graph.waiting import stopped
 from spadework.settings import Settings
-from spadework.tools.disk import disk_fault
+from spadework.tools.disk_faults import disk_fault
 from spadework.values import Problem
 
 #: The node that LangGraph makes of a worker's error handler.

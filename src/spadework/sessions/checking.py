@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import read_event
 from spadework.sessions.files import check_progress, read_metadata, read_result
-from spadework.sessions.kept import JOURNAL, LEDGER, LOG, METADATA, PROGRESS, RESULT
+from spadework.sessions.names import JOURNAL, LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.sessions.store import damaged_checkpoint
 from spadework.tools.charges import USED, charged
 from spadework.tools.connection import VERSION

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spadework.errors import SessionUnreadable
 from spadework.sessions.files import read_result
-from spadework.sessions.kept import JOURNAL, LEDGER, METADATA, PROGRESS, RESULT
+from spadework.sessions.names import JOURNAL, LEDGER, METADATA, PROGRESS, RESULT
 from spadework.values import Source, Value
 
 #: What the files are, by how their names begin.

@@ -11,6 +11,7 @@ from spadework.events import (
     Assessed,
     Called,
     Cleaned,
+    Ended,
     Event,
     Finished,
     Planned,
@@ -56,6 +57,13 @@ class Course:
     def started(self) -> Started | None:
         """How the run began."""
         return next(iter(self.of(Started)), None)
+
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended without a result; None where it did not, or was taken up again."""
+        ends = [event for event in self.events if isinstance(event, Started | Finished | Ended)]
+        last = ends[-1] if ends else None
+        return last if isinstance(last, Ended) else None
 
     @property
     def plan(self) -> Plan | None:

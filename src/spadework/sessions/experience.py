@@ -12,7 +12,7 @@ from spadework.errors import SessionError
 from spadework.graph.experience import GRAINS, Took
 from spadework.sessions.files import Metadata, read_metadata
 from spadework.sessions.index import Drawn, View, viewed
-from spadework.sessions.kept import METADATA
+from spadework.sessions.names import METADATA
 from spadework.tools.disk import on_disk
 
 #: The newest sessions that are looked through, and how long that may take: it is no reason to keep

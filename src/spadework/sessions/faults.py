@@ -13,8 +13,9 @@ import psutil
 
 from spadework.errors import DiskFailed, SessionError, SessionUnreadable
 from spadework.graph.stopping import DiskStopped
-from spadework.sessions.kept import JOURNAL, METADATA, REPAIR
-from spadework.tools.disk import IO_ERROR, NO_SPACE, disk_fault, said_of
+from spadework.sessions.kept import REPAIR
+from spadework.sessions.names import JOURNAL, METADATA
+from spadework.tools.disk_faults import IO_ERROR, NO_SPACE, disk_fault, said_of
 
 #: Bytes below which a disk is full for a database.
 LEAST_FREE = 65_536

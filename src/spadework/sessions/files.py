@@ -14,16 +14,8 @@ from pydantic import Field, ValidationError
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
 from spadework.sessions.drawing.phases import Phase
-from spadework.sessions.kept import (
-    LEDGER,
-    METADATA,
-    PROGRESS,
-    RESULT,
-    Kept,
-    read_bytes,
-    read_value,
-    unreadable,
-)
+from spadework.sessions.kept import Kept, read_bytes, read_value, unreadable
+from spadework.sessions.names import LEDGER, METADATA, PROGRESS, RESULT
 from spadework.tools.ids import is_session_id
 from spadework.tools.private import private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result

@@ -20,7 +20,7 @@ from spadework.graph.reading import page_at
 from spadework.graph.recalling import recorded_pages
 from spadework.graph.waiting import Stopped
 from spadework.sessions.brief import Brief
-from spadework.sessions.kept import JOURNAL
+from spadework.sessions.names import JOURNAL
 from spadework.sessions.records import Records
 from spadework.sessions.stream import ANSWER_SECONDS, EMERGENCY, parts_until_deadline
 from spadework.tools.disk import on_disk

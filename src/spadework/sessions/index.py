@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from spadework.tools.disk import said_of
+from spadework.tools.disk_faults import said_of
 from spadework.tools.ids import is_session_id
 from spadework.tools.private import private_file
 

@@ -8,13 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spadework.errors import SessionUnreadable, SettingsError
-
-METADATA = "session_metadata.json"
-PROGRESS = "progress_tracking.json"
-LEDGER = "evidence.jsonl"
-RESULT = "result.json"
-JOURNAL = "session.sqlite"
-LOG = "events.jsonl"
+from spadework.sessions.names import RESULT
 
 #: What mends a session whose files are broken.
 REPAIR = "`spadework sessions repair` keeps what can be read."

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spadework.errors import SessionNotFound, SessionUnreadable
 from spadework.sessions.index import Drawn, View, viewed
-from spadework.sessions.kept import METADATA
+from spadework.sessions.names import METADATA
 
 
 class Listed(NamedTuple):

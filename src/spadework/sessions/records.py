@@ -35,11 +35,11 @@ from spadework.sessions.files import (
     session_folder,
     taken_over,
 )
-from spadework.sessions.kept import LEDGER, LOG, METADATA, PROGRESS
 from spadework.sessions.late import Late
 from spadework.sessions.lock import held
 from spadework.sessions.log import log_lines, read_log
 from spadework.sessions.logs import LOGS, Logs
+from spadework.sessions.names import LEDGER, LOG, METADATA, PROGRESS
 from spadework.settings import Settings
 from spadework.tools.disk import DiskHangs, on_disk
 from spadework.tools.pages import write_atomically

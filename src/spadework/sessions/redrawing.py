@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spadework.events import Ended
 from spadework.sessions.course import Course
 from spadework.sessions.drawing.files import (
     as_file,
@@ -14,10 +15,10 @@ from spadework.sessions.drawing.files import (
     drawn_work,
 )
 from spadework.sessions.files import read_ledger, read_metadata, whole_result
-from spadework.sessions.kept import LEDGER, METADATA, PROGRESS
 from spadework.sessions.lock import held
-from spadework.sessions.log import read_log
+from spadework.sessions.log import log_event, read_log
 from spadework.sessions.logs import Logs
+from spadework.sessions.names import LEDGER, METADATA, PROGRESS
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically
 
@@ -36,6 +37,13 @@ def draft_of(folder: Path) -> str:
     any.
     """
     return course_of(folder).draft
+
+
+def end(folder: Path, event: Ended) -> None:
+    """Tell in its record, and in its progress, that a run has ended without a result."""
+    log_event(folder, event)
+    course = course_of(folder)
+    write_atomically(folder / PROGRESS, as_file(drawn_progress(course, course.result)))
 
 
 def redraw(folder: Path, settings: Settings) -> list[str]:

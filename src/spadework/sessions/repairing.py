@@ -14,8 +14,8 @@ from spadework.errors import SessionBusy
 from spadework.sessions.caches import broken_caches
 from spadework.sessions.checking import LINES, Broken, broken_files, no_file, readable_lines, stands
 from spadework.sessions.files import is_newer, read_report, whole_result
-from spadework.sessions.kept import JOURNAL, METADATA, RESULT
 from spadework.sessions.lock import LOCK, held
+from spadework.sessions.names import JOURNAL, METADATA, RESULT
 from spadework.sessions.restoring import Restored, restored
 from spadework.tools.ids import is_session_id
 from spadework.tools.pages import write_atomically

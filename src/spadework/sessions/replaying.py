@@ -16,7 +16,7 @@ from spadework.errors import SessionError, SessionUnreadable
 from spadework.graph.opened import SECRETS, Opened, Replay
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import read_metadata, read_result, session_folder
-from spadework.sessions.kept import JOURNAL, METADATA
+from spadework.sessions.names import JOURNAL, METADATA
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.recording import Missing, Recording

@@ -18,7 +18,7 @@ from spadework.graph.judging import recall
 from spadework.graph.research import Graph, build_graph
 from spadework.graph.state import ResearchState
 from spadework.sessions.brief import Brief
-from spadework.sessions.kept import JOURNAL
+from spadework.sessions.names import JOURNAL
 from spadework.sessions.records import Records
 from spadework.sessions.store import Checkpoints, last_state
 from spadework.sessions.stream import ANSWER_SECONDS, in_its_time, tell_beginning, watched

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 from spadework.events import Started
 from spadework.sessions.checking import opened
 from spadework.sessions.files import VERSION, Metadata, read_report, whole_result
-from spadework.sessions.kept import JOURNAL, METADATA
 from spadework.sessions.log import read_log
+from spadework.sessions.names import JOURNAL, METADATA
 from spadework.tools.inline import plain
 
 _BRIEF = (

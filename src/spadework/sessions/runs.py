@@ -14,13 +14,15 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
-from spadework.events import Answered, Asked, Ended, Event, Finished, Notice
+from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Started
 from spadework.sessions.files import session_folder
-from spadework.sessions.log import log_event, read_log
+from spadework.sessions.log import read_log
+from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.disk import on_disk
 from spadework.tools.private import make_folder
+from spadework.values import Result
 
 #: The file that marks a session as run by a server.
 SERVED = ".served"
@@ -46,9 +48,16 @@ class Run:
         return last if isinstance(last, Asked) else None
 
     @property
+    def result(self) -> Result | None:
+        """What it has ended with, which it tells before it is over; None until then."""
+        ends = (event for event in reversed(self.told) if isinstance(event, (Started, Finished)))
+        last = next(ends, None)
+        return last.result if isinstance(last, Finished) else None
+
+    @property
     def finished(self) -> bool:
         """True when a result was told."""
-        return any(isinstance(event, Finished) for event in reversed(self.told))
+        return self.result is not None
 
     def tell(self, event: Event) -> None:
         """Hand an event to all watchers."""
@@ -204,7 +213,7 @@ class Runs:
 
     async def _ended(self, run: Run, event: Ended) -> None:
         with suppress(OSError):
-            await on_disk(log_event, run.session.folder, event)
+            await on_disk(end, run.session.folder, event)
         run.tell(event)
         await self._forget(run)
 

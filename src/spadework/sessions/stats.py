@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spadework.sessions.index import Drawn, View, viewed
-from spadework.sessions.kept import LOG, METADATA, RESULT
+from spadework.sessions.names import LOG, METADATA, RESULT
 from spadework.sessions.trends import Trend, trends
 
 #: The phases of a run, in their order; see `spadework.sessions.drawing.phases`. They overlap, since

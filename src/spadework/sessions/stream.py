@@ -17,7 +17,7 @@ from spadework.events import Event, Finished, Notice, Proven, Started, Timed, Tr
 from spadework.graph.desk import Desk
 from spadework.graph.research import Graph
 from spadework.sessions.brief import Brief
-from spadework.sessions.kept import JOURNAL
+from spadework.sessions.names import JOURNAL
 from spadework.sessions.records import Records
 from spadework.tools.disk import in_time
 from spadework.tools.record import Record

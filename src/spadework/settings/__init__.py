@@ -24,6 +24,7 @@ from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
 from spadework.form import as_form, sentence
+from spadework.home import absolute
 from spadework.settings.budgets import Budgets
 from spadework.settings.judging import Judging
 from spadework.settings.kinds import Cleaning, Effort, Role
@@ -77,9 +78,7 @@ class Settings(Observing, Serving, Judging, Reading, Searching, Budgets, Models,
     @classmethod
     def _absolute(cls, value: Any) -> Any:
         return (
-            value.expanduser().absolute()
-            if isinstance(value, Path)
-            else tuple(path.expanduser().absolute() for path in value)
+            absolute(value) if isinstance(value, Path) else tuple(absolute(path) for path in value)
         )
 
     @field_validator("search_until", mode="after")

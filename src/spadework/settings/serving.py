@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import platformdirs
 from pydantic import BaseModel, Field, SecretStr
 
+from spadework.home import default_home
 from spadework.settings.kinds import Words
 
 
@@ -64,6 +64,6 @@ class Serving(BaseModel, defer_build=True):
         ),
     )
     home: Path = Field(
-        default_factory=lambda: Path(platformdirs.user_data_dir("spadework")),
+        default_factory=default_home,
         description="Where sessions and indexes are kept.",
     )

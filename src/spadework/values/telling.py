@@ -103,9 +103,10 @@ class Report(Value):
 
     def heading_of(self, section: Section) -> str:
         """What stands above a section. The only topic of a question is the question, which is not
-        said twice.
+        said twice on end.
         """
-        again = section.kind == "topic" and section.heading == self.title
+        first = section in self.sections[:1]
+        again = first and section.kind == "topic" and section.heading == self.title
         return "" if again else section.heading
 
 

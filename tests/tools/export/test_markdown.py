@@ -72,6 +72,19 @@ def test_the_only_topic_of_a_question_is_not_said_twice() -> None:
     assert [heading.text_content() for heading in page.iter("h1", "h2")] == ["Limits", "Limits"]
 
 
+def test_what_stands_before_the_only_topic_does_not_take_it_under_its_heading() -> None:
+    document = Report(
+        title="What is the Quillon?",
+        sections=(
+            Section(heading="Problems", kind="limits", sentences=(Sentence(text="No model."),)),
+            Section(heading="What is the Quillon?", sentences=(Sentence(text="A radio."),)),
+        ),
+    )
+    page = rendered(result(document, (), ()))
+    told = [element.text_content() for element in page.iter("h2", "p", "li")]
+    assert told[:4] == ["Problems", "No model.", "What is the Quillon?", "A radio."]
+
+
 @pytest.mark.parametrize("url", HOSTILE_URLS)
 def test_no_hostile_url_is_more_than_text(url: str) -> None:
     assert_harmless(hostile("words", url))

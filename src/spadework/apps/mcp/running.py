@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from spadework.apps.mcp.telling import BEAT_SECONDS, LEAST_SECONDS, Teller
 from spadework.errors import SessionNotFound
 from spadework.events import Ended, Event, Finished, Notice
-from spadework.sessions.log import log_event
+from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.values import Result
 
@@ -39,7 +39,7 @@ async def run(session: Session, teller: Teller) -> Result:
         await _stopped(following)
         if session.brief.kind == "research":  # another one has closed itself
             with suppress(OSError):
-                await asyncio.to_thread(log_event, session.folder, Ended(how="cancelled"))
+                await asyncio.to_thread(end, session.folder, Ended(how="cancelled"))
         raise
     finally:
         await _stopped(following)

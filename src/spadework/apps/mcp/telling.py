@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 
+from spadework.apps.saying import number_of
 from spadework.events import (
     Assessed,
     Event,
@@ -85,15 +86,15 @@ class Teller:
         if isinstance(event, Planned):
             self._topics = len(event.plan.topics)
             return (
-                f"Planned {self._topics} topics:"
+                f"Planned {number_of(self._topics, 'topic')}:"
                 f" {', '.join(topic.name for topic in event.plan.topics)}"
             )
         if isinstance(event, Assessed):
             self._round = event.round + 1
             answered = sum(c.covered for c in event.coverage)
             return (
-                f"Round {event.round}: {answered} of {len(event.coverage)} topics answered by"
-                f" {event.evidence} quotes"
+                f"Round {event.round}: {answered} of {number_of(len(event.coverage), 'topic')}"
+                f" answered by {number_of(event.evidence, 'quote')}"
             )
         return self._of_a_page(event)
 
@@ -104,13 +105,13 @@ class Teller:
 
     def _of_a_page(self, event: Event) -> str:
         if isinstance(event, Searched):
-            return f"{self._when}searched {event.provider} for “{event.query}”, {event.hits} hits"
+            found = number_of(event.hits, "hit")
+            return f"{self._when}searched {event.provider} for “{event.query}”, {found}"
         if isinstance(event, Reading):
             return f"{self._when}reading {event.title or event.url}"
         if isinstance(event, Read):
             self._pages |= set() if event.reason else {event.url}
-            count = len(self._pages)
-            return f"{self._when}{count} page{'s' * (count != 1)} read"
+            return f"{self._when}{number_of(len(self._pages), 'page')} read"
         if isinstance(event, Wrote):
             return "Checking the report" if event.final else "Writing the report"
         return ""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
+from spadework.apps.saying import number_of
 from spadework.apps.terminal.board import Board, SourceLine, State, TopicLine
 from spadework.budget import Limits
 from spadework.tools.inline import one_line
@@ -73,7 +74,7 @@ def state_words(topic: TopicLine) -> str:
     if topic.state == "reading":
         return f"reading {topic.running}" if topic.running else f"read {topic.read}"
     if topic.state in ("answered", "partly"):
-        quotes = f"{topic.quotes} {'quote' if topic.quotes == 1 else 'quotes'}"
+        quotes = number_of(topic.quotes, "quote")
         return f"{STATE_WORDS[topic.state]} ({quotes})"
     return topic.state
 
@@ -102,7 +103,7 @@ def meter_line(board: Board, meter: Meter) -> Text:
     parts = [f"{clock(meter.seconds)} of {clock(meter.limits.minutes * 60)}"]
     if board.round:
         parts.append(f"round {min(board.round, meter.limits.iterations)}/{meter.limits.iterations}")
-    parts += [f"{board.pages} pages", f"{board.quotes} quotes"]
+    parts += [number_of(board.pages, "page"), number_of(board.quotes, "quote")]
     if board.mode == "model":
         parts.append(f"{counted(used.tokens_in + used.tokens_out)} tokens")
         parts.append("price unknown" if used.money is None else f"${used.money:.3f}")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from spadework.apps.foretold import foretold
+from spadework.apps.saying import number_of
 from spadework.apps.terminal.abilities import in_foreground, is_plain
 from spadework.budget import Budget
 from spadework.events import (
@@ -131,11 +132,13 @@ def worded(event: Event) -> str:
 def _of_work(event: Event) -> str:
     if isinstance(event, Searched):
         how = "Searched" if event.topic else "A first look: searched"
-        return f"{how} {event.provider} for “{one_line(event.query)}”: {event.hits} hits"
+        return (
+            f"{how} {event.provider} for “{one_line(event.query)}”: {number_of(event.hits, 'hit')}"
+        )
     if isinstance(event, Checked):
         return (
-            f"Checked {event.hits} hits for {one_line(event.topic)}: {len(event.against)} are not"
-            " worth reading"
+            f"Checked {number_of(event.hits, 'hit')} for {one_line(event.topic)}:"
+            f" {len(event.against)} are not worth reading"
         )
     if isinstance(event, Read):
         name = one_line(event.title or event.url)
@@ -147,9 +150,9 @@ def _of_work(event: Event) -> str:
     if isinstance(event, Assessed):
         states = "\n".join(
             f"  - {one_line(c.topic)}: {STATE_WORDS[c.state]} ({c.score:.2f},"
-            f" {len(c.evidence_ids)} quotes)"
+            f" {number_of(len(c.evidence_ids), 'quote')})"
             for c in event.coverage
         )
         known = "Known already" if event.round == 0 else f"Round {event.round}"
-        return f"{known}: {event.evidence} quotes\n{states}"
+        return f"{known}: {number_of(event.evidence, 'quote')}\n{states}"
     return ""

@@ -10,6 +10,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from spadework.apps.saying import number_of
 from spadework.apps.terminal.board import TopicLine
 from spadework.apps.terminal.commands import COMMANDS
 from spadework.apps.terminal.drawing import MARKS, state_words
@@ -143,7 +144,7 @@ def _state(topic: CoveredTopic) -> tuple[str, str]:
 def _source(result: Result, source: Source) -> Text:
     date = source.published_at.date().isoformat() if source.published_at else ""
     quotes = len(evidence_of(result, source))
-    count = f"{quotes} {'quote' if quotes == 1 else 'quotes'}" if quotes else ""
+    count = number_of(quotes, "quote") if quotes else ""
     told = (one_line(source.place), date, count)
     return Text.assemble(
         _linked(one_line(source.title or source.url), source),

@@ -82,6 +82,20 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
     return [first, *names.items()]
 
 
+def searched(settings: Settings, chosen: str = "") -> str:
+    """What a question is searched in, in words; `chosen` is what its form names."""
+    named = chosen or settings.search
+    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+    found = (
+        [*configured, *["library"] * bool(settings.library)]
+        if named == "auto"
+        else named.split(",")
+    )
+    if not found:
+        return "the web where it can be reached, else the documentation installed here"
+    return ", ".join("the library" if name == "library" else name for name in found)
+
+
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """The templates and what they may call."""
@@ -106,6 +120,7 @@ def environment() -> Environment:
         "shown": shown,
         "words_of": words_of,
         "searches": searches,
+        "searched": searched,
         "unasked": UNASKED,
         "draft": lambda markdown: Markup(draft_html(markdown)),
     }

@@ -74,8 +74,9 @@ def _entry(data: Listed, web: Web) -> Entry:
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.running(data.id)
-    live = run is not None and not run.over
-    state = _WORDS.get(data.status, UNFINISHED)
+    result = run.result if run else None
+    live = run is not None and not (run.over or result)
+    state = _WORDS.get(result.status if result else data.status, UNFINISHED)
     if run is not None and live:
         state = "waiting for you" if run.asked else "running"
     return Entry(data.id, data.query, state, _when(data.created_at.astimezone().date()), live)

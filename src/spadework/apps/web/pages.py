@@ -178,7 +178,7 @@ async def refused(request: Request, error: Exception) -> Response:
     else:
         raise error
     if status == 404 and isinstance(error, (SessionNotFound, HTTPException)):
-        hint = "The sessions there are stand in the history."
+        hint = "The sessions that are kept here are listed in the history."
     return await page(request, "error.html", status, code=status, said=said, hint=hint)
 
 

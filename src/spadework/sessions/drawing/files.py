@@ -10,8 +10,8 @@ from spadework.sessions.drawing.phases import phases
 from spadework.sessions.drawing.research import drawn_research
 from spadework.sessions.drawing.searches import drawn_searches
 from spadework.sessions.files import Metadata, Progress, RoundProgress
-from spadework.sessions.kept import LEDGER, RESULT
 from spadework.sessions.measures import measures
+from spadework.sessions.names import LEDGER, RESULT
 from spadework.values import Evidence, Result
 
 SEARCHES, RESEARCH = "search_workproduct", "intelligent_research_workproduct"
@@ -26,7 +26,8 @@ def stamped(name: str, metadata: Metadata) -> str:
 def drawn_progress(course: Course, result: Result | None) -> Progress:
     """How far a session is."""
     plan = course.plan
-    state = result.status if result else "searching" if plan else "started"
+    ended = course.ended.how if course.ended else ""
+    state = result.status if result else ended or ("searching" if plan else "started")
     rounds = tuple(
         RoundProgress(round=done.round, evidence=done.evidence, coverage=done.coverage)
         for done in course.rounds

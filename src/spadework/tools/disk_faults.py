@@ -1,0 +1,52 @@
+"""Which errors are of a disk, and what is wrong with it in a few words."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+
+#: Errors of the system that are of files. Others are of connections, or of the process.
+_OF_FILES = frozenset(
+    code
+    for name in (
+        *("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "ESTALE", "ENXIO", "ENODEV", "EBUSY"),
+        *("ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENOTEMPTY", "EACCES", "EPERM"),
+        *("ENAMETOOLONG", "ELOOP", "EMLINK", "EINVAL"),
+    )
+    if (code := getattr(errno, name, None)) is not None  # Windows has no quotas
+)
+
+NO_SPACE, IO_ERROR = "no space left on the disk", "the disk cannot be read or written"
+#: What SQLite says, by its result code, where the disk is to blame.
+_OF_SQLITE = {
+    sqlite3.SQLITE_FULL: NO_SPACE,
+    sqlite3.SQLITE_IOERR: IO_ERROR,
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_PERM: "no permission",
+    sqlite3.SQLITE_BUSY: "another program holds it",
+    sqlite3.SQLITE_LOCKED: "another program holds it",
+}
+#: The kind of error is in the lowest byte of the code; the rest says more of it.
+_KIND = 0xFF
+
+
+def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
+    """The error of the system or of SQLite at a file that this is, or that is in a group of errors;
+    None where it is of another kind.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for one in error.exceptions if (found := disk_fault(one))), None)
+    if isinstance(error, sqlite3.Error):
+        return error
+    return error if isinstance(error, OSError) and error.errno in _OF_FILES else None
+
+
+def said_of(fault: OSError | sqlite3.Error) -> str:
+    """What is wrong with the disk, in a few words; "" where it is rather the file: no database, or
+    a damaged one.
+    """
+    if isinstance(fault, sqlite3.Error):
+        return _OF_SQLITE.get(getattr(fault, "sqlite_errorcode", 0) & _KIND, "")
+    said = fault.strerror or str(fault) or type(fault).__name__
+    return said[:1].lower() + said[1:]
