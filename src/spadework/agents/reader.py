@@ -20,7 +20,6 @@ from spadework.agents.assessor import (
     recommendations_of,
     unnamed,
 )
-from spadework.agents.bridges import asks_for_a_relation
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
