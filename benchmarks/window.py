@@ -22,7 +22,7 @@ from answers_web import english
 from window_sections import Stretch, scraps, windowed
 
 from spadework.graph.cutting import cuts_of
-from spadework.graph.distilling import FLOOR, Room, ranked
+from spadework.graph.distilling import FLOOR, MOST_OF_ONE, TOKEN_CHARS, Room, ranked
 from spadework.tools.blocks import blocks as blocks_of
 from spadework.tools.cleanliness import tells
 from spadework.tools.display import without_targets
@@ -36,8 +36,6 @@ Row = dict[str, Any]
 PAGES, ROOMS, PASSAGE_CHARS = 10, (3_000, 6_000, 12_000, 24_000), 1_500
 #: Characters of a section that are compared.
 SECTIONS = (0, 3_000, 6_000)
-#: A passage with more characters is one block of code, or a table.
-LONG_CHARS = 4_000
 #: More characters than any window holds.
 ALL_CHARS = 200_000
 
@@ -89,18 +87,19 @@ def variants(
     least = FLOOR * max((p.score for p in passages), default=0.0)
     near = [texts[p.content_hash][p.start : p.end] for p in passages if p.score >= least]
     told = [text for text in near if tells(text)]
-    short = [text for text in told if len(text) <= LONG_CHARS]
     ways = {
         "passages": stored,
         "shown": [displayed(t) for t in stored],
         "near the best": near,
         "that tell": told,
-        "and are short": short,
     }
     for name, pieces in ways.items():
         costs = [count(piece) for piece in pieces]
         for room in ROOMS:
             yield name, room, list(first_of(pieces, costs, room))
+    for room in ROOMS:
+        short = [text for text in told if len(text) <= MOST_OF_ONE * room * TOKEN_CHARS]
+        yield "and leave room", room, list(first_of(short, [count(text) for text in short], room))
     for most in SECTIONS:
         for room in ROOMS:
             made = windowed(places, texts, room, count, most)

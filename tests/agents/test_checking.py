@@ -125,6 +125,7 @@ def test_a_series_stands_where_one_of_its_versions_does() -> None:
         ("The U.S. economy grew.", "The economy of the United States grew."),
         ("The gates open at 19:00 each day.", "The gates open at 7 pm."),
         ("It has 1'500 seats.", "It has 1,500 seats."),
+        ("It was reopened in July.", "It was reopened in July 2024."),
         ("It has 1 500 seats.", "It has 1,500 seats."),
     ],
 )

@@ -116,6 +116,18 @@ def test_a_comparison_shows_both_sides_in_a_quote_or_the_title_of_its_page() -> 
     assert not meets(asked, [one, quoted("It turns wheels.", title="Wheels")])
 
 
+def test_two_claims_are_sides_by_what_tells_them_apart() -> None:
+    asked = topic(
+        "Did the bridge open in June?",
+        "both sides",
+        "the bridge opened to traffic in June",
+        "the bridge opens to traffic in October",
+    )
+    june, october = quoted("In June cars crossed it again."), quoted("October is still the date.")
+    assert meets(asked, [june, october])
+    assert not meets(asked, [june])
+
+
 def test_sides_are_looked_for_where_they_are_two_in_the_language_of_the_pages() -> None:
     page = quoted("A dump is larger than a copy of the files of the server.")
     aspects = topic("How do a dump and a copy differ?", "both sides", "time", "size", "versions")

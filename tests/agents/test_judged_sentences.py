@@ -212,7 +212,7 @@ async def test_a_table_is_judged_cell_by_cell_with_row_and_column(
     [asked] = asked_of(model, "VerdictsAnswer")
     assert "The old lamp · What became of it: gave way to an electric one [E1]" in asked.prompt
     assert (
-        "| The old lamp | gave way to an electric one [1] |\n| A third lamp |  |" in result.report
+        "| The old lamp | gave way to an electric one [1] |\n| A third lamp | – |" in result.report
     )
 
 
@@ -261,7 +261,7 @@ async def test_the_same_words_in_two_cells_are_judged_each_in_its_place(
     model.script("VerdictsAnswer", lambda r: row_by_row(r, **{"lighthouse ·": "contradicted"}))
     model.script("MendingAnswer", Fault("refusal"))
     result, _ = await verdicts(settings)
-    assert "| The old lamp | was replaced [1] |\n| The lighthouse |  |" in result.report
+    assert "| The old lamp | was replaced [1] |\n| The lighthouse | – |" in result.report
 
 
 async def test_what_leans_on_a_mended_sentence_is_judged_again(

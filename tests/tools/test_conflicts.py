@@ -296,3 +296,10 @@ def test_an_excerpt_is_no_origin_of_its_own(words: int) -> None:
         "other": "other",
     }
     assert origins({"excerpt": excerpt, "long": long}) == {"excerpt": "excerpt", "long": "excerpt"}
+
+
+def test_a_disagreement_that_two_topics_quote_stands_once() -> None:
+    said = ("Port Aldermere has 48,212 inhabitants.", "Port Aldermere has 61,000 inhabitants.")
+    ledger = [entry(f"E{n}", text, f"https://{n}.example/") for n, text in enumerate(said)]
+    again = [e.model_copy(update={"id": f"{e.id}0", "topic": "U"}) for e in ledger]
+    assert len(conflicts([*ledger, *again])) == 1

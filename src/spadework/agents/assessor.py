@@ -119,7 +119,9 @@ async def assess(
         leads = tuple(r for r in found.recommendations if r.led_to)
         return judgement if found.score > LIKELY else followed(judgement, leads)
 
-    judgement, fell = await first_of(model, "assessor", topic.name, ask, extract)
+    # Where nothing new is shown there is nothing to judge anew.
+    asked = model if shown or not known else None
+    judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     whole = await asyncio.to_thread(confirmed, plan, topic, judgement, shown)
     return whole, [*problems, *fell]
 

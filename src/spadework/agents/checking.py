@@ -144,7 +144,9 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
         and not any(borne_out(figure, text.figures) for text in there)
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
-    return [*found, *(named.get(month, month) for month in sorted(months(said, own) - stated))]
+    new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
+    # "In May" has no number beside it that would tell it from a verb.
+    return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _counts(figure: Figure) -> bool:

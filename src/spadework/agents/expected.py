@@ -85,13 +85,16 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
     """Each of the two sides that the topic must cover is named in a quote, above it or in its
-    page's title. In pages of another language they may be called otherwise.
+    page's title, by a word that the other does not have. In pages of another language they may be
+    called otherwise.
     """
     code = _spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(_spoken(e.quote) != code for e in known):
         return True
     shown = [stems(f"{e.quote} {e.heading} {e.title} {e.claim}", code) for e in known]
-    return all(any(stems(side, code) <= held for held in shown) for side in topic.must_cover)
+    one, other = (stems(side, code) for side in topic.must_cover)
+    apart = (one - other or one, other - one or other)
+    return all(any(side & held for held in shown) for side in apart)
 
 
 _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {

@@ -25,7 +25,7 @@ _MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
 #: A version, and the series that it is of.
 _VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
 _SPACE = re.compile(r"\s+")
-_CODE_WORD = re.compile(r"[A-Za-z_]\w*")
+_CODE_WORD = re.compile(r"[^\W\d]\w*")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 

@@ -60,13 +60,14 @@ def cited_by(section: Section, material: Material) -> list[Evidence]:
     return _cited(section, material) or topic
 
 
-def near(section: Section, failed: str, material: Material) -> list[Evidence]:
-    """What a writer may cite anew: the entries that its section cites, and of the others those
-    nearest to what did not hold.
+def near(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
+    """What a writer may cite anew: the entries that the sentences cite which did not hold, and of
+    the others those nearest to them.
     """
-    cited = _cited(section, material)
-    code = spoken(failed)
-    said = stems(failed, code)
+    cited = material.cited(dict.fromkeys(i for one in failed for i in one.evidence_ids))
+    words = " ".join(one.text for one in failed)
+    code = spoken(words)
+    said = stems(words, code)
     others = [e for e in material.ledger.values() if e not in cited]
     nearest = sorted(others, key=lambda e: -len(said & stems(f"{e.claim} {e.quote}", code)))
     return [*cited, *nearest[:MOST_NEAR]]

@@ -32,10 +32,8 @@ PER_PAGE = 12
 FLOOR = 0.15
 #: Characters of a token, roughly: what is shown is counted later.
 TOKEN_CHARS = 4
-#: A passage with more characters is one block of code: whole modules as a source of quotes. Without
-#: these, and without those that are only lists of contents, headings or menus, no fact of the
-#: window is lost either (321 of 329 with 24,000 tokens, in 94 of 100 of them).
-LONG_CHARS = 4_000
+#: The share of its room that one passage may take, so that the code of a module does not fill it.
+MOST_OF_ONE = 0.25
 #: How much a passage with what the topic needs, a figure or a table, is preferred.
 NEEDED = 1.5
 
@@ -75,7 +73,7 @@ async def distilled(
             for rank, page in enumerate(pages)
             for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
         ]
-        return ranked([topic], _telling(cuts) if by_model else cuts, room)[topic.name]
+        return ranked([topic], _telling(cuts, room) if by_model else cuts, room)[topic.name]
 
     return await asyncio.to_thread(work)
 
@@ -126,14 +124,17 @@ async def pooled(
             }
             for task in tasks
         }
-        return _for_gaps(tasks, _once(_telling(cuts)), seen, room)
+        return _for_gaps(tasks, _once(_telling(cuts, room)), seen, room)
 
     return await asyncio.to_thread(work)
 
 
-def _telling(cuts: Sequence[Cut]) -> list[Cut]:
-    """The cuts that a model is shown: what tells something, and is not as long as a module."""
-    return [one for one in cuts if len(one.text) <= LONG_CHARS and tells(one.text)]
+def _telling(cuts: Sequence[Cut], room: Room) -> list[Cut]:
+    """The cuts that a model is shown: those that are more than headings, contents or menus, and
+    leave room for others (benchmarks/window.py).
+    """
+    most = MOST_OF_ONE * room.chars
+    return [one for one in cuts if len(one.text) <= most and tells(one.text)]
 
 
 def _for_gaps(

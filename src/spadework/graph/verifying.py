@@ -153,10 +153,10 @@ async def _mend(
     model: Model, plan: Plan, checked: Checked, material: Material, seconds: float
 ) -> tuple[writer.Changes, list[Problem]]:
     pairs = zip(checked.section.sentences, checked.findings, strict=True)
-    failed = [one.text for one, finding in pairs if not finding.holds]
+    failed = [one for one, finding in pairs if not finding.holds]
     if not failed:
         return {}, []
-    evidence = near(checked.section, " ".join(failed), material)
+    evidence = near(failed, material)
     return await writer.mend(model, plan.question, checked, evidence, seconds=seconds)
 
 

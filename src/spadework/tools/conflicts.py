@@ -48,8 +48,8 @@ def conflicts(
     asked: Collection[str] = (),
     heard: Mapping[str, Heard] | None = None,
 ) -> list[Conflict]:
-    """The disagreements inside each topic, the heavier side of each first. `heard` are the pages
-    that were read, by URL.
+    """The disagreements inside each topic, the heavier side of each first; one that two topics
+    quote stands once. `heard` are the pages that were read, by URL.
 
     `asked` are the stems that a question for one fact asks about its subject: quotes that give
     another answer beside them disagree.
@@ -66,11 +66,15 @@ def conflicts(
             found = against.setdefault((one.topic, kind), {})
             found.setdefault(one.id, set()).add(other.id)
             found.setdefault(other.id, set()).add(one.id)
-    return [
+    made = (
         _conflict(topic, kind, [[known[id_] for id_ in side] for side in sides], heard or {}, asked)
         for (topic, kind), pairs in against.items()
         for sides in _sides(pairs, texts, kind)
-    ]
+    )
+    once: dict[frozenset[str], Conflict] = {}
+    for conflict in made:
+        once.setdefault(frozenset(side.claim for side in conflict.sides), conflict)
+    return list(once.values())
 
 
 def _sides(
