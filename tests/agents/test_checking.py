@@ -169,10 +169,21 @@ def test_code_put_together_uses_only_what_its_sources_have(code: str, strange: s
     assert bool(said_of(said, evidence())) is bool(strange)
 
 
+def test_what_the_code_of_a_report_defines_may_be_named_and_used_in_it() -> None:
+    beside = "def counted(port):\n    return census.run()"
+    pages, asked = [Known(PAGE)], Known("")
+    named = Sentence(text="The port is told by `counted(port)`.", evidence_ids=("E1",))
+    used = Sentence(text="counted('north')", code=True, inferred=True, evidence_ids=("E1",))
+    for said in (named, used):
+        assert refused(said, [evidence()], pages, asked, code=beside) == ""
+        assert refused(said, [evidence()], pages, asked)
+
+
 def test_code_in_a_sentence_may_take_in_the_words_beside_it() -> None:
     page = "Save the roles with the pg_dumpall `--globals-only` option."
     assert why("Roles are saved by `pg_dumpall --globals-only`.", page=page) == ""
     assert why("Roles are saved by `pg_dumpall --roles-only`.", page=page)
+    assert why("It is told by `error(message)`.", page="Parser.error(*message*) tells it.") == ""
 
 
 def test_a_sentence_without_evidence_is_refused() -> None:

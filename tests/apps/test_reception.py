@@ -136,3 +136,4 @@ async def test_where_the_model_is_gone_the_doubtful_is_researched(
     gone = Settings.load(home=settings.home, search="library", library=settings.library)
     assert (await receive("see you later alligator", gone)).research
     assert (await receive("thanks!", gone)).answer
+    assert (await receive("Thanks a lot, that helps", gone)).answer

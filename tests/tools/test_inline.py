@@ -23,6 +23,7 @@ from tests.tools.markdownish import markdown
         ("**A**ccess and 这是**重点**内容", "Access and 这是重点内容"),
         ('[link *x*](http://x.org/a(b)c "title") ![alt](i.png)', "link x alt"),
         ("[words][ref] and [words][]", "words and words"),
+        ("run([*title*][, *help*][, *to*])", "run([title][, help][, to])"),
         ("<https://x.org/a_b_c>", "https://x.org/a_b_c"),
         ("`a *b* \\c` and ``x`y``", "a *b* \\c and x`y"),
         (r"\*not it\*, \[12\], 1\. no item", "*not it*, [12], 1. no item"),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import chain
 from keyword import kwlist
 
-from spadework.agents.known import Known, bare, spelled_out
+from spadework.agents.known import Known, bare, spelled_out, unmarked
 from spadework.tools.facts import months, names, numbers, stems
 from spadework.tools.orders import is_order
 from spadework.tools.quantities import Figure, borne_out, figures, is_unit
@@ -49,21 +49,23 @@ def refused(
     pages: Sequence[Known],
     question: Known,
     home: str = "",
+    code: str = "",
 ) -> str:
     """Why a sentence cannot stand, "" where code has nothing against it: an address, a piece of
     code, a figure, a date or a name that stands nowhere in the texts of the `pages` it cites, their
-    titles and dates, or the question. `home` is the language of the report.
+    titles and dates, or the question. `home` is the language of the report, `code` that which the
+    report itself tells: what it defines has a name there.
     """
     if not cited:
         return "It cites no evidence."
     if sentence.code:
-        return _strange_code(sentence, pages)
+        return _strange_code(sentence, pages, code)
     there = [*pages, about(cited), question]
     if foreign := addresses(plain(sentence.text)).difference(*(text.addresses for text in there)):
         return f"No source has the address {min(foreign)}."
-    for code in _CODE.findall(sentence.text):
-        if not any(bare(code) in text.unticked for text in there):
-            return f"“{code}” stands in none of its sources."
+    for named in _CODE.findall(sentence.text):
+        if not any(unmarked(named) in text.unmarked for text in (*there, Known(code))):
+            return f"“{named}” stands in none of its sources."
     found = strange(sentence.text, there, home or language_of(question.text))
     return f"{', '.join(found)}: in no page that is cited." if found else ""
 
@@ -94,6 +96,8 @@ def flagged(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> st
     relation that no quote names, or a figure or name that stands in the page but not in what is
     cited. `home` is the language of the report.
     """
+    if sentence.code:
+        return ""
     said = plain(sentence.text)
     quotes = [plain(e.quote) for e in cited]
     around = [*quotes, *(plain(f"{e.before} {e.after}") for e in cited)]
@@ -189,10 +193,11 @@ def _marked(said: str) -> set[str]:
     return {part.lower() for part in parts if _INSIDE.search(part)}
 
 
-def _strange_code(sentence: Sentence, pages: Sequence[Known]) -> str:
+def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
     """Why a block of code cannot stand. One that is put together from several is marked as a
     conclusion: what it takes in, calls, begins its lines with and sets as options is known from its
-    sources, or defined by itself; names, paths and texts may be the reader's.
+    sources, or defined by itself or the code `beside` it; names, paths and texts may be the
+    reader's.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""
@@ -202,7 +207,10 @@ def _strange_code(sentence: Sentence, pages: Sequence[Known]) -> str:
     code = _ASIDE.sub(" ", sentence.text)
     told = [*_TAKEN.findall(code), *_BEGUN.findall(code), *chain(*_REACHED.findall(code))]
     used = [*re.findall(r"\w+", " ".join(told)), *_OPTION.findall(code)]
-    own = {*chain(*_OWN.findall(code)), *re.findall(r"\w+", " ".join(_GIVEN.findall(code)))}
+    own = {
+        *chain(*_OWN.findall(beside + code)),
+        *re.findall(r"\w+", " ".join(_GIVEN.findall(code))),
+    }
     strange = [f"“{word}”" for word in dict.fromkeys(used) if word not in known | own]
     named = ", ".join(strange[:MOST_STRANGE])
     return f"No source has {named}, which the code uses." if strange else ""

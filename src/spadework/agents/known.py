@@ -25,6 +25,7 @@ _MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
 #: A version, and the series that it is of.
 _VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
 _SPACE = re.compile(r"\s+")
+_MARKED = re.compile(r"[`*]")
 _CODE_WORD = re.compile(r"[^\W\d]\w*")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
@@ -52,9 +53,9 @@ class Known:
         return bare(self.text)
 
     @cached_property
-    def unticked(self) -> str:
-        """The same without the ticks of code within a sentence."""
-        return self.bare.replace("`", "")
+    def unmarked(self) -> str:
+        """The text as `unmarked` gives it."""
+        return unmarked(self.text)
 
     @cached_property
     def addresses(self) -> set[str]:
@@ -117,6 +118,13 @@ def _dated(text: str) -> set[str]:
     for year, _, month, day in _YEAR_FIRST.findall(text):
         found |= {year, f"m{int(month)}", str(int(day))}
     return found
+
+
+def unmarked(text: str) -> str:
+    """The same without the marks of code and emphasis, which may stand within a name of code:
+    ``pg_dumpall `--globals-only` ``, `error(*message*)`.
+    """
+    return _MARKED.sub("", bare(text))
 
 
 def bare(text: str) -> str:

@@ -5,7 +5,7 @@ question.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spadework.agents.checking import about as told_of
 from spadework.agents.checking import founded, refused
@@ -13,19 +13,21 @@ from spadework.agents.known import Known
 from spadework.tools.orders import without_orders
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import codes
-from spadework.values import Evidence, Sentence
+from spadework.values import Evidence, Section, Sentence
 
 
 @dataclass(frozen=True)
 class Material:
-    """Entries of the ledger by id, the texts of their pages by content hash, the question, and the
-    language of the report where it is known. What code has to know of a page is found once.
+    """Entries of the ledger by id, the texts of their pages by content hash, the question, the
+    language of the report where it is known, and the code that it tells. What code has to know of a
+    page is found once.
     """
 
     ledger: Mapping[str, Evidence]
     pages: Mapping[str, str]
     question: str
     language: str = ""
+    code: str = ""
     _known: dict[str, Known] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -39,7 +41,13 @@ class Material:
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
         """Why code refuses a sentence that cites these."""
-        return refused(sentence, cited, self._pages(cited), Known(self.question), self.home)
+        pages, question = self._pages(cited), Known(self.question)
+        return refused(sentence, cited, pages, question, self.home, self.code)
+
+    def beside(self, sections: Iterable[Section]) -> Material:
+        """The same with the code that these sections tell."""
+        told = (one.text for section in sections for one in section.sentences if one.code)
+        return replace(self, code="\n\n".join(told))
 
     def founded(self, heading: str, cited: Sequence[Evidence]) -> str:
         """A heading over what cites these; "" for one that none of it bears out."""

@@ -99,6 +99,7 @@ async def verified(
     cites.
     """
     until = time.monotonic() + check.seconds
+    material = material.beside(sections)
     sections = await asyncio.to_thread(put_right, sections, material)
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known

@@ -58,7 +58,8 @@ _SPECIAL = re.compile(
 _TARGET = re.compile(
     r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
 )
-_REFERENCE = re.compile(r"\]\[[^\[\]\n]{0,200}\]")
+#: A name begins like one: what a manual may leave out of a call (`run([a][, b])`) does not.
+_REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 

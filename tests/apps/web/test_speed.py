@@ -49,3 +49,24 @@ def test_a_large_report_is_without_jank(server: Server, open_page: Open) -> None
         taken.append(page.evaluate("window.slowest"))
     # The best of three: what else this machine does is not the page's.
     assert min(taken) < MOST_MS, taken
+
+
+def test_the_contents_of_a_large_report_lead_to_their_chapters(
+    server: Server, open_page: Open
+) -> None:
+    session = put(server.home, *large("contents"))
+    page = open_page(
+        f"{server.url}/s/{session}",
+        viewport={"width": 1440, "height": 900},
+        reduced_motion="reduce",
+    )
+    for n in (20, 3):
+        page.locator(".contents.beside a").nth(n - 1).click()
+        page.wait_for_function(
+            "n => { const top = document.getElementById(`heading-${n}`)"
+            ".getBoundingClientRect().top; return top >= 0 && top < innerHeight / 2; }",
+            arg=n,
+        )
+        page.wait_for_function(
+            "n => document.querySelectorAll('.contents.beside a')[n - 1].ariaCurrent", arg=n
+        )

@@ -127,7 +127,7 @@ def closing_line(result: Result) -> Text:
         result.status, "A budget ended it"
     )
     more = " · /sources · /quote 1 · /plan · /export report.html" if result.sources else ""
-    return Text(f"{how}: {len(result.sources)} sources{more}", "dim")
+    return Text(f"{how}: {number_of(len(result.sources), 'source')}{more}", "dim")
 
 
 def exported_line(file: Path) -> Text:
