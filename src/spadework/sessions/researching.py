@@ -77,8 +77,9 @@ class Researching:
             state = await last_state(graph, config)
         else:
             state = {**before, **saved.remembered()}
-            records.hangs(JOURNAL)
         result = await closed_by_code(desk, state, self._brief.question)
+        if desk.journal.hangs:
+            records.hangs(JOURNAL)
         for event in await self._finished(result):
             yield event
 
