@@ -13,6 +13,7 @@ from spadework.graph.joining import as_it_was, found_for_it, joined, quoted
 from spadework.graph.rechecking import Base, checked
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.graph.verifying import Check, standing, verified
+from spadework.tools.disk import DiskHangs, in_time
 from spadework.values import Question, Result
 
 
@@ -31,7 +32,10 @@ async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Res
     desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
     result = result_of(desk, closed)
     if not desk.journal.hangs:
-        await keep(desk, closed, result)
+        try:
+            await in_time(keep(desk, closed, result), desk.folder / "session.sqlite", 0)
+        except DiskHangs:
+            desk.journal.hangs = True
     return result
 
 

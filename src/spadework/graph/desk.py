@@ -20,7 +20,7 @@ from typing import Any, Self, cast
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
 from spadework.budget import Budget
-from spadework.deadline import Mark, shares_of
+from spadework.deadline import WRITE_NOW, Mark, shares_of
 from spadework.errors import ModelError, SettingsError
 from spadework.graph.dealing import Table
 from spadework.graph.experience import Took
@@ -32,6 +32,7 @@ from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import meaning_of
+from spadework.tools.disk import in_time
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
@@ -89,6 +90,8 @@ class Desk:
     browser: Browser
     libraries: list[Library]
     model: Model | None
+    #: The models that are asked: in a replay for what was not recorded.
+    asked: Model | None
     knowing: Knowing
     #: Who is asked where all providers have failed.
     stand_ins: StandIns
@@ -185,11 +188,32 @@ class Desk:
         alone perhaps none) and the model, and register the desk.
 
         Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
-        no permission to write).
+        no permission to write), DiskHangs where the folder does not answer in the time of the run.
         """
+        budget = budget or Budget.of(settings)
+        opening = cls._opened(folder, settings, budget, stop, progress, providers)
+        desk = await in_time(opening, folder / "session.sqlite", budget.left())
+        try:
+            if desk.asked:
+                desk.asked.check()  # what this loads is no matter of the disk
+        except BaseException:
+            await desk.close()
+            raise
+        return desk
+
+    @classmethod
+    async def _opened(
+        cls,
+        folder: Path,
+        settings: Settings,
+        budget: Budget,
+        stop: asyncio.Event | None,
+        progress: Callable[[str], None] | None,
+        providers: Sequence[Any] | Replay | PagesAlone,
+    ) -> Self:
         session_id = checked_session_id(folder.name)
         replay = providers if isinstance(providers, Replay) else None
-        budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
+        stop = stop or asyncio.Event()
         library: list[Library] = []
         await asyncio.to_thread(private_folder, folder / "pages")
         # Each is closed again where a later step fails, or who opens is cancelled.
@@ -220,16 +244,16 @@ class Desk:
             if isinstance(providers, Replay):
                 choosing = _again(settings, journal)
             else:
-                choosing = _chosen(settings, budget, stop, open_library, providers)
+                begun = await journal.noted("opened", "", before=True)
+                late = not begun and budget.under(WRITE_NOW)
+                choosing = _chosen(settings, budget, stop, open_library, providers, late=late)
             name, problems, choice = await choosing
             search = await _search(choice, settings, journal)
             opened.push_async_callback(search.close)
             budget.shares = shares_of(settings.effort, model=bool(name))
-            model, checked = _models(settings, budget, journal, name, replay)
+            model, asked = _models(settings, budget, journal, name, replay)
             if model:
                 opened.push_async_callback(model.close)
-            if checked:
-                checked.check()
             await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
             cleanings = await journal.count("clean")
             store = None if replay else knowledge_of(settings, meaning)
@@ -250,6 +274,7 @@ class Desk:
             browser=browser,
             libraries=library,
             model=model,
+            asked=asked,
             knowing=Knowing(store, settings, meaning),
             stand_ins=StandIns(choice.spares),
             searching=tuple(provider.describes for provider in choice.providers),
@@ -288,14 +313,19 @@ async def _chosen(
     stop: asyncio.Event,
     open_library: Callable[[], Awaitable[Library]],
     providers: Sequence[Any] | PagesAlone,
+    *,
+    late: bool,
 ) -> tuple[str, list[Problem], Choice]:
-    """The model, what is wrong with it, and what is searched; as far as there is time for it. Pages
-    alone need no model, and perhaps no search.
+    """The model, what is wrong with it, and what is searched; as far as there is time for it: a run
+    that begins `late`, when it is time to write, can ask and search nothing. Pages alone need no
+    model, and perhaps no search.
     """
     name, problems, choice = "", list[Problem](), _NO_TIME
     alone = providers if isinstance(providers, PagesAlone) else None
     if alone and not alone.search:
         return name, problems, Choice(())
+    if late and not alone:
+        return name, problems, choice
     with suppress(TimeoutError, Stopped):
         if alone is None:
             name, problems = await unless_stopped(

@@ -72,15 +72,24 @@ class Researching:
             )
             record.tell(Answered(kind=asked.kind, text=answer))
             given = Command(resume=answer)
-        # Cut off at the deadline, in whatever node it was: what the ledger holds is handed over.
-        if await desk.journal.answers(ANSWER_SECONDS):
+        for event in await self._finished(await self._cut_off(graph, config, before, saved)):
+            yield event
+
+    async def _cut_off(
+        self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: Checkpoints
+    ) -> Result:
+        """The result of a run that was cut off at the deadline, in whatever node it was: what the
+        ledger holds is handed over.
+        """
+        journal = self._desk.journal
+        if await journal.answers(ANSWER_SECONDS):
             state = await last_state(graph, config)
         else:
             state = {**before, **saved.remembered()}
-            records.hangs(JOURNAL)
-        result = await closed_by_code(desk, state, self._brief.question)
-        for event in await self._finished(result):
-            yield event
+        result = await closed_by_code(self._desk, state, self._brief.question)
+        if journal.hangs:
+            self._records.hangs(JOURNAL)
+        return result
 
     async def _finished(self, result: Result) -> list[Event]:
         """Write the result down; what is told at the end of it."""

@@ -271,7 +271,7 @@ class Session:
             providers=self._replay or self._brought(),
         )
         try:
-            desk = await in_its_time(opening, self.folder, self.budget)
+            desk = await opening
         except SettingsError:
             await records.discard()
             raise

@@ -28,8 +28,6 @@ GRACE_SECONDS = 0.3
 #: How long what is just being saved is waited for then, and the run's end; and the journal, which
 #: answers at once on a disk that does.
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
-#: Seconds that opening the session's file may take at least.
-LEAST_OPENING = 1.0
 T = TypeVar("T")
 #: Stands among the parts where the time to write has come.
 EMERGENCY = object()
@@ -154,7 +152,7 @@ async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget
     """What work on the journal in a session's folder gives before the deadline, or a little after
     it in a run whose time was over when it was taken up. Raises DiskHangs.
     """
-    return await in_time(work, folder / JOURNAL, max(LEAST_OPENING, budget.left()))
+    return await in_time(work, folder / JOURNAL, budget.left())
 
 
 def _emergency(budget: Budget) -> Notice:

@@ -20,6 +20,8 @@ T = TypeVar("T")
 THREADS = 4
 #: How long one of them is waited for: so long takes no file of ours on a disk that works.
 SECONDS = 20.0
+#: Seconds that work on a file may take at least, however little is left of a run.
+LEAST_SECONDS = 1.0
 #: How long work is waited for that was cancelled.
 STRUCK_SECONDS = 5.0
 
@@ -64,11 +66,12 @@ async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
             doing.add_done_callback(_forgotten)
 
 
-async def in_time(work: Coroutine[Any, Any, T], path: Path, seconds: float) -> T:
-    """What `work` on the file at `path` gives. Raises DiskHangs where it takes longer; what then
+async def in_time(work: Coroutine[Any, Any, T], path: Path, left: float) -> T:
+    """What `work` on the file at `path` gives in the seconds that are `left` of a run, or a little
+    later where it was too late when it began. Raises DiskHangs where it takes longer; what then
     becomes of it is nobody's.
     """
-    doing = asyncio.create_task(work)
+    doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:
         await asyncio.wait({doing}, timeout=seconds)
     except asyncio.CancelledError:
