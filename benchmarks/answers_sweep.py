@@ -149,13 +149,21 @@ def quoted(one: Candidate) -> str:
 
 
 def fit_ranking(
-    examples: list[Example], columns: list[int], ridge: float, turns: int = 250
+    examples: list[Example],
+    columns: list[int],
+    ridge: float,
+    turns: int = 250,
+    known_by: Array | None = None,
 ) -> Array:
     """Weights of the standardised features: gradient ascent (Adam) on the log of the softmax share
-    of the candidates that hold a fact, each fact of a question weighing 1/sqrt(its facts).
+    of the candidates that hold a fact, each fact of a question weighing 1/sqrt(its facts). Where
+    weights of plain features are known already, only what these columns add is fitted.
     """
     known = [(each, facts) for each in examples if (facts := _telling(each)).size]
     x = np.vstack([each.views[0].z[:, columns] for each, _ in known])
+    ahead = np.zeros(len(x))
+    if known_by is not None:
+        ahead = np.concatenate([each.x @ known_by for each, _ in known])
     sizes = np.array([len(each.x) for each, _ in known])
     starts = np.r_[0, sizes.cumsum()[:-1]]
     weighs = np.array([each.y.shape[1] ** -0.5 for each, _ in known])
@@ -163,7 +171,7 @@ def fit_ranking(
     weights = np.zeros(len(columns))
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     for turn in range(1, turns + 1):
-        scores = x @ weights
+        scores = ahead + x @ weights
         raised = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
         pull = -held * raised / np.repeat(np.add.reduceat(raised, starts), sizes)
         for start, size, (_, facts), weight in zip(starts, sizes, known, weighs, strict=True):
@@ -182,13 +190,17 @@ def _telling(example: Example) -> Array:
     return np.array(facts, dtype=float)
 
 
-def logistic(x: Array, y: Array, ridge: float) -> Array:
-    """Weights and bias (last) of a logistic regression, by Newton's method."""
-    rows = np.c_[x, np.ones(len(x))]
+def logistic(x: Array, y: Array, ridge: float, ahead: Array | None = None) -> Array:
+    """Weights and bias (last) of a logistic regression, by Newton's method; without a bias, of what
+    they add, where something is told `ahead`.
+    """
+    rows = x if ahead is not None else np.c_[x, np.ones(len(x))]
     weights, penalty = np.zeros(rows.shape[1]), np.eye(rows.shape[1]) * ridge
-    penalty[-1, -1] = 1e-6
+    if ahead is None:
+        penalty[-1, -1] = 1e-6
     for _ in range(40):
-        p = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+        told = rows @ weights + (0.0 if ahead is None else ahead)
+        p = 1 / (1 + np.exp(-np.clip(told, -30, 30)))
         slope = rows.T @ (p - y) + penalty @ weights
         curve = (rows * (p * (1 - p))[:, None]).T @ rows + penalty
         weights -= np.linalg.solve(curve, slope)
@@ -262,6 +274,9 @@ def fit(options: argparse.Namespace) -> None:
     examples = _examples(options)
     spread = standardised(examples)
     names = examples[0].names
+    if options.only:
+        _fit_beside(examples, spread, options)
+        return
     kept = _without_idle(examples, list(range(len(names))), names, options)
     by = out_of_fold(examples, kept, options.ridge)
     _print_rooms(examples, by, kept)
@@ -270,6 +285,31 @@ def fit(options: argparse.Namespace) -> None:
     candidate = {names[n]: float(w) for n, w in zip(kept, final, strict=True)}
     answered = _fit_answered(examples, by, kept, options)
     _write(candidate, answered, _fit_kinds())
+
+
+def _fit_beside(examples: list[Example], spread: Array, options: argparse.Namespace) -> None:
+    """Fit the signals of `--only` and write them beside the others, which stay as they are."""
+    old, names, only = weighing.weights(), examples[0].names, options.only
+    candidate = {name: value for name, value in old.candidate.items() if name not in only}
+    new = [n for n, name in enumerate(names) if name in only]
+    known_by = np.array([candidate.get(name, 0.0) for name in names])
+    known = [each for each in examples if each.row["answerable"]]
+    fitted = fit_ranking(known, new, options.ridge, known_by=known_by) / spread[new]
+    candidate |= {names[n]: float(w) for n, w in zip(new, fitted, strict=True)}
+    by = np.array([candidate.get(name, 0.0) for name in names])
+    for each in examples:
+        for view in each.views:
+            view.z = view.x
+    picked = [chosen(each, by, list(range(len(names)))) for each in examples]
+    y = np.array([holds_answer(e.row, p.facts) for e, p in zip(examples, picked, strict=True)])
+    claim = {name: value for name, value in old.answered.items() if name not in only}
+    ahead = np.array([claim["bias"] + weighing.weighed(p.told, claim) for p in picked])
+    added = [name for name in picked[0].told if name in only]
+    x = np.array([[p.told[name] for name in added] for p in picked])
+    wide = x.std(0) + 1e-9
+    weights = logistic(x / wide, y.astype(float), options.answered_ridge, ahead)
+    claim = {name: float(w) for name, w in zip(added, weights / wide, strict=True)} | claim
+    _write(candidate, claim, {kind: dict(cues) for kind, cues in old.kind.items()})
 
 
 def standardised(examples: list[Example]) -> Array:
@@ -486,6 +526,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--ridge", type=float, default=20.0)
     parser.add_argument("--answered-ridge", type=float, default=10.0)
+    parser.add_argument("--only", nargs="+", default=[], help="fit these signals beside the others")
     parser.add_argument("--eliminate", action="store_true", help="leave out what brings nothing")
     options = parser.parse_args()
     sys.setrecursionlimit(10_000)
