@@ -30,6 +30,7 @@ def use(text: str) -> None:
     scorer.weights_text = lambda: text
     scorer.weights.cache_clear()
     scorer.second_odds.cache_clear()
+    scorer.added.cache_clear()
 
 
 def fitted(name: str, cases: Iterable[Case], kept: Path | None) -> str:

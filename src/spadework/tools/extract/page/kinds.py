@@ -4,6 +4,7 @@ its address, metadata and blocks.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
@@ -15,14 +16,23 @@ from spadework.tools.extract.page.scorer import weights
 
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _WORD = re.compile(r"[a-z]{2,}")
-_CARDS = 4
+#: What a page is less likely than this, it is not.
+UNLIKELY = 0.1
 
 
-def kind_of(url: str, found: Metadata, view: PageView) -> str:
-    """The likeliest kind: for each kind a sum of weights over the clues, the largest wins."""
-    weight = weights().get
-    names = list(clues(url, found, view))
-    return max(KINDS, key=lambda kind: sum(weight(f"{kind}: {name}", 0.0) for name in names))
+def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
+    """How likely the page is of each kind that is not unlikely, the likeliest first."""
+    return likely_kinds(list(clues(url, found, view)), weights())
+
+
+def likely_kinds(names: list[str], table: dict[str, float]) -> dict[str, float]:
+    """The kinds that these clues tell: the odds of each are a sum of weights over them."""
+    sums = {kind: sum(table.get(f"{kind}: {name}", 0.0) for name in names) for kind in KINDS}
+    most = max(sums.values())
+    odds = {kind: math.exp(value - most) for kind, value in sums.items()}
+    least = UNLIKELY * sum(odds.values())
+    ranked = sorted(KINDS, key=lambda kind: -odds[kind])
+    return {kind: odds[kind] / sum(odds.values()) for kind in ranked if odds[kind] >= least}
 
 
 def clues(url: str, found: Metadata, view: PageView) -> Iterator[str]:
