@@ -30,7 +30,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.reading_trees import fit_trees
 from spadework.tools.extract.page.blocks import Block, Frame
 from spadework.tools.extract.page.features import PageView, as_parent, frames_of
-from spadework.tools.extract.page.kinds import KINDS, clues, likely_kinds
+from spadework.tools.extract.page.kinds import KINDS, clues, likely_kinds, told_by
 from spadework.tools.extract.page.reading import parsed
 from spadework.tools.extract.page.surroundings import Surroundings
 
@@ -262,7 +262,7 @@ def fit(cases: list[Case]) -> str:
 def kinds_apart(cases: list[Case]) -> list[dict[str, float]]:
     """The kinds that every page is taken for by weights fitted without its fold."""
     tables = {
-        fold: fit_kinds([c for c in cases if c.fold != fold and c.of_kinds])
+        fold: told_by(fit_kinds([c for c in cases if c.fold != fold and c.of_kinds]))
         for fold in {c.fold for c in cases}
     }
     return [likely_kinds(one.clues, tables[one.fold]) for one in cases]

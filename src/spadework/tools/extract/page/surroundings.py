@@ -57,9 +57,8 @@ class Surroundings:
             self._alike(),
             strict=True,
         ):
-            frame = block.frame
-            around = (*elements[frame], *_own(block), *place, *parts[frame], *section)
-            yield (*near, *around, *alike, *page)
+            held, part = elements[block.frame], parts[block.frame]
+            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *page)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
         """The mean, the characters and the share of link text of a stretch."""
