@@ -230,7 +230,7 @@ def fit_kinds(cases: list[Case]) -> dict[str, float]:
     names = vocabulary([c.clues for c in cases], KIND_LEAST_PAGES)
     model = LogisticRegression(C=KIND_STRENGTH, max_iter=300, fit_intercept=False)
     model.fit(matrix([c.clues for c in cases], names), [c.kind for c in cases])
-    table = {}
+    table: dict[str, float] = {}
     for kind, row in zip(model.classes_, model.coef_, strict=True):
         table |= {
             f"{kind}: {name}": round(float(row[i]), 3)
