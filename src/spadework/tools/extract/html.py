@@ -12,7 +12,7 @@ from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
 from spadework.tools.extract.page.embedded import described, shelved, state
 from spadework.tools.extract.page.features import PageView
-from spadework.tools.extract.page.kinds import kind_of
+from spadework.tools.extract.page.kinds import kinds_of
 from spadework.tools.extract.page.metadata import author_of, language_of, published, title_of
 from spadework.tools.extract.page.reading import ParsedPage, parsed
 from spadework.tools.extract.writing import not_shown
@@ -40,8 +40,8 @@ def extract(html: str | bytes, url: str) -> Extracted:
     ):
         raise Unreadable("there is no text in this page", hint="check that it is HTML")
     view = PageView(page.blocks)
-    kind = kind_of(url, page.metadata, view)
-    chosen = content(view, kind, len(html))
+    kinds = kinds_of(url, page.metadata, view)
+    chosen = content(view, kinds, len(html))
     markdown = _markdown(page, chosen, url)
     if page.left_out and not markdown:
         raise TooLarge(_ALL_MARKUP)
@@ -53,7 +53,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
         published_at=published(page.metadata, page.tree, url),
         language=language_of(page.metadata),
         links=_links(chosen),
-        kind=kind,
+        kind=next(iter(kinds)),
     )
 
 

@@ -32,11 +32,11 @@ _ALWAYS = frozenset(("pre", "table"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
-def content(view: PageView, kind: str, markup: int) -> list[Block]:
-    """The content of a page of `kind` whose HTML has `markup` characters, under its title; [] when
-    it seems to have none.
+def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
+    """The content of a page of these likely kinds whose HTML has `markup` characters, under its
+    title; [] when it seems to have none.
     """
-    return _titled(view.blocks, _judged(view, kind, markup))
+    return _titled(view.blocks, _judged(view, kinds, markup))
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
@@ -58,10 +58,10 @@ def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
     return [block for block in blocks if id(block) in wanted]
 
 
-def _judged(view: PageView, kind: str, markup: int) -> list[Block]:
+def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
     """The content of a page by its container or its chances."""
-    blocks = view.blocks
-    chances = probabilities(view, kind)
+    blocks, kind = view.blocks, next(iter(kinds))
+    chances = probabilities(view, kinds)
     container = (
         known_container(view, chances)
         if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES

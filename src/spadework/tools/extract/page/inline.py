@@ -8,7 +8,8 @@ import re
 
 from spadework.tools.extract.extracted import Link
 
-_SPACE = re.compile(r"[ \t\r\n\f\xa0]+")
+#: All white space but a single blank, which is nearly all there is and stays as it is.
+_SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")
 _SPECIAL = re.compile(r"[\\`*_<&~]|\]\(")
 _ESCAPES = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)|`|(?<! )\*|\*(?! )|(?<![^\W_])_(?! )|(?<!"

@@ -4,8 +4,10 @@ its address, metadata and blocks.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from spadework.tools.extract.page.blocks import Block
@@ -15,14 +17,43 @@ from spadework.tools.extract.page.scorer import weights
 
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _WORD = re.compile(r"[a-z]{2,}")
-_CARDS = 4
+#: What a page is less likely than this, it is not.
+UNLIKELY = 0.1
+Told = dict[str, list[tuple[str, float]]]
 
 
-def kind_of(url: str, found: Metadata, view: PageView) -> str:
-    """The likeliest kind: for each kind a sum of weights over the clues, the largest wins."""
-    weight = weights().get
-    names = list(clues(url, found, view))
-    return max(KINDS, key=lambda kind: sum(weight(f"{kind}: {name}", 0.0) for name in names))
+def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
+    """How likely the page is of each kind that is not unlikely, the likeliest first."""
+    return likely_kinds(clues(url, found, view), told())
+
+
+@lru_cache(maxsize=1)
+def told() -> Told:
+    """What each clue tells by the fitted weights."""
+    return told_by(weights())
+
+
+def told_by(table: dict[str, float]) -> Told:
+    """Which kinds each clue tells by a table of weights, and how much."""
+    found: Told = {}
+    for name, value in table.items():
+        kind, _, clue = name.partition(": ")
+        if kind in KINDS:
+            found.setdefault(clue, []).append((kind, value))
+    return found
+
+
+def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
+    """The kinds that these clues tell: the odds of each are a sum of weights over them."""
+    sums = dict.fromkeys(KINDS, 0.0)
+    for name in names:
+        for kind, value in told.get(name, ()):
+            sums[kind] += value
+    most = max(sums.values())
+    odds = {kind: math.exp(value - most) for kind, value in sums.items()}
+    least = UNLIKELY * sum(odds.values())
+    ranked = sorted(KINDS, key=lambda kind: -odds[kind])
+    return {kind: odds[kind] / sum(odds.values()) for kind in ranked if odds[kind] >= least}
 
 
 def clues(url: str, found: Metadata, view: PageView) -> Iterator[str]:

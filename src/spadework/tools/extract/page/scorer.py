@@ -31,6 +31,23 @@ def weights() -> dict[str, float]:
     return {name: float(value) for name, value in pairs if name != _TREE}
 
 
+@lru_cache(maxsize=8)
+def added(kind: str) -> dict[str, float]:
+    """What pages of `kind` add to the weights."""
+    mark = f"{kind}> "
+    pairs = ((name.removeprefix(mark), name) for name in weights() if name.startswith(mark))
+    return {common: weights()[name] for common, name in pairs}
+
+
+def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
+    """The weights on a page of these likely kinds."""
+    found = weights().copy()
+    for kind, share in kinds.items():
+        for name, value in added(kind).items():
+            found[name] = found.get(name, 0.0) + share * value
+    return found
+
+
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
     """The fitted trees as a function of the numbers of `Surroundings.rows`."""
@@ -38,9 +55,9 @@ def second_odds() -> Odds:
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
 
-def first_scores(view: PageView) -> list[float]:
-    """The log-odds of each block by itself and where it stands."""
-    table = weights()
+def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
+    """The log-odds of each block by itself and where it stands, on a page of these likely kinds."""
+    table = _weights_on(kinds)
     around, given, seen = _inherited(view, table)
     local: dict[Frame, float] = {}
     scores = []
@@ -84,11 +101,13 @@ def _inherited(
     return around, given, seen
 
 
-def probabilities(view: PageView, kind: str) -> list[float]:
-    """How likely each block of a page of `kind` is content, 0..1."""
+def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
+    """How likely each block of a page is content, 0..1; `kinds` has what the page is, the likeliest
+    first.
+    """
     if not view.blocks:
         return []
-    around = Surroundings(view.blocks, view.frames, first_scores(view), kind)
+    around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))
     odds = second_odds()
     return [1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*numbers))))) for numbers in around.rows()]
 

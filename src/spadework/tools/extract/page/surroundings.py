@@ -21,7 +21,7 @@ _KINDS = {
 PAGE_KINDS = ("article", "documentation", "forum", "listing", "collection", "product", "service")
 _STOPS = ".!?:;…。！？"
 #: So many numbers has every block.
-NUMBERS = 46
+NUMBERS = 51
 
 Numbers = tuple[float, ...]
 
@@ -36,7 +36,7 @@ class Surroundings:
     ) -> None:
         """`frames` are every element that holds a block, each after those it stands in."""
         self.blocks, self.scores, self._frames = blocks, scores, frames
-        masses = [math.sqrt(block.chars + 1) for block in blocks]
+        self._masses = masses = [math.sqrt(block.chars + 1) for block in blocks]
         self._squashed = squashed = [math.tanh(score / 2) for score in scores]
         self._mass = Sums(masses)
         self._sum = Sums([m * s for m, s in zip(masses, squashed, strict=True)])
@@ -49,11 +49,16 @@ class Surroundings:
     def rows(self) -> Iterator[Numbers]:
         """The numbers of each block."""
         elements, parts, page = self._elements(), self._parts(), self._page
-        for near, block, place, section in zip(
-            self._near(), self.blocks, self._places(), self._sections(), strict=True
+        for near, block, place, section, alike in zip(
+            self._near(),
+            self.blocks,
+            self._places(),
+            self._sections(),
+            self._alike(),
+            strict=True,
         ):
-            frame = block.frame
-            yield (*near, *elements[frame], *_own(block), *place, *parts[frame], *section, *page)
+            held, part = elements[block.frame], parts[block.frame]
+            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *page)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
         """The mean, the characters and the share of link text of a stretch."""
@@ -185,6 +190,41 @@ class Surroundings:
             head = self._squashed[start]
             for away in range(end - start):
                 yield mean, density, size, float(min(_FAR, away)), head
+
+    def _alike(self) -> list[Numbers]:
+        """What the blocks of the same make hold, wherever they stand: how many they are, their
+        mean, how much of them the region holds, how far apart they are and their characters.
+        """
+        made: dict[object, list[int]] = {}
+        for i, block in enumerate(self.blocks):
+            around = block.frame.parent
+            make = block.kind, block.frame.traits, around.traits if around is not None else ()
+            made.setdefault(make, []).append(i)
+        found: list[Numbers] = [()] * len(self.blocks)
+        for places in made.values():
+            numbers = self._held(places)
+            for i in places:
+                found[i] = numbers
+        return found
+
+    def _held(self, places: list[int]) -> Numbers:
+        region, squashed, masses = self.region, self._squashed, self._masses
+        inside = mean = mass = chars = 0.0
+        for i in places:
+            own = masses[i]
+            mass += own
+            mean += own * squashed[i]
+            chars += self.blocks[i].chars
+            if region.start <= i < region.end:
+                inside += own
+        apart = (places[-1] - places[0] + 1) / len(places)
+        return (
+            math.log2(len(places)),
+            mean / mass,
+            inside / mass,
+            min(float(_FAR), apart),
+            math.log2(1 + chars),
+        )
 
 
 def _own(block: Block) -> Numbers:
