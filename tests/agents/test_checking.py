@@ -159,6 +159,7 @@ def test_code_must_be_that_of_its_page() -> None:
         ("import census\ncensus.stop()", "“stop”"),
         ("import ledger\nledger.run()", "“ledger”"),
         ("port --open --force", "“--force”"),
+        ("census.run()\nstreets >= 3 and\nharbour < 4", ""),
         ("harbour_wall on", "“harbour_wall”"),
         ('census.run("census.stop()")', ""),
     ],

@@ -24,13 +24,13 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def threads() -> set[threading.Thread]:
-    """Threads that the interpreter would wait for at its end, but for those of the loop's own pool,
-    which it ends itself.
+    """Threads that the interpreter would wait for at its end, but for those of the loop's own pool
+    and of that for files, which it ends itself.
     """
     return {
         thread
         for thread in threading.enumerate()
-        if not thread.daemon and not thread.name.startswith("asyncio_")
+        if not thread.daemon and not thread.name.startswith(("asyncio_", "files_"))
     }
 
 

@@ -31,7 +31,7 @@ _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
 #: What code takes in, begins its lines with, reaches into or calls, and its options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
-_BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[^=\s]|\s*$)", re.MULTILINE)
+_BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 #: What it names itself: what it defines or sets, and what its functions are given.

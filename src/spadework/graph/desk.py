@@ -192,7 +192,7 @@ class Desk:
         """
         budget = budget or Budget.of(settings)
         opening = cls._opened(folder, settings, budget, stop, progress, providers)
-        desk = await in_time(opening, folder / "session.sqlite", budget.left())
+        desk = await in_time(opening, folder / "session.sqlite", budget.left(), cls.close)
         try:
             if desk.asked:
                 desk.asked.check()  # what this loads is no matter of the disk

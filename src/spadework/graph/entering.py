@@ -43,6 +43,7 @@ async def entries(
         text = await desk.pages.get(spot.page.content_hash)
         if text[spot.start : spot.end] != spot.quote:
             continue
+        claim = spot.claim
         for start, end, block in pieces(text, spot.start, spot.end):
             parts = parts_of(text, block, (start, end))
             columns = next((first for first, _, kind in parts if kind == "columns"), None)
@@ -53,8 +54,10 @@ async def entries(
                     taken.append((spot.page.content_hash, first, last))
                     id_ = f"E{len(ledger) + len(made) + 1}"
                     of_row = columns if kind == "row" else None
-                    place = _Place(first, last, block, kind, of_row, spot.claim)
+                    place = _Place(first, last, block, kind, of_row, claim)
                     made.append(_entry(id_, topic, spot.page, text, place))
+                    # What follows it says something of its own.
+                    claim = claim if kind == "columns" else ""
     return made
 
 

@@ -66,10 +66,16 @@ async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
             doing.add_done_callback(_forgotten)
 
 
-async def in_time(work: Coroutine[Any, Any, T], path: Path, left: float) -> T:
+async def in_time(
+    work: Coroutine[Any, Any, T],
+    path: Path,
+    left: float,
+    undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
+) -> T:
     """What `work` on the file at `path` gives in the seconds that are `left` of a run, or a little
     later where it was too late when it began. Raises DiskHangs where it takes longer; what then
-    becomes of it is nobody's.
+    becomes of it is nobody's. Who is cancelled in the moment in which it is done has nothing of it:
+    `undo` gives back what it has opened.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:
@@ -79,6 +85,9 @@ async def in_time(work: Coroutine[Any, Any, T], path: Path, left: float) -> T:
         if not doing.cancelling():
             doing.cancel()
         await asyncio.wait({doing}, timeout=min(seconds, STRUCK_SECONDS))
+        if undo and doing.done() and not doing.cancelled() and not doing.exception():
+            undoing = asyncio.ensure_future(undo(doing.result()))
+            await asyncio.wait({undoing}, timeout=STRUCK_SECONDS)
         raise
     if doing.done():
         return doing.result()
