@@ -171,10 +171,12 @@ def test_code_put_together_uses_only_what_its_sources_have(code: str, strange: s
 
 
 def test_what_the_code_of_a_report_defines_may_be_named_and_used_in_it() -> None:
-    beside = "def counted(port):\n    return census.run()"
+    beside = "def counted(port):\n    return census.run()\nlast"
     pages, asked = [Known(PAGE)], Known("")
     named = Sentence(text="The port is told by `counted(port)`.", evidence_ids=("E1",))
     used = Sentence(text="counted('north')", code=True, inferred=True, evidence_ids=("E1",))
+    first = used.model_copy(update={"text": "opened = counted\nopened()"})
+    assert refused(first, [evidence()], pages, asked, code=beside) == ""
     for said in (named, used):
         assert refused(said, [evidence()], pages, asked, code=beside) == ""
         assert refused(said, [evidence()], pages, asked)

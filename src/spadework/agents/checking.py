@@ -208,7 +208,7 @@ def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> st
     told = [*_TAKEN.findall(code), *_BEGUN.findall(code), *chain(*_REACHED.findall(code))]
     used = [*re.findall(r"\w+", " ".join(told)), *_OPTION.findall(code)]
     own = {
-        *chain(*_OWN.findall(beside + code)),
+        *chain(*_OWN.findall(f"{beside}\n{code}")),
         *re.findall(r"\w+", " ".join(_GIVEN.findall(code))),
     }
     strange = [f"“{word}”" for word in dict.fromkeys(used) if word not in known | own]
