@@ -24,6 +24,7 @@ from spadework.settings import Settings
 from spadework.tools import disk, disk_faults
 from spadework.tools.pages import PageStore
 from tests.thinned import thinned
+from tests.world.timing import eventually
 
 QUESTION = "How do I use the Quillon?"
 
@@ -191,6 +192,8 @@ async def test_a_journal_that_another_program_holds_holds_no_report(settings: Se
     assert hanging(events).startswith("session.sqlite")
     result = await Session.resume(session.session_id, settings=settings).result()
     assert "forty times" in result.report
+    # The thread of the journal that was given up answers to this event loop: it ends before it.
+    await eventually(lambda: not any("_connection_worker" in t.name for t in threading.enumerate()))
 
 
 @pytest.mark.timed
