@@ -54,7 +54,7 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if desk.settings.approve:
         made, problems = await _approved(desk, made, seconds, follows=follows)
     if made != state["plan"]:
-        foretold = foreseen(desk, made, seconds, follows=follows)
+        foretold = await foreseen(desk, made, seconds, follows=follows)
         emitter(desk, runtime)(Planned(plan=made, forecast=foretold))
     known = bool(state.get("follows") and state.get("attached"))
     return {
@@ -75,7 +75,7 @@ async def _approved(
     """The plan as the user wants it, who may change it in words and is then asked again."""
     now, text, problems = plan, APPROVE, list[Problem]()
     for _ in range(MOST_WISHES):
-        foretold = foreseen(desk, now, seconds, follows=follows)
+        foretold = await foreseen(desk, now, seconds, follows=follows)
         answer = ask_user(desk, Asked(kind="approve", text=text, plan=now, forecast=foretold))
         said = said_in(answer)
         now, heard = edited(now, said.topics), list[str]()

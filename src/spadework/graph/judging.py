@@ -27,6 +27,11 @@ def begin(desk: Desk) -> None:
         _begin(desk)
 
 
+async def examines(desk: Desk) -> bool:
+    """Whether the run has a model that was not examined before in this home."""
+    return desk.model is not None and await _known(desk, desk.model) is None
+
+
 async def recall(desk: Desk) -> None:
     """Know in a run that is taken up whether its model has passed: from its last steps on nobody
     may ask any more. Nothing is asked here.
@@ -90,12 +95,8 @@ async def _ended(taken: asyncio.Task[Examined | str]) -> Examined | str:
 async def _examined(desk: Desk, model: Model) -> Examined | str:
     """The result, or why there is none."""
     home = desk.settings.home
-
-    async def before() -> Examined | None:
-        return await known_result(model, home)
-
     try:
-        known = await desk.journal.moment("examined", "", Examined | None, before, None)
+        known = await _known(desk, model)
         calls = desk.budget.limits.calls - desk.budget.spent("calls")
         if known is None and calls < FEW_CALLS:
             desk.budget.refused = desk.budget.refused or "calls"
@@ -107,3 +108,12 @@ async def _examined(desk: Desk, model: Model) -> Examined | str:
         return await desk.journal.once(_KIND, "", Examined, result)
     except (ModelError, BudgetSpent) as error:
         return str(error)
+
+
+async def _known(desk: Desk, model: Model) -> Examined | None:
+    """The result from before this run."""
+
+    async def before() -> Examined | None:
+        return await known_result(model, desk.settings.home)
+
+    return await desk.journal.moment("examined", "", Examined | None, before, None)

@@ -9,9 +9,9 @@ import platform
 from spadework.graph.desk import Desk
 
 
-def kind_of(desk: Desk, *, follows: bool) -> str:
+def kind_of(desk: Desk, *, follows: bool, examines: bool) -> str:
     """The kind of a run in words: effort, models, what is searched, whether a session is followed
-    up, and what bounds its rounds and pages.
+    up, whether it examines its model first, and what bounds its rounds and pages.
     """
     settings, model = desk.settings, desk.model
     models = dict.fromkeys((model.name("lead"), model.name("writer"))) if model else ["no model"]
@@ -23,6 +23,7 @@ def kind_of(desk: Desk, *, follows: bool) -> str:
         f"{settings.iterations} rounds at most",
         f"{settings.preset} selection",
         *(["follow-up"] if follows else []),
+        *(["its model examined first"] if examines else []),
     ]
     return ", ".join(parts)
 

@@ -16,6 +16,7 @@ from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.experience import by_experience, reckoning
 from spadework.graph.forecast import ceilings, forecast, later
+from spadework.graph.judging import examines
 from spadework.graph.kind import kind_of, machine_of
 from spadework.graph.routes import first_tasks
 from spadework.graph.searching import first_look
@@ -84,7 +85,9 @@ def today() -> str:
     return clock.today().date().isoformat()
 
 
-def foreseen(desk: Desk, plan: Plan, plan_seconds: float, *, follows: bool = False) -> Forecast:
+async def foreseen(
+    desk: Desk, plan: Plan, plan_seconds: float, *, follows: bool = False
+) -> Forecast:
     """What the run of a plan will take, for which a model took so long: by what earlier runs of its
     kind took, else by constants. `follows`: it follows up a session.
     """
@@ -98,7 +101,8 @@ def foreseen(desk: Desk, plan: Plan, plan_seconds: float, *, follows: bool = Fal
         plan_seconds=plan_seconds,
     )
     made = later(made, _prepared(desk.budget.elapsed() - plan_seconds), desk.settings)
-    named = {"kind": kind_of(desk, follows=follows), "machine": machine_of(desk)}
+    kind = kind_of(desk, follows=follows, examines=await examines(desk))
+    named = {"kind": kind, "machine": machine_of(desk)}
     made = made.model_copy(update={**named, "reckoned": reckoning(made)})
     return by_experience(made, desk.experience, ceilings(desk.settings))
 

@@ -98,7 +98,7 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     emit = emitter(desk, runtime)
     made, problems, seconds = await planned(desk, question, emit)
     known = await earlier_pages(desk, state.get("follows", ""), made)
-    foretold = foreseen(desk, made, seconds, follows=bool(state.get("follows")))
+    foretold = await foreseen(desk, made, seconds, follows=bool(state.get("follows")))
     emit(Planned(plan=made, forecast=foretold))
     begin(desk)
     return {
