@@ -50,6 +50,7 @@ async def test_a_plan_has_three_topics_at_most_and_nobody_looks_at_hits_or_pages
     assert [topic.name for topic in result.topics] == list(TOPICS)[:3]
     [plan] = [r for r in model.requests if r.schema_name == "PlanAnswer"]
     assert "at most 3 topics" in plan.prompt
+    assert plan.schema["properties"]["topics"]["maxItems"] == 3
     asked = {r.schema_name for r in model.requests}
     assert not asked & {"HitsAnswer", "JudgeAnswer", "CleanAnswer", "ReflectionAnswer"}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spadework.budget import Budget
 from spadework.graph.forecast import forecast, pages_of
 from spadework.graph.routes import FIRST_ROUND_PAGES, LEAST_PAGES, first_tasks
-from spadework.graph.workload import workload
+from spadework.graph.workload import SIMPLE_PAGES, workload
 from spadework.sessions.research import research
 from spadework.settings import Settings
 from spadework.values import Complexity, Plan, Query, Task, Topic
@@ -132,6 +132,17 @@ async def test_a_simple_question_takes_one_worker_and_at_most_ten_calls(
     assert result.iterations == 1
     looked = 1  # the lead's first look
     assert 3 <= len(searx.queries) - looked + len(read) <= 10
+
+
+async def test_where_the_model_is_known_to_be_unfit_no_page_is_saved(
+    model: Model, settings: Settings
+) -> None:
+    """Code judges then, which has the pages alone to go by."""
+    planned(model, "simple", "Founder")
+    model.script("VerdictsAnswer", {"verdicts": []})
+    short = settings.with_(iterations=1, knowledge=False)
+    read = [(await research(asked, short)).usage.pages for asked in (QUESTION, f"{QUESTION}?")]
+    assert read[0] <= SIMPLE_PAGES < read[1]
 
 
 async def test_a_plan_of_several_topics_is_not_simple_and_none_of_them_is_left_out(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.fallback import first_of
@@ -77,6 +77,12 @@ class PlanAnswer(Visible):
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
+#: The same in quick effort, for a small model fills what it may.
+_QUICK = create_model(
+    "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(QUICK_TOPICS))
+)
+
+
 async def plan(
     model: Model | None,
     question: Question,
@@ -94,7 +100,7 @@ async def plan(
 
     async def ask(model: Model) -> Plan:
         prompt = prompt_of(question, hits, searching, quick=quick)
-        answer = await model.ask("lead", prompt, PlanAnswer, seconds=seconds)
+        answer = await model.ask("lead", prompt, _QUICK if quick else PlanAnswer, seconds=seconds)
         return _plan(question.text, answer, QUICK_TOPICS if quick else MOST_TOPICS["complex"])
 
     return await first_of(

@@ -116,6 +116,8 @@ class Desk:
     examination: asyncio.Task[Examined | str] | None = None
     #: The model, once it has passed its examination: only then it judges and writes.
     judging: Model | None = None
+    #: Whether it is known to have failed: then code judges what is read, and no page is saved.
+    unfit: bool = False
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
@@ -170,7 +172,8 @@ class Desk:
 
     def workload(self, plan: Plan) -> Workload:
         """What the workers of a plan may ask and read."""
-        return workload(plan.complexity, self.settings, model=self.model is not None)
+        judged = self.model is not None and not self.unfit
+        return workload(plan.complexity, self.settings, model=judged)
 
     @classmethod
     async def open(

@@ -38,6 +38,7 @@ async def recall(desk: Desk) -> None:
     """
     found = await desk.journal.known(_KIND, "", Examined)
     desk.judging = desk.model if found and found.passed else None
+    desk.unfit = found is not None and not found.passed
 
 
 async def judge(desk: Desk, at: str) -> tuple[Model | None, list[Problem]]:
@@ -49,6 +50,7 @@ async def judge(desk: Desk, at: str) -> tuple[Model | None, list[Problem]]:
     result = await _result(desk, at)
     passed = isinstance(result, Examined) and result.passed
     desk.judging = desk.model if passed else None
+    desk.unfit = isinstance(result, Examined) and not passed
     if passed:
         return desk.model, []
     reason = (
@@ -116,4 +118,6 @@ async def _known(desk: Desk, model: Model) -> Examined | None:
     async def before() -> Examined | None:
         return await known_result(model, desk.settings.home)
 
-    return await desk.journal.moment("examined", "", Examined | None, before, None)
+    known = await desk.journal.moment("examined", "", Examined | None, before, None)
+    desk.unfit = known is not None and not known.passed
+    return known

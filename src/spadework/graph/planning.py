@@ -91,6 +91,7 @@ async def foreseen(
     """What the run of a plan will take, for which a model took so long: by what earlier runs of its
     kind took, else by constants. `follows`: it follows up a session.
     """
+    first = await examines(desk)
     tasks = first_tasks(plan, desk.budget, desk.workload(plan))
     made = forecast(
         plan,
@@ -101,7 +102,7 @@ async def foreseen(
         plan_seconds=plan_seconds,
     )
     made = later(made, _prepared(desk.budget.elapsed() - plan_seconds), desk.settings)
-    kind = kind_of(desk, follows=follows, examines=await examines(desk))
+    kind = kind_of(desk, follows=follows, examines=first)
     named = {"kind": kind, "machine": machine_of(desk)}
     made = made.model_copy(update={**named, "reckoned": reckoning(made)})
     return by_experience(made, desk.experience, ceilings(desk.settings))
