@@ -308,7 +308,7 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "lead": SHOWN["lead"] | {"titles": [text], "answers": [text or "x"]},
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [entry], "passages": [passage]},
-        "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text]},
+        "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text], "names": [text]},
         "reader": SHOWN["reader"] | {"passages": [passage | {"topics": [1]}]},
         "ledger": SHOWN["ledger"] | {"lines": [text]},
         "outline": SHOWN["outline"] | {"lines": [text], "conflicts": [text]},

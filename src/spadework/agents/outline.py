@@ -14,6 +14,7 @@ from typing import Literal
 from pydantic import Field
 
 from spadework.agents.checking import founded
+from spadework.agents.editor import day_of
 from spadework.agents.known import Known as Text
 from spadework.agents.model import Model, at_most
 from spadework.agents.told import below
@@ -21,15 +22,15 @@ from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.facts import stems
 from spadework.tools.nearest import nearest
+from spadework.tools.orders import is_order
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.phrases import Phrases
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
 #: What sections are made of; how it is set follows from it.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code"]
-#: The heading of the summary.
-SUMMARY = "Summary"
-#: Sections of a report at most, and columns of a table.
-MOST_SECTIONS, MOST_COLUMNS = 12, 6
+#: Sections of a report at most, columns of a table, and names that sections share.
+MOST_SECTIONS, MOST_COLUMNS, MOST_NAMES = 12, 6, 12
 #: Characters of an entry of the ledger in its line.
 LINE_CHARS = 220
 #: And of how code begins.
@@ -57,6 +58,7 @@ class OutlineAnswer(Visible):
     answer: str
     sections: list[OutlinedAnswer] = at_most(MOST_SECTIONS)
     left_out: list[str] = Field([])
+    names: list[str] = Field([], json_schema_extra={"maxItems": MOST_NAMES})
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Outline:
     """The composition of a report; `answer` is what it says in short, with marks.
 
     `left_out` are the ids of entries that it does without; `missing` is what the plan says must be
-    covered and no section answers.
+    covered and no section answers. `names` are those that all sections call alike.
     """
 
     sections: tuple[Outlined, ...]
@@ -86,18 +88,21 @@ class Outline:
     answer: str = ""
     left_out: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Known:
     """What a report must take into account beside its evidence: how far its topics are answered,
-    what disagrees, how many words it has where nothing else is wished, and at most (0: no bound).
+    what disagrees, how many words it has where nothing else is wished, and at most (0: no bound),
+    and the day on which it is asked for.
     """
 
     coverage: Mapping[str, Coverage]
     conflicts: Sequence[Conflict]
     words: int
     most_words: int = 0
+    asked_on: str = ""
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
@@ -127,12 +132,10 @@ async def outline(
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
         ],
-        conflicts=[
-            f"{conflict.topic}: " + " / ".join(side.claim for side in conflict.sides)
-            for conflict in known.conflicts
-        ],
+        conflicts=[_sides_of(conflict, ledger) for conflict in known.conflicts],
         words=known.words,
         most_words=known.most_words,
+        asked_on=known.asked_on,
     )
     try:
         answer = await model.ask("writer", prompt, OutlineAnswer, seconds=seconds)
@@ -142,6 +145,19 @@ async def outline(
         return by_topic(plan, ledger, known.words), [*model.news("writer"), problem]
     made = _checked(answer, ledger, plan) or by_topic(plan, ledger, known.words)
     return made, model.news("writer")
+
+
+def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
+    """What is said on each side of a disagreement, and of when that is."""
+    entries = {e.id: e for e in ledger}
+    sides = ((side.claim, day_of(side, entries)) for side in conflict.sides)
+    told = (f"{claim} ({day})" if day else claim for claim, day in sides)
+    return f"{conflict.topic}: {' / '.join(told)}"
+
+
+def is_summary(heading: str, code: str) -> bool:
+    """Whether a section has the heading of the summary."""
+    return heading.casefold() == Phrases(code)("summary").casefold()
 
 
 def musts_of(plan: Plan) -> list[str]:
@@ -171,7 +187,7 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
         if not own:
             continue
         heading = founded(one.heading, texts, home) or own[0].topic
-        if heading.casefold() == SUMMARY.casefold():
+        if is_summary(heading, plan.language):
             # The summary is written last, from what holds.
             heading = own[0].topic
         same = made.get(heading.casefold())
@@ -200,7 +216,8 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
         if n not in told and not any(speaks_of(e, must) for one in whole for e in one.evidence)
     ]
     title = founded(answer.title, texts, home)
-    return Outline(tuple(whole), title, answer.answer, left_out, tuple(missing))
+    names = tuple(name for name in answer.names[:MOST_NAMES] if not is_order(name))
+    return Outline(tuple(whole), title, answer.answer, left_out, tuple(missing), names)
 
 
 def _of_forgotten_topics(
