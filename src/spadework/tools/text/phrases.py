@@ -22,6 +22,7 @@ class Phrases:
         return own.code if own.report else DEFAULT
 
     def __call__(self, name: str, **values: object) -> str:
+        """A phrase by its name, with what is told in it."""
         return language(self.spoken).report[name].format(**values)
 
 
