@@ -41,7 +41,7 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
             " 2022-03-04.",
         ),
         (
-            "negation",
+            "date",
             True,
             ["It costs 1.", "It costs 3."],
             "The first of these weighs more: 80%, by independent origins, their trust and how"

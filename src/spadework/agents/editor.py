@@ -91,11 +91,11 @@ def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
     """The sides in the order in which they are told, and what is said of them: the heaviest
-    first; of figures and dates the newest, since an older estimate does not outweigh it.
+    first; of figures the newest, since an older estimate does not outweigh it.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for _, day in sides]
-    if conflict.kind in ("number", "date") and all(days) and len({*days}) > 1:
+    if conflict.kind == "number" and all(days) and len({*days}) > 1:
         sides.sort(key=lambda each: each[1], reverse=True)
         first, *others = (day for _, day in sides)
         told = say("newest_first", first=first, others=", ".join(dict.fromkeys(others)))
