@@ -46,6 +46,7 @@ async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dic
         "title": made.title,
         "left_out": list(made.left_out),
         "missing": list(made.missing),
+        "names": list(made.names),
         "conflicts": conflicts,
         "problems": [*problems, *failed],
     }

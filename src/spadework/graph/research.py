@@ -195,6 +195,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         summed=base is None,
         known=known_findings(state),
         asked_on=state.get("asked_on", ""),
+        names=state.get("names", []),
     )
     changes = await (
         checked(state, model, base, material, check)

@@ -73,7 +73,7 @@ class Check:
     """How sections are checked: within `seconds`; `thorough`: what does not hold is mended, and
     there is a summary where the report is `summed` up (one that stands first already is only the
     answer as it was outlined); what is `known` of sentences is not asked again. `asked_on` is the
-    day of the question.
+    day of the question, `names` are those that its outline gave to what the sections share.
     """
 
     seconds: float
@@ -81,6 +81,7 @@ class Check:
     summed: bool = True
     known: Findings = field(default_factory=dict)
     asked_on: str = ""
+    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ async def verified(
     cites.
     """
     until = time.monotonic() + check.seconds
-    material = material.beside(sections)
+    material = material.beside(sections, check.names)
     sections = await asyncio.to_thread(put_right, sections, material)
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known

@@ -145,4 +145,6 @@ def test_a_report_speaks_its_language_throughout() -> None:
     assert '<html lang="de">' in page
     told = page.partition("</style>")[2]
     assert "Quellen" in told
-    assert not re.search(r"Sources|Coverage|\d quotes?|Read it|Show |Close the|published|Made", told)
+    assert not re.search(
+        r"Sources|Coverage|\d quotes?|Read it|Show |Close the|published|Made", told
+    )
