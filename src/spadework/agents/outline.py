@@ -8,22 +8,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from textwrap import shorten
 from typing import Literal
 
 from pydantic import Field
 
 from spadework.agents.checking import founded
 from spadework.agents.editor import day_of
+from spadework.agents.entered import each_once, line_of, place_of, speaks_of
 from spadework.agents.known import Known as Text
 from spadework.agents.model import Model, at_most
-from spadework.agents.told import below
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.facts import stems
 from spadework.tools.nearest import nearest
 from spadework.tools.orders import is_order
-from spadework.tools.text.detect import spoken
 from spadework.tools.text.phrases import Phrases
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
@@ -31,10 +28,6 @@ from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visibl
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code"]
 #: Sections of a report at most, columns of a table, and names that sections share.
 MOST_SECTIONS, MOST_COLUMNS, MOST_NAMES = 12, 6, 12
-#: Characters of an entry of the ledger in its line.
-LINE_CHARS = 220
-#: And of how code begins.
-CODE_CHARS = 100
 #: Words of a report, by the wish.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
@@ -224,12 +217,12 @@ def _of_forgotten_topics(
     sections: Sequence[Outlined], ledger: Sequence[Evidence], plan: Plan
 ) -> list[Outlined]:
     """A section for every topic that has entries, of which no section has one."""
-    named = {_place(e) for one in sections for e in one.evidence}
+    named = {place_of(e) for one in sections for e in one.evidence}
     own = {topic: [e for e in ledger if e.topic == topic.name] for topic in plan.topics}
     return [
         Outlined(topic.name, topic.question, tuple(entries))
         for topic, entries in own.items()
-        if entries and not any(_place(e) in named for e in entries)
+        if entries and not any(place_of(e) in named for e in entries)
     ]
 
 
@@ -239,11 +232,11 @@ def _with_forgotten(
     """The sections with the entries that none of them names, each in the one nearest to it by its
     words, of its topic where there is one; and the ids of those that are left out.
     """
-    named = {_place(e) for one in sections for e in one.evidence}
+    named = {place_of(e) for one in sections for e in one.evidence}
     given: dict[int, list[Evidence]] = defaultdict(list)
     left_out = []
     for e in each_once(ledger):
-        if e.kind == "columns" or _place(e) in named:
+        if e.kind == "columns" or place_of(e) in named:
             continue
         same = [
             n for n, one in enumerate(sections) if any(x.topic == e.topic for x in one.evidence)
@@ -264,45 +257,8 @@ def _with_forgotten(
     return whole, tuple(left_out)
 
 
-def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Whether an entry holds all content words of what must be covered."""
-    code = spoken(must)
-    said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
-    return stems(must, code) <= said
-
-
-def _place(evidence: Evidence) -> tuple[str, int, int]:
-    return evidence.content_hash, evidence.start, evidence.end
-
-
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Entries, rows of a table with the names of their columns."""
     tables = {(e.content_hash, e.columns) for e in chosen if e.kind == "row"}
     named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
     return tuple(dict.fromkeys([*named, *chosen]))
-
-
-def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
-    """The entries of a ledger, those that several topics quote once, with what is said of them for
-    each.
-    """
-    claims: dict[tuple[str, int, int], dict[str, None]] = defaultdict(dict)
-    for e in ledger:
-        claims[_place(e)] |= {e.claim: None} if e.claim else {}
-    first = {_place(e): e for e in reversed(ledger)}
-    return [
-        e.model_copy(update={"claim": " / ".join(claims[place])})
-        for place, e in reversed(first.items())
-    ]
-
-
-def line_of(evidence: Evidence) -> str:
-    """An entry in a line: what it says, of code also how it begins, where, when."""
-    quote = " ".join(evidence.quote.split())
-    said = shorten(evidence.claim or quote, LINE_CHARS, placeholder="…")
-    if evidence.kind == "code":
-        begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
-        said = f"(code) {said}{begins}"
-    date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    about = (said, evidence.title, below(evidence.title, evidence.heading), date)
-    return f"{evidence.id} · " + " · ".join(part for part in about if part)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from spadework.agents.critic import told
 from spadework.agents.editor import Made, about, disagreements, limits, not_found
+from spadework.agents.entered import speaks_of
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.outline import speaks_of
 from spadework.graph.desk import Desk
 from spadework.graph.earlier import makers
 from spadework.graph.holding import without_addresses

@@ -52,7 +52,7 @@ def test_the_emphasis_of_a_page_is_not_shown() -> None:
         ("**Note: it is cut", r"\*\*Note: it is cut"),
         ("2*3*4 and a * b", r"2\*3\*4 and a \* b"),
         ("**a *b* c**", "**a b c**"),
-        ("*a***b**", "*a*b"),
+        ("*a***b** and **[b](http://x.example/)**", "ab and b"),
         ("__init__ stays, __this goes__ bold", r"\_\_init\_\_ stays, **this goes** bold"),
         ("**<b>x</b>**", r"**\<b\>x\</b\>**"),
     ],
