@@ -14,7 +14,7 @@ from spadework.tools.export.markdown import escaped, to_markdown
 from spadework.values import Result
 from tests.tools.export.rich import Words, on_the_page, rich
 
-SAID = "**Old `locks`:** they *never* leak, and [the **keeper**](https://x.example/) knows."
+SAID = "**Old `locks`:** they *never* leak, and [the keeper](https://x.example/) is **wise**."
 
 
 def _again(result: Result) -> str:
@@ -24,7 +24,7 @@ def _again(result: Result) -> str:
 
 def test_the_emphasis_of_a_writer_stands_in_every_format() -> None:
     result = rich(Words(said=SAID))
-    assert "- **Old `locks`:** they *never* leak, and the **keeper** knows. [1]" in _again(result)
+    assert "- **Old `locks`:** they *never* leak, and the keeper is **wise**. [1]" in _again(result)
     for page in (html.document_fromstring(to_html(result)), on_the_page(result)):
         [item, *_] = page.xpath("//section/ul/li")
         assert [one.text_content() for one in item.iter("strong")][:2] == ["Old ", "locks"]
@@ -32,7 +32,7 @@ def test_the_emphasis_of_a_writer_stands_in_every_format() -> None:
         assert [one.text_content() for one in item.iter("code")][:1] == ["locks"]
     document = docx.Document(io.BytesIO(to_docx(result)))
     item = next(p for p in document.paragraphs if p.style and p.style.name == "List Bullet")
-    assert [run.text for run in item.runs if run.bold] == ["Old ", "locks", ":", "keeper"]
+    assert [run.text for run in item.runs if run.bold] == ["Old ", "locks", ":", "wise"]
     assert [run.text for run in item.runs if run.italic] == ["never"]
 
 
