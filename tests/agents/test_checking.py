@@ -189,6 +189,14 @@ def test_code_in_a_sentence_may_take_in_the_words_beside_it() -> None:
     assert why("It is told by `error(message)`.", page="Parser.error(*message*) tells it.") == ""
 
 
+def test_code_in_a_sentence_may_leave_something_out() -> None:
+    page = "ALTER TABLE t DETACH PARTITION p CONCURRENTLY; then redirect_stderr(new_target)."
+    assert why("It is `DETACH PARTITION ... CONCURRENTLY`.", page=page) == ""
+    assert why("It is `DETACH PARTITION … FINALIZE`.", page=page)
+    assert why("It goes through `redirect_stderr()`.", page=page) == ""
+    assert why("It goes through `redirect_stdin()`.", page=page)
+
+
 def test_a_sentence_without_evidence_is_refused() -> None:
     assert said_of(Sentence(text=QUOTE))
 
@@ -201,6 +209,7 @@ def test_a_sentence_without_evidence_is_refused() -> None:
         ("The harbour is 26.2 miles long.", "26.2"),
         ("Jory Penhallow founded the town.", "jory, penhallow"),
         ("Queen Isaura was the mother of Port Aldermere.", "mother"),
+        ("It was founded by the mother of those who held the harbour.", ""),
     ],
 )
 def test_what_looks_odd_is_flagged(text: str, odd: str) -> None:

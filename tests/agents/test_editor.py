@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.editor import Made, about, disagreements, not_found
+from spadework.tools.text.phrases import Phrases
 from spadework.values import Conflict, Coverage, Evidence, Plan, Side, Topic
 
 NAMES = ("What is a sluice?", "Prices", "Owners", "Never judged")
@@ -29,8 +30,35 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
     ]
 
 
-@pytest.mark.parametrize("dated", [True, False])
-def test_both_sides_of_a_disagreement_are_told_with_their_days(dated: bool) -> None:
+@pytest.mark.parametrize(
+    ("kind", "dated", "told", "said"),
+    [
+        (
+            "number",
+            True,
+            ["It costs 3.", "It costs 1."],
+            "The newest stands first, of 2023-03-04, and may replace what was told before it:"
+            " 2022-03-04.",
+        ),
+        (
+            "date",
+            True,
+            ["It costs 1.", "It costs 3."],
+            "The first of these weighs more: 80%, by independent origins, their trust and how"
+            " recent they are. The first is of 2022-03-04, the second of 2023-03-04.",
+        ),
+        (
+            "number",
+            False,
+            ["It costs 1.", "It costs 3."],
+            "The first of these weighs more: 80%, by independent origins, their trust and how"
+            " recent they are.",
+        ),
+    ],
+)
+def test_of_figures_that_are_dated_the_newest_stands_first_and_no_older_one_outweighs_it(
+    kind: str, dated: bool, told: list[str], said: str
+) -> None:
     day = datetime(2026, 3, 4, tzinfo=UTC)
     common = {"topic": "Prices", "url": "https://a.example/", "start": 0, "end": 3}
     ledger = {
@@ -47,11 +75,28 @@ def test_both_sides_of_a_disagreement_are_told_with_their_days(dated: bool) -> N
     }
     heavy = Side(claim="It costs 1.", evidence_ids=("E1", "E2"), weight=0.8)
     light = Side(claim="It costs 3.", evidence_ids=("E3",), weight=0.2)
-    conflict = Conflict(topic="Prices", kind="number", sides=(heavy, light))
+    conflict = Conflict.model_validate({"topic": "Prices", "kind": kind, "sides": (heavy, light)})
     [first, *sides] = disagreements([conflict], ledger).sentences
-    assert [side.text for side in sides] == ["It costs 1.", "It costs 3."]
-    said = "The first is of 2022-03-04, the second of 2023-03-04." in first.text
-    assert said == dated
+    assert [side.text for side in sides] == told
+    assert first.text == f"“Prices”: the sources disagree ({kind}). {said}"
+
+
+def test_what_surrounds_a_report_is_in_its_language() -> None:
+    say = Phrases("de")
+    coverage = {"Prices": Coverage(topic="Prices", covered=False, score=0, gaps=("2025",))}
+    plan = Plan(question="q", topics=(Topic(name="Prices", question="p"),), language="de")
+    open_ones = not_found(plan, coverage, {"Prices": ("a",)}, say=say)
+    assert open_ones.heading == "Nicht gefunden"
+    [told] = open_ones.sentences
+    assert told.text == "„Prices“ ist offen. Es fehlt: 2025. Gesucht wurde nach “a”."
+    said = about(Made("m", "j", {"supported": 3}), [], (), 1, "pages", say)
+    assert said.heading == "Über diesen Bericht"
+    assert [one.text for one in said.sentences] == [
+        "Geschrieben von m aus zitierten Belegen und Satz für Satz geprüft von j, das zuvor selbst"
+        " geprüft wurde: 3 Sätze sind durch das belegt, was sie nennen.",
+        "Durchsucht: nichts. Gelesene Seiten: 1.",
+        "Die erlaubten Seiten sind verbraucht.",
+    ]
 
 
 def test_a_report_without_a_model_says_that_none_judged_it() -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from spadework.agents.outline import Outline, OutlineAnswer, _checked, each_once, line_of
+from spadework.agents.entered import each_once, line_of
+from spadework.agents.outline import Outline, OutlineAnswer, _checked
 from spadework.values import Evidence, Plan, Topic
 
 

@@ -18,7 +18,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from lxml import html
 from rich.console import Console
 
-from spadework.agents.editor import review
+from spadework.agents.reviewed import review
 from spadework.apps.openai.answered import around, marked, message_of
 from spadework.apps.openai.streamed import streamed
 from spadework.apps.terminal.progress import worded

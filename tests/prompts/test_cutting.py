@@ -110,6 +110,8 @@ def test_a_writer_keeps_whole_entries_and_its_task() -> None:
     prompt = render(
         "writer",
         question="Q?",
+        asked_on="",
+        names=(),
         language="en",
         wishes=(),
         answer="",

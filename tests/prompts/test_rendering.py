@@ -110,6 +110,8 @@ SHOWN: dict[str, dict[str, Any]] = {
         "words": 80,
         "evidence": ENTRIES,
         "others": ["A shovel is wider."],
+        "asked_on": "2026-03-04",
+        "names": ("spade.py: the tool",),
     },
     "outline": {
         "plan": Plan(question=QUESTION.text, wishes=("for beginners",), topics=(TOPIC,)),
@@ -119,6 +121,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "conflicts": ["Definition: It has one blade. / It has two blades."],
         "words": 400,
         "most_words": 400,
+        "asked_on": "2026-03-04",
     },
     "turn": {
         "asked": "What does it cost?",
@@ -139,6 +142,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "revise": {
         "question": QUESTION.text,
         "asked": "Shorter, and with the costs.",
+        "asked_on": "2026-03-04",
         "wishes": ("for beginners",),
         "title": "Spades",
         "language": "en",
@@ -179,6 +183,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "question": QUESTION.text,
         "language": "de",
         "wishes": ("for beginners",),
+        "asked_on": "2026-03-04",
         "sections": [("Definition", [{"told": "A spade digs.", "mark": "E1+E2→"}])],
         "first": [
             [
@@ -233,6 +238,7 @@ SHOWN: dict[str, dict[str, Any]] = {
             {"name": "Uses", "state": "partly", "gaps": ("Which soil?",)},
         ],
         "report": "# What is a spade?\n\nA spade is a tool for digging. [1]",
+        "by_code": "“Limits”, “Problems”",
     },
 }
 #: Every way of writing an end of the block that a page may try.
@@ -308,7 +314,7 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "lead": SHOWN["lead"] | {"titles": [text], "answers": [text or "x"]},
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [entry], "passages": [passage]},
-        "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text]},
+        "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text], "names": [text]},
         "reader": SHOWN["reader"] | {"passages": [passage | {"topics": [1]}]},
         "ledger": SHOWN["ledger"] | {"lines": [text]},
         "outline": SHOWN["outline"] | {"lines": [text], "conflicts": [text]},

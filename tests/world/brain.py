@@ -21,10 +21,11 @@ def play(
     *,
     keywords: Mapping[str, str] | None = None,
     gaps: Mapping[str, str] | None = None,
+    language: str = "en",
 ) -> None:
     """Script all roles. `topics`: name → its query. `keywords`: name → a word that a passage must
     hold to prove the topic (default: any sentence will do). `gaps`: name → the query that is
-    recommended while the topic is not proven.
+    recommended while the topic is not proven. `language` is that of the report.
     """
 
     def plan(request: ChatRequest) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def play(
             "question_type": "general",
             "complexity": "moderate",
             "freshness": "any",
-            "language": "en",
+            "language": language,
             "subjects": list(topics),
         }
         return head | {"topics": made}

@@ -25,6 +25,10 @@ from spadework.values import Evidence, Sentence
 COUNTED = 12
 
 _CODE = re.compile(r"`([^`\n]+)`")
+#: What is left out of code that is named in a sentence.
+_LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
+#: A name of somebody or some place, beside which stands what they are to another.
+_NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 #: Comments to the end of a line and texts in quotation marks, in most languages.
@@ -39,6 +43,8 @@ _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
+#: Words between a name and what somebody is to it, with that, at most: "Ada was the mother of Bo".
+BESIDE = 3
 #: Words of a piece of code that are named as strange at most.
 MOST_STRANGE = 5
 
@@ -64,10 +70,18 @@ def refused(
     if foreign := addresses(plain(sentence.text)).difference(*(text.addresses for text in there)):
         return f"No source has the address {min(foreign)}."
     for named in _CODE.findall(sentence.text):
-        if not any(unmarked(named) in text.unmarked for text in (*there, Known(code))):
+        parts = [unmarked(part) for part in _pieces(named)]
+        if not any(all(part in text.unmarked for part in parts) for text in (*there, Known(code))):
             return f"“{named}” stands in none of its sources."
     found = strange(sentence.text, there, home or language_of(question.text))
     return f"{', '.join(found)}: in no page that is cited." if found else ""
+
+
+def _pieces(named: str) -> list[str]:
+    """What must stand in a source of code that is named in a sentence: what stands before and
+    behind an ellipsis, and of a call without arguments (`run()`) its name.
+    """
+    return [part.strip().removesuffix("()") for part in _LEFT_OUT.split(named)]
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
@@ -111,12 +125,18 @@ def flagged(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> st
 
 def _unrelated(said: str, near: Sequence[Known]) -> str:
     """What somebody is to somebody in a sentence, as a stem, and in no quote, told from either
-    side; "" where there is nothing of the kind.
+    side; "" where there is nothing of the kind. Beside no name it is none: a table has a parent.
     """
     code = _spoken(near)
     sides = language(code).other_side
     there = frozenset[str]().union(*(text.stems(code) for text in near))
-    found = stems(said, code) & sides.keys()
+    words = re.findall(r"[\w’']+", said)
+    found = {
+        stem
+        for n, word in enumerate(words)
+        for stem in stems(word, code) & sides.keys()
+        if any(map(_NAME.match, [*words[max(0, n - BESIDE) : n], *words[n + 1 : n + 1 + BESIDE]]))
+    }
     return min((stem for stem in found if not {stem, *sides[stem]} & there), default="")
 
 

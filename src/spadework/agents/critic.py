@@ -16,6 +16,7 @@ from spadework.prompts import render
 from spadework.tools.export.markdown import escaped
 from spadework.tools.operators import in_words
 from spadework.tools.orders import is_order
+from spadework.tools.text.phrases import Phrases
 from spadework.values import (
     Evidence,
     Part,
@@ -28,6 +29,8 @@ from spadework.values import (
     Weakness,
 )
 
+#: The sections that code makes.
+BY_CODE = ("disagreements", "not_found", "limits", "problems", "about")
 #: Points of praise and of blame at most.
 MOST_POINTS = 5
 
@@ -60,7 +63,14 @@ async def review(
 
     async def ask(model: Model) -> Review | None:
         topics = [{"name": t.name, "state": t.state, "gaps": t.gaps} for t in result.topics]
-        prompt = render("editor", question=result.question, report=result.report, topics=topics)
+        say = Phrases(result.document.language)
+        prompt = render(
+            "editor",
+            question=result.question,
+            report=result.report,
+            topics=topics,
+            by_code=", ".join(f"“{say(name)}”" for name in BY_CODE),
+        )
         return _review(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
 
     said, problems = await first_of(model, "writer", "editorial review", ask, lambda: None)

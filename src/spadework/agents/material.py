@@ -4,6 +4,7 @@ question.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,8 @@ from spadework.tools.orders import without_orders
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import codes
 from spadework.values import Evidence, Section, Sentence
+
+_FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,12 @@ class Material:
         pages, question = self._pages(cited), Known(self.question)
         return refused(sentence, cited, pages, question, self.home, self.code)
 
-    def beside(self, sections: Iterable[Section]) -> Material:
-        """The same with the code that these sections tell."""
+    def beside(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
+        """The same with the code that these sections tell, and the files that are called by these
+        names: what a reader is told to save has no source.
+        """
         told = (one.text for section in sections for one in section.sentences if one.code)
-        return replace(self, code="\n\n".join(told))
+        return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 
     def founded(self, heading: str, cited: Sequence[Evidence]) -> str:
         """A heading over what cites these; "" for one that none of it bears out."""

@@ -8,32 +8,26 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from textwrap import shorten
 from typing import Literal
 
 from pydantic import Field
 
 from spadework.agents.checking import founded
+from spadework.agents.editor import day_of
+from spadework.agents.entered import each_once, line_of, place_of, speaks_of
 from spadework.agents.known import Known as Text
 from spadework.agents.model import Model, at_most
-from spadework.agents.told import below
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.facts import stems
 from spadework.tools.nearest import nearest
-from spadework.tools.text.detect import spoken
+from spadework.tools.orders import is_order
+from spadework.tools.text.phrases import Phrases
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
 #: What sections are made of; how it is set follows from it.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code"]
-#: The heading of the summary.
-SUMMARY = "Summary"
-#: Sections of a report at most, and columns of a table.
-MOST_SECTIONS, MOST_COLUMNS = 12, 6
-#: Characters of an entry of the ledger in its line.
-LINE_CHARS = 220
-#: And of how code begins.
-CODE_CHARS = 100
+#: Sections of a report at most, columns of a table, and names that sections share.
+MOST_SECTIONS, MOST_COLUMNS, MOST_NAMES = 12, 6, 12
 #: Words of a report, by the wish.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
@@ -57,6 +51,7 @@ class OutlineAnswer(Visible):
     answer: str
     sections: list[OutlinedAnswer] = at_most(MOST_SECTIONS)
     left_out: list[str] = Field([])
+    names: list[str] = Field([], json_schema_extra={"maxItems": MOST_NAMES})
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,7 @@ class Outline:
     """The composition of a report; `answer` is what it says in short, with marks.
 
     `left_out` are the ids of entries that it does without; `missing` is what the plan says must be
-    covered and no section answers.
+    covered and no section answers. `names` are those that all sections call alike.
     """
 
     sections: tuple[Outlined, ...]
@@ -86,18 +81,21 @@ class Outline:
     answer: str = ""
     left_out: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Known:
     """What a report must take into account beside its evidence: how far its topics are answered,
-    what disagrees, how many words it has where nothing else is wished, and at most (0: no bound).
+    what disagrees, how many words it has where nothing else is wished, and at most (0: no bound),
+    and the day on which it is asked for.
     """
 
     coverage: Mapping[str, Coverage]
     conflicts: Sequence[Conflict]
     words: int
     most_words: int = 0
+    asked_on: str = ""
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
@@ -127,12 +125,10 @@ async def outline(
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
         ],
-        conflicts=[
-            f"{conflict.topic}: " + " / ".join(side.claim for side in conflict.sides)
-            for conflict in known.conflicts
-        ],
+        conflicts=[_sides_of(conflict, ledger) for conflict in known.conflicts],
         words=known.words,
         most_words=known.most_words,
+        asked_on=known.asked_on,
     )
     try:
         answer = await model.ask("writer", prompt, OutlineAnswer, seconds=seconds)
@@ -142,6 +138,19 @@ async def outline(
         return by_topic(plan, ledger, known.words), [*model.news("writer"), problem]
     made = _checked(answer, ledger, plan) or by_topic(plan, ledger, known.words)
     return made, model.news("writer")
+
+
+def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
+    """What is said on each side of a disagreement, and of when that is."""
+    entries = {e.id: e for e in ledger}
+    sides = ((side.claim, day_of(side, entries)) for side in conflict.sides)
+    told = (f"{claim} ({day})" if day else claim for claim, day in sides)
+    return f"{conflict.topic}: {' / '.join(told)}"
+
+
+def is_summary(heading: str, code: str) -> bool:
+    """Whether a section has the heading of the summary."""
+    return heading.casefold() == Phrases(code)("summary").casefold()
 
 
 def musts_of(plan: Plan) -> list[str]:
@@ -171,7 +180,7 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
         if not own:
             continue
         heading = founded(one.heading, texts, home) or own[0].topic
-        if heading.casefold() == SUMMARY.casefold():
+        if is_summary(heading, plan.language):
             # The summary is written last, from what holds.
             heading = own[0].topic
         same = made.get(heading.casefold())
@@ -200,19 +209,20 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
         if n not in told and not any(speaks_of(e, must) for one in whole for e in one.evidence)
     ]
     title = founded(answer.title, texts, home)
-    return Outline(tuple(whole), title, answer.answer, left_out, tuple(missing))
+    names = tuple(name for name in answer.names[:MOST_NAMES] if not is_order(name))
+    return Outline(tuple(whole), title, answer.answer, left_out, tuple(missing), names)
 
 
 def _of_forgotten_topics(
     sections: Sequence[Outlined], ledger: Sequence[Evidence], plan: Plan
 ) -> list[Outlined]:
     """A section for every topic that has entries, of which no section has one."""
-    named = {_place(e) for one in sections for e in one.evidence}
+    named = {place_of(e) for one in sections for e in one.evidence}
     own = {topic: [e for e in ledger if e.topic == topic.name] for topic in plan.topics}
     return [
         Outlined(topic.name, topic.question, tuple(entries))
         for topic, entries in own.items()
-        if entries and not any(_place(e) in named for e in entries)
+        if entries and not any(place_of(e) in named for e in entries)
     ]
 
 
@@ -222,11 +232,11 @@ def _with_forgotten(
     """The sections with the entries that none of them names, each in the one nearest to it by its
     words, of its topic where there is one; and the ids of those that are left out.
     """
-    named = {_place(e) for one in sections for e in one.evidence}
+    named = {place_of(e) for one in sections for e in one.evidence}
     given: dict[int, list[Evidence]] = defaultdict(list)
     left_out = []
     for e in each_once(ledger):
-        if e.kind == "columns" or _place(e) in named:
+        if e.kind == "columns" or place_of(e) in named:
             continue
         same = [
             n for n, one in enumerate(sections) if any(x.topic == e.topic for x in one.evidence)
@@ -247,45 +257,8 @@ def _with_forgotten(
     return whole, tuple(left_out)
 
 
-def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Whether an entry holds all content words of what must be covered."""
-    code = spoken(must)
-    said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
-    return stems(must, code) <= said
-
-
-def _place(evidence: Evidence) -> tuple[str, int, int]:
-    return evidence.content_hash, evidence.start, evidence.end
-
-
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Entries, rows of a table with the names of their columns."""
     tables = {(e.content_hash, e.columns) for e in chosen if e.kind == "row"}
     named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
     return tuple(dict.fromkeys([*named, *chosen]))
-
-
-def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
-    """The entries of a ledger, those that several topics quote once, with what is said of them for
-    each.
-    """
-    claims: dict[tuple[str, int, int], dict[str, None]] = defaultdict(dict)
-    for e in ledger:
-        claims[_place(e)] |= {e.claim: None} if e.claim else {}
-    first = {_place(e): e for e in reversed(ledger)}
-    return [
-        e.model_copy(update={"claim": " / ".join(claims[place])})
-        for place, e in reversed(first.items())
-    ]
-
-
-def line_of(evidence: Evidence) -> str:
-    """An entry in a line: what it says, of code also how it begins, where, when."""
-    quote = " ".join(evidence.quote.split())
-    said = shorten(evidence.claim or quote, LINE_CHARS, placeholder="…")
-    if evidence.kind == "code":
-        begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
-        said = f"(code) {said}{begins}"
-    date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    about = (said, evidence.title, below(evidence.title, evidence.heading), date)
-    return f"{evidence.id} · " + " · ".join(part for part in about if part)

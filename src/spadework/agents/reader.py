@@ -20,11 +20,11 @@ from spadework.agents.assessor import (
     recommendations_of,
     unnamed,
 )
+from spadework.agents.entered import line_of
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model, at_most
 from spadework.agents.numbered import Numbered
-from spadework.agents.outline import line_of
 from spadework.agents.shown import Judgement, Shown, Spot
 from spadework.prompts import render
 from spadework.tools.orders import is_order

@@ -45,7 +45,7 @@ class RevisionAnswer(Visible):
 @dataclass(frozen=True)
 class Told:
     """A report as its reviser sees it: the `ledger` it may cite, of which the ids in `more` are
-    new, and what is wanted of it now, in which `language`.
+    new, and what is wanted of it now, on which day, in which `language`.
     """
 
     plan: Plan
@@ -55,6 +55,7 @@ class Told:
     asked: str
     language: str
     more: Sequence[str] = ()
+    asked_on: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ def prompt_of(told: Told, window: int) -> Prompt:
         title=told.title,
         language=told.language,
         more=list(told.more),
+        asked_on=told.asked_on,
         sections=[{"heading": s.heading, "markdown": with_marks(s)} for s in told.sections],
         evidence=[entry_of(e) for e in _with_room(told, int(EVIDENCE_SHARE * window))],
     )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from spadework.agents.confirming import FACTS
 from spadework.agents.expected import meets
+from spadework.tools.text.phrases import Phrases
 from spadework.tools.urls import domain_of
 from spadework.values import (
     Coverage,
@@ -51,16 +52,18 @@ _TECHNICAL = re.compile(
 
 
 class _Kind(NamedTuple):
-    """What answers a type of question, what is said where it lacks, and a search for it."""
+    """What answers a type of question, by which phrase it is said that it lacks, and a search for
+    it.
+    """
 
     expects: Expected
-    text: str
+    lacking: str
     query: str
 
 
 _KINDS: dict[QuestionType, _Kind] = {
-    "what": _Kind("definition", "No quote says what {about} is.", "what is {about} definition"),
-    "howto": _Kind("steps", "No quote gives steps to take.", "{about} step by step"),
+    "what": _Kind("definition", "no_definition", "what is {about} definition"),
+    "howto": _Kind("steps", "no_steps", "{about} step by step"),
 }
 
 
@@ -84,10 +87,11 @@ def shortfalls(
     if not proven:
         return ()
     topics = [t for t in plan.topics if t.name in proven]
+    say = Phrases(plan.language)
     found = [*_of_the_kind(plan, topics, proven), *_whole(plan, ledger, standard)]
     for topic in topics:
-        found += [*_code(topic, proven[topic.name]), *_navigation(topic, proven[topic.name])]
-        found += _alone(topic, proven[topic.name])
+        own = proven[topic.name]
+        found += [*_code(topic, own, say), *_navigation(topic, own, say), *_alone(topic, own, say)]
         found += _quality(topic, coverage.get(topic.name), standard.quality)
     return tuple(found)
 
@@ -97,6 +101,7 @@ def _of_the_kind(
 ) -> Iterator[Shortfall]:
     """A definition for what is X, steps for how to X, dates for news."""
     about = " ".join(plan.subjects) or plan.question.rstrip("?")
+    say = Phrases(plan.language)
     ledger = [e for own in proven.values() for e in own]
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
@@ -104,39 +109,30 @@ def _of_the_kind(
             # The words of a search that are not the question's own are English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
-            yield _lacks(kind.expects, asks.name, kind.text.format(about=about), query)
+            yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
     if plan.question_type == "latest" and not any(
         e.published_at or _DATE.search(e.quote) for e in ledger
     ):
-        yield _lacks(
-            "dates",
-            topics[0].name,
-            "No quote and no page of the evidence has a date.",
-            f"{about} latest news date",
-        )
+        yield _lacks("dates", topics[0].name, say("no_dates"), f"{about} latest news date")
 
 
-def _code(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
+def _code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     asked = " ".join((topic.name, topic.question, *topic.must_cover))
     if _TECHNICAL.search(asked) and not any(e.kind == "code" for e in own):
-        yield _lacks(
-            "code",
-            topic.name,
-            f"No code was found for “{topic.name}”.",
-            f"{_query(topic)} example code",
-        )
+        text = say("no_code", topic=topic.name)
+        yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
 
 
-def _navigation(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
+def _navigation(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     if all(e.kind != "code" and len(e.quote.split()) < LEAST_WORDS for e in own):
-        text = f"The quotes for “{topic.name}” are no sentences, as if from a menu."
+        text = say("menu", topic=topic.name)
         yield _lacks("navigation", topic.name, text, f"{_query(topic)} explained")
 
 
-def _alone(topic: Topic, own: Sequence[Evidence]) -> Iterator[Shortfall]:
+def _alone(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     """A fact that one page says, or several that repeat it."""
     if topic.expects in FACTS and len({e.origin for e in own}) == 1:
-        text = f"One source alone was found for “{topic.name}”; no other one confirms it."
+        text = say("alone", topic=topic.name)
         yield _lacks("confirmation", topic.name, text, topic.question.rstrip("?"))
 
 
@@ -164,25 +160,16 @@ def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterat
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
         return
-    query = _query(plan.topics[0])
+    query, say = _query(plan.topics[0]), Phrases(plan.language)
     days = FRESH_DAYS.get(plan.freshness)
     newest = max((e.published_at for e in web if e.published_at), default=None)
     if days and (newest is None or newest < max(e.fetched_at for e in web) - timedelta(days=days)):
-        said = (
-            f"The newest dated evidence is of {newest.date().isoformat()}."
-            if newest
-            else "No evidence is dated."
-        )
-        yield _lacks(
-            "freshness", "", f"The question asks for what is new. {said}", f"{query} latest"
-        )
+        text = say("newest", day=newest.date().isoformat()) if newest else say("undated")
+        yield _lacks("freshness", "", text, f"{query} latest")
     domains = tuple(dict.fromkeys(domain_of(e.url) for e in ledger))
     if len(domains) < standard.domains:
-        text = (
-            f"The evidence is of {len(domains)}"
-            f" {'domain' if len(domains) == 1 else 'different domains'}, fewer than"
-            f" {standard.domains}."
-        )
+        one = "domain" if len(domains) == 1 else "domains"
+        text = say(one, many=len(domains), least=standard.domains)
         elsewhere = search(query).model_copy(update={"exclude_domains": domains})
         yield Shortfall(kind="domains", text=text, recommendation=elsewhere)
 

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from spadework.agents.context import Stated, stated
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.marked import bare_code, marked, section_of
 from spadework.agents.model import Model, at_most
-from spadework.agents.outline import SUMMARY, Outline, Outlined
+from spadework.agents.outline import Outline, Outlined
 from spadework.agents.quoting import quoted
 from spadework.agents.told import entries_of
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import render
+from spadework.tools.text.phrases import Phrases
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 #: Sentences of a section that change at most.
@@ -55,24 +56,37 @@ Changes = dict[int, tuple[Sentence, ...]]
 
 
 async def write(
-    model: Model | None, plan: Plan, outline: Outline, *, seconds: float
+    model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """The sections of the outline, in its order."""
+    """The sections of the outline, in its order, for a question that was asked on a day."""
+    asked = _asked(plan, asked_on)
     done = await asyncio.gather(
-        *(_section(model, plan, outline, section, seconds) for section in outline.sections)
+        *(_section(model, asked, outline, section, seconds) for section in outline.sections)
     )
     return tuple(section for section, _ in done), [p for _, problems in done for p in problems]
 
 
+def _asked(plan: Plan, asked_on: str) -> dict[str, object]:
+    """What writer and summary are told of the question."""
+    return {
+        "question": plan.question,
+        "asked_on": asked_on,
+        "language": plan.language,
+        "wishes": plan.wishes,
+    }
+
+
 async def _section(
-    model: Model | None, plan: Plan, outline: Outline, section: Outlined, seconds: float
+    model: Model | None,
+    asked: Mapping[str, object],
+    outline: Outline,
+    section: Outlined,
+    seconds: float,
 ) -> tuple[Section, list[Problem]]:
     async def written(model: Model) -> Section:
         prompt = render(
             "writer",
-            question=plan.question,
-            language=plan.language,
-            wishes=plan.wishes,
+            **asked,
             answer=outline.answer,
             heading=section.heading,
             shows=section.shows,
@@ -80,6 +94,7 @@ async def _section(
             columns=section.columns,
             words=section.words,
             evidence=entries_of(section.evidence),
+            names=outline.names,
             others=[
                 f"{other.heading}: {other.shows}"
                 for other in outline.sections
@@ -136,6 +151,7 @@ async def summarise(
     first: Sequence[Checked] = (),
     *,
     seconds: float,
+    asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
     """The summary of sections that hold, by who is shown the answer that was given `first` with
     what was found of it; without sentences where the model fails.
@@ -143,21 +159,23 @@ async def summarise(
     told = [
         (section.heading, [one for one in stated(section) if not one.label]) for section in sections
     ]
-    asked = {"question": plan.question, "language": plan.language, "wishes": plan.wishes}
-    prompt = render("summary", **asked, sections=told, first=[_found(one) for one in first])
-    section = Section(heading=SUMMARY, kind="summary")
+    found = [_found(one) for one in first]
+    prompt = render("summary", **_asked(plan, asked_on), sections=told, first=found)
     try:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
     except (ModelError, BudgetSpent) as error:
-        return section, [*model.news("writer"), _failed("summary", error, _NO_SUMMARY)]
-    return in_short(answer.markdown), model.news("writer")
+        problem = _failed("summary", error, _NO_SUMMARY)
+        return in_short("", plan.language), [*model.news("writer"), problem]
+    return in_short(answer.markdown, plan.language), model.news("writer")
 
 
-def in_short(markdown: str) -> Section:
-    """What a model answers in short, as a summary; without sentences where nothing is marked."""
-    made = section_of(SUMMARY, markdown)
+def in_short(markdown: str, code: str) -> Section:
+    """What a model answers in short, as a summary in the language of the code; without sentences
+    where nothing is marked.
+    """
+    made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
-        made = Section(heading=SUMMARY)
+        made = Section(heading=made.heading)
     return made.model_copy(update={"kind": "summary"})
 
 

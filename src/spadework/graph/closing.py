@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from spadework.agents.critic import told
 from spadework.agents.editor import Made, about, disagreements, limits, not_found
+from spadework.agents.entered import speaks_of
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.outline import speaks_of
 from spadework.graph.desk import Desk
 from spadework.graph.earlier import makers
 from spadework.graph.holding import without_addresses
@@ -28,6 +28,7 @@ from spadework.graph.unreached import (
 )
 from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown import sentence_markdown, to_markdown
+from spadework.tools.text.phrases import Phrases
 from spadework.tools.urls import hosts_for_urls
 from spadework.values import (
     Citation,
@@ -76,15 +77,12 @@ def draft(state: ResearchState) -> str:
     return to_markdown(report, ledger, sources_of(state, sections, []))
 
 
-#: Over the quotes of a question that they probably do not answer.
-NEAREST = "The nearest that was read"
-
-
 def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) -> Result:
     """The result of a finished run; `late` are problems that no node has met."""
     why = _ended_by(desk, state)
     writer, judge = makers(desk, state)
     mode: Mode = "model" if writer else "extractive"
+    say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
     problems = _once([*state.get("problems", []), *late])
@@ -98,35 +96,39 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     coverage = state.get("coverage", {})
     unread = unread_hits(state)
     open_ones = with_unread(
-        not_found(state["plan"], coverage, queries_of(state), _missing(state), frozenset(unread)),
+        not_found(
+            state["plan"], coverage, queries_of(state), _missing(state), frozenset(unread), say
+        ),
         [hit for hits in unread.values() for hit in hits],
+        say,
         MOST_BESIDE if state.get("pages") else MOST_UNREAD,
     )
-    nearest = _nearest(state, sections)
+    nearest = _nearest(state, sections, say)
     sections = [nearest.get(section.heading, section) for section in sections]
     if sections and sections[0] in nearest.values():
         # Who reads only the beginning must not take the nearest for the answer.
         sections, open_ones = [open_ones, *sections], open_ones.model_copy(update={"sentences": ()})
     if lost:
-        sections = [first_of_all(lost), *sections]
+        sections = [first_of_all(lost, say), *sections]
     closing = [
-        disagreements(conflicts, ledger),
+        disagreements(conflicts, ledger, say),
         open_ones,
-        *told_last(limits(lacking), rest, first=bool(lost)),
+        *told_last(limits(lacking, say), rest, say, first=bool(lost)),
     ]
     closing.append(
         about(
             Made(writer, judge, _verdicts(state) if writer else {}),
             desk.searching,
             (
-                *_uncited(desk, sources),
+                *_uncited(desk, sources, say),
                 *desk.notices,
                 *desk.search.waits.sentences(),
                 *desk.search.unmet.sentences(),
-                *_revised(state, why),
+                *_revised(state, why, say),
             ),
             len(state.get("pages", {})),
             "" if _left_open(state, why) else why,
+            say,
         )
     )
     whole = tuple(
@@ -135,7 +137,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         if section.sentences
     )
     named = state.get("title") or state["plan"].title or state["plan"].question
-    report = Report(title=hosts_for_urls(named), sections=whole)
+    report = Report(title=hosts_for_urls(named), sections=whole, language=say.spoken)
     status = status_of(why)
     return Result(
         session_id=desk.session_id,
@@ -173,14 +175,14 @@ def _missing(state: ResearchState) -> list[str]:
     return [must for must in state.get("missing", []) if not any(speaks_of(e, must) for e in told)]
 
 
-def _uncited(desk: Desk, sources: Sequence[Source]) -> list[str]:
+def _uncited(desk: Desk, sources: Sequence[Source], say: Phrases) -> list[str]:
     """In deep effort, which reads many pages, how many are cited, and where it says why others are
     not.
     """
     count = sum(not source.unused for source in sources)
     if not desk.deep or count == len(sources):
         return []
-    return [f"{count} of them are cited; why the others are not stands in the editorial review."]
+    return [say("cited_of", many=count)]
 
 
 def _ended_by(desk: Desk, state: ResearchState) -> str:
@@ -227,17 +229,17 @@ def _verdicts(state: ResearchState) -> Counter[Verdict]:
     return Counter({c.sentence: c.verdict for c in state.get("citations", [])}.values())
 
 
-def _nearest(state: ResearchState, sections: Sequence[Section]) -> dict[str, Section]:
+def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:
     """The sections that show only the nearest that was read, by their headings, as the report has
     them: all, or those of a report before that its follow-up has kept beside what it found.
     """
     coverage = state.get("coverage", {})
     if coverage and all(found.near for found in coverage.values()):
-        alone = {"heading": NEAREST} if len(sections) == 1 else {}
+        alone = {"heading": say("nearest")} if len(sections) == 1 else {}
         return {one.heading: one.model_copy(update=alone) for one in sections}
     near = {name for name, found in coverage.items() if found.near and state.get("before")}
     return {
-        one.heading: one.model_copy(update={"heading": f"{NEAREST}: {one.heading}"})
+        one.heading: one.model_copy(update={"heading": f"{say('nearest')}: {one.heading}"})
         for one in sections
         if one.heading in near
     }
@@ -249,15 +251,13 @@ def _left_open(state: ResearchState, why: str) -> bool:
     return bool(state.get("before")) and why == "coverage" and not all(c.covered for c in coverage)
 
 
-def _revised(state: ResearchState, why: str) -> list[str]:
+def _revised(state: ResearchState, why: str, say: Phrases) -> list[str]:
     """What a revised report says of itself: how much of it was written anew, what it left out."""
     before = state.get("before")
     if before is None:
         return []
     sections, places = state.get("sections", []), state.get("places", {})
     new = sum(section not in before.sections for section in sections)
-    how = f"{new} of {len(sections)} sections changed and were checked again"
-    how = f"{how}; the others stand as they were" if 0 < new < len(sections) else how
     told = {places.get(section.heading) for section in sections}
     headings = {section.heading for section in sections}
     gone = [
@@ -265,12 +265,14 @@ def _revised(state: ResearchState, why: str) -> list[str]:
         for n, old in enumerate(before.sections)
         if n not in told and old.heading not in headings
     ]
-    how = how if new else "the others stand as they were" if gone else "it stands as it was"
-    left_out = f"{', '.join(gone)} was left out; " if gone else ""
-    rest = "" if state["turn"].kind == "more" else " Nothing was searched for it."
+    stands = "others_stand" if gone else "all_stands"
+    how = "changed_some" if 0 < new < len(sections) else "changed" if new else stands
+    left_out = say("left_out", headings=", ".join(gone)) if gone else ""
+    rest = "" if state["turn"].kind == "more" else say("unsearched")
     if _left_open(state, why):
-        rest = " What was asked now is answered; what was open before was not searched again."
-    return [f"It revises the report of the session before: {left_out}{how}.{rest}"]
+        rest = say("answered_now")
+    said = say(how, new=new, all=len(sections))
+    return [say("revises", left_out=left_out, how=said, rest=rest).strip()]
 
 
 def _confidence(state: ResearchState, mode: Mode) -> float | None:

@@ -36,8 +36,9 @@ async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dic
     texts = {digest: await desk.pages.get(digest) for digest in hashes}
     conflicts = await asyncio.to_thread(disputed, plan, ledger, read, texts)
     made, problems = await _outline(desk, state, model, conflicts, until - time.monotonic())
-    sections, failed = await writer.write(model, plan, made, seconds=until - time.monotonic())
-    first = writer.in_short(made.answer)
+    asked_on, seconds = state.get("asked_on", ""), until - time.monotonic()
+    sections, failed = await writer.write(model, plan, made, seconds=seconds, asked_on=asked_on)
+    first = writer.in_short(made.answer, plan.language)
     if model is None:
         sections = tuple(_with_counts(plan, section, ledger, texts) for section in sections)
     return {
@@ -45,6 +46,7 @@ async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dic
         "title": made.title,
         "left_out": list(made.left_out),
         "missing": list(made.missing),
+        "names": list(made.names),
         "conflicts": conflicts,
         "problems": [*problems, *failed],
     }
@@ -79,7 +81,8 @@ async def _outline(
     ):
         return by_topic(plan, ledger, most if model else 0), []
     words = WORDS[desk.settings.length]
-    known = Known(state.get("coverage", {}), conflicts, min(words, most) or words, most)
+    words, asked_on = min(words, most) or words, state.get("asked_on", "")
+    known = Known(state.get("coverage", {}), conflicts, words, most, asked_on)
     return await outline(model, plan, ledger, known, seconds=seconds)
 
 

@@ -194,6 +194,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         thorough=desk.settings.effort != "quick" and not (base and base.better),
         summed=base is None,
         known=known_findings(state),
+        asked_on=state.get("asked_on", ""),
+        names=state.get("names", []),
     )
     changes = await (
         checked(state, model, base, material, check)

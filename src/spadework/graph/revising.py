@@ -172,6 +172,7 @@ def _told(state: ResearchState, before: Earlier, plan: Plan, more: Sequence[str]
         state["question"],
         plan.language,
         more,
+        state.get("asked_on", ""),
     )
 
 

@@ -67,7 +67,13 @@ async def rewritten(
                 for one in weak
             )
         ),
-        writer.write(model, plan, by_topic(plan, apart), seconds=seconds),
+        writer.write(
+            model,
+            plan,
+            by_topic(plan, apart),
+            seconds=seconds,
+            asked_on=state.get("asked_on", ""),
+        ),
     )
     written = {made.heading: made for made, _ in done}
     return {

@@ -79,6 +79,6 @@ async def _slowness(model: Model, *roles: Role) -> Problem | None:
 
 _LATE = "It did not answer in time."
 _EFFECT = (
-    "It looked at no hits and cleaned no pages: its time is left for the plan, the judging and the"
-    " report."
+    "From then on it was asked neither to look at hits nor to clean pages: its time is left for"
+    " the plan, the judging and the report."
 )

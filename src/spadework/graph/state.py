@@ -129,10 +129,11 @@ class ResearchState(TypedDict, total=False):
     stopped_by: str
     #: The title that the outline gives the report, "" for the question itself.
     title: str
-    #: Entries that the outline does without, by id, and what no section answers of what must be
-    #: covered.
+    #: Entries that the outline does without, by id, what no section answers of what must be
+    #: covered, and the names of what sections share.
     left_out: list[str]
     missing: list[str]
+    names: list[str]
     sections: list[Section]
     citations: list[Citation]
     conflicts: list[Conflict]
@@ -208,6 +209,7 @@ def left_over(state: ResearchState) -> dict[str, Any]:
         "title": "",
         "left_out": [],
         "missing": [],
+        "names": [],
         "sections": [],
         "citations": [],
         "conflicts": [],

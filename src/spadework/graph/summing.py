@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from spadework.agents import writer
 from spadework.agents.model import Model
-from spadework.agents.outline import SUMMARY
+from spadework.agents.outline import is_summary
 from spadework.agents.verifier import Checked, Findings
 from spadework.graph.holding import held
 from spadework.values import Plan, Problem, Section
@@ -17,9 +17,9 @@ from spadework.values import Plan, Problem, Section
 SUMMED_UP = 4
 
 
-def summable(sections: Sequence[Section]) -> bool:
+def summable(sections: Sequence[Section], code: str) -> bool:
     """Whether sections need a summary: not where little is said, nor where one of them is one."""
-    has_one = any(one.heading.casefold() == SUMMARY.casefold() for one in sections)
+    has_one = any(is_summary(one.heading, code) for one in sections)
     return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
 
 
@@ -30,14 +30,15 @@ async def summed_up(
     first: Sequence[Checked],
     *,
     seconds: float,
+    asked_on: str,
 ) -> tuple[Section, list[Problem]]:
     """The summary of sections that hold, where they need one. Who writes it is told what was found
     of the answer that the outline gave `first`.
     """
-    if not summable(sections):
-        return Section(heading=SUMMARY, kind="summary"), []
+    if not summable(sections, plan.language):
+        return writer.in_short("", plan.language), []
     told = [one for one in sections if one.sentences]
-    return await writer.summarise(model, plan, told, first, seconds=seconds)
+    return await writer.summarise(model, plan, told, first, seconds=seconds, asked_on=asked_on)
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:

@@ -12,6 +12,7 @@ from spadework.graph.desk import Desk
 from spadework.graph.state import ResearchState
 from spadework.settings import Role
 from spadework.tools.inline import one_line
+from spadework.tools.text.phrases import Phrases
 from spadework.tools.urls import canonical_url, host_of, hosts_for_urls
 from spadework.values import Hit, Part, Problem, Section, Sentence
 
@@ -20,10 +21,6 @@ from spadework.values import Hit, Part, Problem, Section, Sentence
 MOST_UNREAD, MOST_BESIDE, UNREAD_CHARS = 10, 4, 300
 #: What a role says whose budget is spent, or which was in no time asked.
 _NOT_A_FAULT = "the budget of"
-_FOUND = (
-    "Found, not read: this is what the search shows of pages that could not be read. Nothing of it"
-    " was checked."
-)
 
 
 class Unreached(NamedTuple):
@@ -80,18 +77,20 @@ def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreac
     yield Unreached(f"{many if len(tried) > 1 else one}: {why}", own)
 
 
-def first_of_all(found: Sequence[Unreached]) -> Section:
+def first_of_all(found: Sequence[Unreached], say: Phrases) -> Section:
     """What could not be reached, as the section that a report begins with; empty where all was."""
     said = tuple(Sentence(text=one.said) for one in found)
     parts = (Part(form="bullets" if len(said) > 1 else "paragraph", takes=(1,) * len(said)),)
-    return Section(heading="Problems", kind="limits", sentences=said, parts=parts)
+    return Section(heading=say("problems"), kind="limits", sentences=said, parts=parts)
 
 
-def told_last(lacking: Section, problems: Sequence[Problem], *, first: bool) -> list[Section]:
+def told_last(
+    lacking: Section, problems: Sequence[Problem], say: Phrases, *, first: bool
+) -> list[Section]:
     """What is lacking and what went wrong, at the end of a report. Where problems stand `first`
     in it, there is no other section of their name: the rest of them are limits.
     """
-    lines = problem_lines(problems)
+    lines = problem_lines(problems, say)
     if not first:
         return [lacking, lines]
     return [lacking.model_copy(update={"sentences": (*lacking.sentences, *lines.sentences)})]
@@ -118,14 +117,16 @@ def unread_hits(state: ResearchState) -> dict[str, list[Hit]]:
     }
 
 
-def with_unread(section: Section, hits: Sequence[Hit], most: int = MOST_UNREAD) -> Section:
+def with_unread(
+    section: Section, hits: Sequence[Hit], say: Phrases, most: int = MOST_UNREAD
+) -> Section:
     """A section of what was not found, and under it what was found and not read."""
     if not hits:
         return section
     best = sorted(hits, key=lambda hit: -hit.relevance)[:most]
-    lines = [_FOUND, *(_shown(hit) for hit in best)]
+    lines = [say("found_unread"), *(_shown(hit) for hit in best)]
     more = len(hits) - len(best)
-    lines += [f"{more} more in the record of the session."] if more else []
+    lines += [say("more", more=more)] if more else []
     own = section.sentences
     parts = (
         Part(form="bullets", takes=(1,) * len(own)),

@@ -72,13 +72,16 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 class Check:
     """How sections are checked: within `seconds`; `thorough`: what does not hold is mended, and
     there is a summary where the report is `summed` up (one that stands first already is only the
-    answer as it was outlined); what is `known` of sentences is not asked again.
+    answer as it was outlined); what is `known` of sentences is not asked again. `asked_on` is the
+    day of the question, `names` are those that its outline gave to what the sections share.
     """
 
     seconds: float
     thorough: bool = True
     summed: bool = True
     known: Findings = field(default_factory=dict)
+    asked_on: str = ""
+    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ async def verified(
     cites.
     """
     until = time.monotonic() + check.seconds
-    material = material.beside(sections)
+    material = material.beside(sections, check.names)
     sections = await asyncio.to_thread(put_right, sections, material)
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known
@@ -131,10 +134,10 @@ async def _improved(
         return max(0.0, until - time.monotonic())
 
     told = [held(one, draft.findings)[0].section for one in draft.checked] if check.summed else []
-    first = draft.summary if summable(told) else []
+    first = draft.summary if summable(told, plan.language) else []
     seconds = MENDING * left()
     mending = asyncio.gather(*(_mend(model, plan, one, material, seconds) for one in draft.checked))
-    summing = summed_up(model, plan, told, first, seconds=seconds)
+    summing = summed_up(model, plan, told, first, seconds=seconds, asked_on=check.asked_on)
     done, (summary, failed) = await asyncio.gather(mending, summing)
     summed = [under_founded(summary, material)] if summary.sentences else []
     pairs = [(one.section, changes) for one, (changes, _) in zip(draft.checked, done, strict=True)]

@@ -96,10 +96,13 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The answer as typed sections; `title` is the question, or a heading for one that is long."""
+    """The answer as typed sections; `title` is the question, or a heading for one that is long.
+    `language` is the code of the one in which code tells what surrounds them.
+    """
 
     title: str
     sections: tuple[Section, ...] = ()
+    language: str = "en"
 
     def heading_of(self, section: Section) -> str:
         """What stands above a section. The only topic of a question is the question, which is not

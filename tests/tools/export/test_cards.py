@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from lxml import html
 
-from spadework.tools.export.blocks import INFERRED, WHAT_INFERRED_MEANS
+from spadework.tools.export.blocks import INFERRED
 from spadework.tools.export.html import to_html
+from spadework.tools.text.phrases import ENGLISH
 from spadework.values import Citation, Result
 from tests.tools.export.results import HOSTILE, full
 from tests.tools.export.rich import Words, on_the_page, rich
@@ -63,8 +64,8 @@ def test_a_conclusion_opens_its_premises(drawn: Drawn) -> None:
 
 @both
 def test_the_sign_of_a_conclusion_is_explained_once_where_there_is_one(drawn: Drawn) -> None:
-    assert drawn(rich()).text_content().count(WHAT_INFERRED_MEANS) == 1
-    assert rich().report.count(WHAT_INFERRED_MEANS) == 1
+    assert drawn(rich()).text_content().count(ENGLISH("inferred", sign=INFERRED)) == 1
+    assert rich().report.count(ENGLISH("inferred", sign=INFERRED)) == 1
     assert INFERRED not in drawn(full()).text_content() + full().report
 
 

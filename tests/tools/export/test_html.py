@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,3 +136,15 @@ def test_no_hostile_words_are_more_than_text(words: str) -> None:
 )
 def test_nothing_is_injected(words: str, url: str) -> None:
     assert_harmless(hostile(words, url))
+
+
+def test_a_report_speaks_its_language_throughout() -> None:
+    result = full()
+    german = result.document.model_copy(update={"language": "de"})
+    page = to_html(result.model_copy(update={"document": german}))
+    assert '<html lang="de">' in page
+    told = page.partition("</style>")[2]
+    assert "Quellen" in told
+    assert not re.search(
+        r"Sources|Coverage|\d quotes?|Read it|Show |Close the|published|Made", told
+    )

@@ -11,8 +11,9 @@ import pypdfium2
 import pytest
 
 from spadework.errors import SettingsError, SpadeworkError
-from spadework.tools.export.blocks import WHAT_INFERRED_MEANS
+from spadework.tools.export.blocks import INFERRED
 from spadework.tools.export.pdf import find_chromium, to_pdf
+from spadework.tools.text.phrases import ENGLISH
 from tests.tools.export.results import DRAWN, EVERYWHERE, HOSTILE, full, hostile, squeezed
 from tests.tools.export.rich import LINE, rich
 
@@ -53,7 +54,7 @@ def test_lists_tables_and_code_stand_in_it() -> None:
     for part in ("How it is used", "Width | metres", "So it holds water.", "up to a | b | or 40"):
         assert squeezed(part) in text
     assert squeezed(LINE) in text
-    assert squeezed(WHAT_INFERRED_MEANS) in text
+    assert squeezed(ENGLISH("inferred", sign=INFERRED)) in text
 
 
 @needs_chromium

@@ -190,6 +190,7 @@ def test_hostile_words_are_read_back_as_words(words: str) -> None:
 
 _words = st.lists(
     st.sampled_from((*HOSTILE, "|", "\\|", "`a|b`", "~~x~~", "1. ", "[1]", "- ", "---"))
+    | st.sampled_from(("**x:**", "*y*", "_z_"))
     | st.text(max_size=9),
     max_size=4,
 ).map("".join)

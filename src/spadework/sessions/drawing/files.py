@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spadework.agents.editor import review
+from spadework.agents.reviewed import review
 from spadework.sessions.course import Course
 from spadework.sessions.drawing.phases import phases
 from spadework.sessions.drawing.research import drawn_research

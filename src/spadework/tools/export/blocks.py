@@ -12,14 +12,10 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 
 Item = tuple[Sentence, ...]
 
-#: What stands behind the marks of a sentence that concludes, and what a reader is told of it.
+#: What stands behind the marks of a sentence that concludes.
 INFERRED = "∴"
 #: What stands in a cell of which nothing is told.
 NOTHING = "–"
-WHAT_INFERRED_MEANS = (
-    f"{INFERRED} stands behind a conclusion: it follows from the sources it cites, none of which"
-    " says it in these words."
-)
 
 
 @dataclass(frozen=True)
@@ -54,6 +50,13 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
         made += _whole(Set(part.form, tuple(items), part.text, part.columns))
     rest = section.model_copy(update={"sentences": section.sentences[at:]})
     return [*made, *_by_code(rest, ledger)]
+
+
+def emphasised(section: Section) -> bool:
+    """Whether the emphasis in a section is its writer's. That of quotes is their pages', and that
+    of code's own sentences what others have written.
+    """
+    return bool(section.parts) and section.kind != "limits"
 
 
 def concludes(report: Report) -> bool:

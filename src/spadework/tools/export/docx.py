@@ -24,7 +24,6 @@ from spadework.tools.export.layout import laid_out
 from spadework.tools.export.sheet import (
     Block,
     Item,
-    Proven,
     Quoted,
     Reference,
     Run,
@@ -62,14 +61,14 @@ def to_docx(result: Result) -> bytes:
     _properties(document, sheet)
     _say(document.add_paragraph(style="Title"), sheet.title)
     document.add_paragraph(" · ".join(sheet.facts), style=_FACTS)
-    _coverage(document, sheet.topics)
+    _coverage(document, sheet)
     for chapter in sheet.chapters:
         if chapter.heading:
             _say(document.add_paragraph(style="Heading 1"), chapter.heading)
         for block in chapter.blocks:
             _block(document, block)
     if sheet.sources:
-        document.add_paragraph("Sources", style="Heading 1")
+        document.add_paragraph(sheet.say("sources"), style="Heading 1")
     for source in sheet.sources:
         _source(document, source)
     if sheet.explained:
@@ -200,17 +199,21 @@ def _linked(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
 
 def _say(paragraph: Paragraph, runs: Iterable[Run]) -> None:
     for run in runs:
-        paragraph.add_run(run.text, style=_CODE_WORDS if run.code else None)
+        made = paragraph.add_run(run.text, style=_CODE_WORDS if run.code else None)
+        made.bold, made.italic = run.strength == "strong" or None, run.strength == "em" or None
 
 
-def _coverage(document: Document, topics: Iterable[Proven]) -> None:
+def _coverage(document: Document, sheet: Sheet) -> None:
     table = document.add_table(rows=1, cols=3, style="Light List")
-    for cell, heading in zip(table.rows[0].cells, ("Topic", "Coverage", "Quotes"), strict=True):
-        cell.text = heading
-    for topic in topics:
+    for cell, heading in zip(table.rows[0].cells, ("topic", "coverage", "quotes"), strict=True):
+        cell.text = sheet.say(heading)
+    for topic in sheet.topics:
         cells = table.add_row().cells
         _say(cells[0].paragraphs[0], topic.name)
-        cells[1].text, cells[2].text = f"{topic.state}, {topic.percent} %", str(topic.quotes)
+        cells[1].text, cells[2].text = (
+            f"{sheet.say('state_' + topic.state)}, {topic.percent} %",
+            str(topic.quotes),
+        )
 
 
 def _bookmark(n: int) -> str:

@@ -33,7 +33,7 @@ def ending(said: Said) -> tuple[tuple[Run, ...], str]:
     """The runs of a sentence without its last word, and that word, which stays on one line with the
     markers.
     """
-    if not said.runs or said.runs[-1].code:
+    if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
     start, space, last = said.runs[-1].text.rpartition(" ")
     return (

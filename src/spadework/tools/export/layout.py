@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from spadework.tools.export.blocks import NOTHING, WHAT_INFERRED_MEANS, Item, Set, blocks
+from spadework.tools.emphasis import emphases
+from spadework.tools.export.blocks import INFERRED, NOTHING, Item, Set, blocks, emphasised
 from spadework.tools.export.markdown import fragment_link, safe_url
 from spadework.tools.export.sheet import (
     Block,
@@ -21,8 +23,10 @@ from spadework.tools.export.sheet import (
     Run,
     Said,
     Sheet,
+    words,
 )
 from spadework.tools.inline import scan
+from spadework.tools.text.phrases import Phrases
 from spadework.tools.urls import domain_of
 from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
 
@@ -32,34 +36,44 @@ _SPACE = re.compile(r"\s+")
 def laid_out(result: Result) -> Sheet:
     """The report of a result with its coverage, its cited sources and their quotes."""
     layout = _Layout(result)
+    say = layout.say
     chapters = tuple(layout.chapter(section) for section in result.document.sections)
     return Sheet(
         title=runs(result.document.title),
-        facts=_facts(result, list(layout.sources)),
+        facts=_facts(result, list(layout.sources), say),
         topics=tuple(_proven(topic, result) for topic in result.topics),
         chapters=chapters,
         sources=tuple(layout.sources.values()),
         cards=tuple(layout.cards),
-        explained=WHAT_INFERRED_MEANS if any(card.concluded for card in layout.cards) else "",
+        explained=say("inferred", sign=INFERRED)
+        if any(card.concluded for card in layout.cards)
+        else "",
+        say=say,
     )
 
 
-def runs(text: str) -> tuple[Run, ...]:
-    """Text on one line as runs: code spans are code, links and emphasis give their words."""
+def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
+    """Text on one line as runs: code spans are code, links give their words, emphasis, too, where
+    it is not wanted.
+    """
     marks = scan(text)
+    strong = emphases(text, marks) if emphasis else []
+    begun = {one.start: one.strength for one in strong}
+    ended = {one.inner_end for one in strong}
     opens, closes = {start for start, _ in marks.code}, {end for _, end in marks.code}
     found: list[Run] = []
-    at, code = 0, False
+    at, code, strength = 0, False, None
     for mark in marks.marks:
-        found.append(Run(text[at : mark.start], code))
+        found.append(Run(text[at : mark.start], code, strength))
+        strength = begun.get(mark.start, None if mark.start in ended else strength)
         if mark.end in opens:
             code = True
         elif mark.start in closes:
             code = False
         else:
-            found.append(Run(mark.shown, code))
+            found.append(Run(mark.shown, code, strength))
         at = mark.end
-    return _one_line([*found, Run(text[at:], code)])
+    return _one_line([*found, Run(text[at:], code, strength)])
 
 
 def _one_line(found: list[Run]) -> tuple[Run, ...]:
@@ -69,10 +83,10 @@ def _one_line(found: list[Run]) -> tuple[Run, ...]:
     joined: list[Run] = []
     for run in found:
         text = _SPACE.sub(" ", run.text)
-        if joined and joined[-1].code == run.code:
-            joined[-1] = Run(_SPACE.sub(" ", joined[-1].text + text), run.code)
+        if joined and joined[-1][1:] == run[1:]:
+            joined[-1] = run._replace(text=_SPACE.sub(" ", joined[-1].text + text))
         elif text:
-            joined.append(Run(text, run.code))
+            joined.append(run._replace(text=text))
     if joined:
         joined[0] = joined[0]._replace(text=joined[0].text.lstrip())
         joined[-1] = joined[-1]._replace(text=joined[-1].text.rstrip())
@@ -84,6 +98,7 @@ class _Layout:
 
     def __init__(self, result: Result) -> None:
         self.report = result.document
+        self.say = Phrases(self.report.language)
         self.ledger: Mapping[str, Evidence] = {
             e.id: e for topic in result.topics for e in topic.evidence
         }
@@ -94,14 +109,16 @@ class _Layout:
             for i in said.evidence_ids
             if i in self.ledger
         ]
-        self.quoted = {id_: _quoted(self.ledger[id_]) for id_ in dict.fromkeys(cited)}
+        self.quoted = {id_: _quoted(self.ledger[id_], self.say) for id_ in dict.fromkeys(cited)}
         self.sources = {s.url: ref for s in result.sources if (ref := self._reference(s)).quotes}
         self.cards: list[Card] = []
+        self._emphasis = False
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section) -> Chapter:
         """A section with its blocks."""
         heading = runs(self.report.heading_of(section))
+        self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger))
         return Chapter(heading, section.kind, drawn)
 
@@ -109,7 +126,8 @@ class _Layout:
         if block.form == "table":
             nothing = (Said((Run(NOTHING),)),)
             rows = tuple(tuple(self._item(cell) or nothing for cell in row) for row in block.rows)
-            return Block("table", columns=tuple(map(runs, block.columns)), rows=rows)
+            columns = tuple(map(runs, block.columns))
+            return Block("table", (), runs(self.say("table")), columns, rows)
         return Block(block.form, tuple(map(self._item, block.items)), runs(block.text))
 
     def _item(self, item: Item) -> tuple[Said, ...]:
@@ -117,12 +135,22 @@ class _Layout:
 
     def _said(self, sentence: Sentence) -> Said:
         text = (
-            (Run(sentence.text.strip("\n"), code=True),) if sentence.code else runs(sentence.text)
+            (Run(sentence.text.strip("\n"), code=True),)
+            if sentence.code
+            else runs(sentence.text, emphasis=self._emphasis)
         )
         opened = self._opened(sentence)
-        markers = [Marker(one.source.n, self._card(Card((one,)))) for one in opened]
+        markers = [
+            Marker(
+                one.source.n,
+                self._card(Card((one,))),
+                self.say("show_quote", title=words(one.source.title)),
+            )
+            for one in opened
+        ]
         if sentence.inferred and opened:
-            markers.append(Marker(0, self._card(Card(opened, concluded=True))))
+            card = self._card(Card(opened, concluded=True))
+            markers.append(Marker(0, card, self.say("show_conclusion")))
         return Said(text, tuple(markers), sentence.code, sentence.language)
 
     def _opened(self, sentence: Sentence) -> tuple[Opened, ...]:
@@ -148,7 +176,7 @@ class _Layout:
         quotes = tuple(
             quoted for id_, quoted in self.quoted.items() if self.ledger[id_].url == source.url
         )
-        date = f"published {source.published_at.date().isoformat()}" if source.published_at else ""
+        date = _day(self.say, "published", source.published_at) if source.published_at else ""
         first = next((quoted.link for quoted in quotes if not quoted.code), _web(source.url))
         own = [e for id_ in self.quoted if (e := self.ledger[id_]).url == source.url]
         author = next((e.author for e in own if e.author), "")
@@ -164,7 +192,11 @@ class _Layout:
         )
 
 
-def _quoted(evidence: Evidence) -> Quoted:
+def _day(say: Phrases, how: str, when: datetime) -> str:
+    return say(how, day=when.date().isoformat())
+
+
+def _quoted(evidence: Evidence, say: Phrases) -> Quoted:
     code = evidence.kind == "code"
     text = (Run(evidence.quote.strip("\n"), code=True),) if code else runs(evidence.quote)
     web = _web(evidence.url)
@@ -179,7 +211,7 @@ def _quoted(evidence: Evidence) -> Quoted:
         text,
         code,
         link,
-        f"{dated[0]} {dated[1].date().isoformat()}",
+        _day(say, *dated),
         runs(evidence.heading),
         runs(evidence.before),
         runs(evidence.after),
@@ -204,23 +236,20 @@ def _proven(topic: CoveredTopic, result: Result) -> Proven:
     )
 
 
-def _counted(many: int, what: str) -> str:
-    return f"{many} {what}" if many == 1 else f"{many} {what}s"
-
-
-def _facts(result: Result, cited: Sequence[str]) -> tuple[str, ...]:
+def _facts(result: Result, cited: Sequence[str], say: Phrases) -> tuple[str, ...]:
     """What a reader wants to know before reading: when, from how much, what is left open."""
     read = [e.fetched_at for topic in result.topics for e in topic.evidence]
     open_ = sum(topic.state != "answered" for topic in result.topics)
-    pages = f"{_counted(result.usage.pages, 'page')} read, {len(cited)} cited"
-    ended = {"completed": "", "partial": "stopped early"}.get(
+    pages, topics = result.usage.pages, len(result.topics)
+    domains = len({domain_of(url) for url in cited})
+    ended = {"completed": "", "partial": say("stopped_early")}.get(
         result.status, result.status.replace("_", " ")
     )
     shown = [
         max(read).date().isoformat() if read else "",
-        pages,
-        _counted(len({domain_of(url) for url in cited}), "domain") if cited else "",
-        f"{open_} of {_counted(len(result.topics), 'topic')} open" if open_ else "",
+        say("page_read" if pages == 1 else "pages_read", many=pages, cited=len(cited)),
+        say("one_domain" if domains == 1 else "many_domains", many=domains) if cited else "",
+        say("open_of_one" if topics == 1 else "open_of", open=open_, many=topics) if open_ else "",
         ended,
     ]
     return tuple(fact for fact in shown if fact)

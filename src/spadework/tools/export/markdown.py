@@ -11,17 +11,19 @@ from itertools import groupby
 from urllib.parse import quote as percent
 from urllib.parse import urlsplit
 
+from spadework.tools.emphasis import MARKS, emphases
 from spadework.tools.export.blocks import (
     INFERRED,
     NOTHING,
-    WHAT_INFERRED_MEANS,
     Item,
     Set,
     blocks,
     concludes,
+    emphasised,
 )
-from spadework.tools.inline import plain, scan
+from spadework.tools.inline import Inline, plain, scan
 from spadework.tools.tables import cells
+from spadework.tools.text.phrases import Phrases
 from spadework.values import Evidence, Report, Section, Sentence, Source
 from spadework.visible import visible
 
@@ -54,11 +56,12 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
     cited.
     """
     numbers = {source.url: source.n for source in sources}
+    say = Phrases(report.language)
     parts = [f"# {escaped(report.title)}"]
     for section in report.sections:
         heading = report.heading_of(section)
         above = [f"## {escaped(heading)}"] if heading else []
-        parts += [*above, *_Drawn(ledger, numbers).blocks(section)]
+        parts += [*above, *_Drawn(ledger, numbers, emphasised(section)).blocks(section)]
     cited = {
         ledger[id_].url
         for s in report.sections
@@ -67,25 +70,28 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
     }
     if cited:
         parts += [
-            "## Sources",
+            f"## {say('sources')}",
             "\n".join(_source(source, ledger) for source in sources if source.url in cited),
         ]
     if concludes(report):
-        parts.append(WHAT_INFERRED_MEANS)
+        parts.append(say("inferred", sign=INFERRED))
     return "\n\n".join(parts) + "\n"
 
 
 def sentence_markdown(sentence: Sentence) -> str:
-    """A sentence as it stands in the report, without its marks; a code block without its fence."""
+    """A sentence as it stands in the report, without its marks and its emphasis; a code block
+    without its fence.
+    """
     return sentence.text if sentence.code else escaped(sentence.text)
 
 
-def escaped(text: str) -> str:
+def escaped(text: str, *, emphasis: bool = False) -> str:
     """Text as Markdown on one line: code spans stay code, links give their words, nothing else in
-    it is syntax, and nothing works unseen.
+    it is syntax but, where it is wanted, `emphasis`, and nothing works unseen.
     """
     text = visible(text)
     marks = scan(text)
+    shown_marks = _emphasised(text, marks) if emphasis else {}
     opens, closes = (
         {mark.end: mark.start for mark in marks.marks},
         {mark.start: mark.end for mark in marks.marks},
@@ -98,10 +104,20 @@ def escaped(text: str) -> str:
     for mark in marks.marks:
         if mark.start in starts or mark.end in ends:
             continue
-        shown += [_escape(text, at, mark.start, code), _ALONE.sub(r"\\\g<0>", mark.shown)]
+        stands = shown_marks.get(mark.start) or _ALONE.sub(r"\\\g<0>", mark.shown)
+        shown += [_escape(text, at, mark.start, code), stands]
         at = mark.end
     line = " ".join("".join([*shown, _escape(text, at, len(text), code)]).split())
     return _LEADING.sub(r"\1\\\2", line)
+
+
+def _emphasised(text: str, marks: Inline) -> dict[int, str]:
+    """The marks of emphasis by where they stand, as they are written here."""
+    return {
+        place: MARKS[one.strength]
+        for one in emphases(text, marks)
+        for place in (one.start, one.inner_end)
+    }
 
 
 def fragment_link(url: str, quote: str) -> str:
@@ -171,10 +187,11 @@ def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """The blocks of sections as Markdown, their sentences with the numbers of their pages."""
+    """The blocks of a section as Markdown, its sentences with the numbers of their pages."""
 
     ledger: Mapping[str, Evidence]
     numbers: Mapping[str, int]
+    emphasis: bool
 
     def blocks(self, section: Section) -> list[str]:
         """The blocks of a section, in order. Of two lists in a row the second has other signs, or
@@ -244,7 +261,8 @@ class _Drawn:
         return " ".join(filter(None, [*lines, self._marks(sentence)]))
 
     def _said(self, sentence: Sentence) -> str:
-        return " ".join(filter(None, (sentence_markdown(sentence), self._marks(sentence))))
+        text = escaped(sentence.text, emphasis=self.emphasis)
+        return " ".join(filter(None, (text, self._marks(sentence))))
 
     def _marks(self, sentence: Sentence) -> str:
         """The numbers of the pages that a sentence cites, and a sign where it concludes."""

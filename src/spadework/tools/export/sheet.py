@@ -7,7 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from spadework.tools.emphasis import Strength
 from spadework.tools.export.blocks import INFERRED
+from spadework.tools.text.phrases import ENGLISH, Phrases
 from spadework.values import CoverageState, Form, SectionKind
 
 
@@ -16,15 +18,17 @@ class Run(NamedTuple):
 
     text: str
     code: bool = False
+    strength: Strength | None = None
 
 
 class Marker(NamedTuple):
     """What stands behind a sentence and opens the card of that index: `[n]` its quotes from one
-    source, the sign of a conclusion (`n` is 0) all that it rests on.
+    source, the sign of a conclusion (`n` is 0) all that it rests on. `label` says what it does.
     """
 
     n: int
     card: int
+    label: str = ""
 
     @property
     def sign(self) -> str:
@@ -48,7 +52,7 @@ Item = tuple[Said, ...]
 @dataclass(frozen=True)
 class Block:
     """A paragraph or one code block, which are an item each; a list of items; a table of items
-    under its columns; a sub-heading.
+    under its columns, whose `heading` says that it is one; a sub-heading.
     """
 
     kind: Form
@@ -128,7 +132,9 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All that an export shows; `explained` says what a sign in it means."""
+    """All that an export shows; `explained` says what a sign in it means, `say` what the export
+    itself says.
+    """
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]
@@ -137,6 +143,7 @@ class Sheet:
     sources: tuple[Reference, ...]
     cards: tuple[Card, ...]
     explained: str
+    say: Phrases = ENGLISH
 
 
 def words(runs: tuple[Run, ...]) -> str:

@@ -88,6 +88,7 @@ class Language:
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → its code
     talk: Talk | None = None
+    report: Mapping[str, str] = field(default_factory=dict)  # what code says in a report
 
     def asked(self, question: str) -> frozenset[str]:
         """The cues that stand in a question."""
