@@ -46,7 +46,7 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
         made, problems, seconds = await planned(desk, question_of(asked), emit)
         return Preview(
             plan=made,
-            forecast=foreseen(desk, made, seconds, follows=bool(session.brief.follows)),
+            forecast=await foreseen(desk, made, seconds, follows=bool(session.brief.follows)),
             usage=desk.budget.used,
             problems=(*desk.problems, *problems),
         )
