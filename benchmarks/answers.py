@@ -8,6 +8,7 @@ are installed: `answers/packages.txt`). Half of the questions is *dev*, half *te
 Every question is asked of the product as it is, over one library of all pages, and of the program
 that stands in answers_plain.py. `--figures` only prints what a run has written before.
 `--paraphrases` compares the plans of the paraphrases with those of the questions; no page is read.
+With `--other-words` they are those of 69 other questions of *dev*, on which no cue was chosen.
 """
 
 from __future__ import annotations
@@ -158,6 +159,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, help="where what came is written")
     parser.add_argument("--figures", type=Path, help="print the figures of such a file")
     parser.add_argument("--paraphrases", action="store_true", help="compare the plans alone")
+    parser.add_argument("--other-words", action="store_true", help="those in other_words.jsonl")
     options = parser.parse_args()
     if options.paraphrases:
         print(paraphrases(options))
@@ -177,12 +179,22 @@ def paraphrases(options: argparse.Namespace) -> str:
     looked at.
     """
     rows = questions(options.half, languages=False)
+    rows = with_other_words(rows) if options.other_words else rows
     settings = indexed(options.data, options.work)
     made = rephrased.paraphrased(rows, settings)
     hits = "a first broad search" if settings else f"no hits (no index in {options.work})"
     told = rephrased.as_text(rephrased.figures(rows, made))
     listed = [rephrased.as_list(made)] if options.half == "dev" else []
     return "\n".join([f"Plans of {options.half}, made with {hits}", told, *listed])
+
+
+def with_other_words(rows: list[Row]) -> list[Row]:
+    """The questions of *dev* that have no paraphrases of their own with those that were written
+    when the cues stood.
+    """
+    lines = (HERE / "other_words.jsonl").read_text(encoding="utf-8").splitlines()
+    said = {row["id"]: row["paraphrases"] for row in map(json.loads, lines)}
+    return [row | {"paraphrases": said[row["id"]]} for row in rows if row["id"] in said]
 
 
 def run(rows: list[Row], data: Path, work: Path, to: Path, jobs: int = 2) -> list[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from spadework.agents.bridges import Bridge, Trail, led_on, trail
 from spadework.agents.confirming import FACTS
-from spadework.agents.extractive.asked import subject_of
+from spadework.agents.extractive.asked import read, subject_of
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, Scored, judged
 from spadework.agents.shortfalls import search
@@ -38,7 +38,7 @@ def assess(
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
     covered = opinion.probability >= ANSWERED and not led.ahead
     near = opinion.probability < NEAREST and not led.ahead
-    defines = topic.expects == "definition"
+    defines = "definition" in (topic.expects, read(topic.question).expects)
     return Judgement(
         covered,
         round(opinion.probability, 3),

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from spadework.agents.extractive.asked import parts
-from spadework.agents.extractive.lead import in_context, subjects
+from spadework.agents.extractive.asked import names_in, parts
+from spadework.agents.extractive.lead import in_context
 from spadework.events import Asked
 from spadework.tools.rank import query_terms
 from spadework.values import Hit, Question
@@ -26,7 +26,8 @@ def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:
     """
     if not query_terms(question.text) and not question.earlier:
         return Asked(kind="clarify", text="What is your question about?")
-    asked = {name.casefold(): name for name in subjects(parts(in_context(question)))}
+    named = (part.sides or names_in(part.text) for part in parts(in_context(question)))
+    asked = {name.casefold(): name for names in named for name in names}
     senses: dict[str, dict[str, str]] = {}
     for match in filter(None, (_NAMESAKE.match(hit.title) for hit in hits)):
         name, sense = match["name"].casefold(), match["sense"].strip()

@@ -13,9 +13,7 @@ from spadework.agents.extractive.asked import (
     with_subject,
 )
 from spadework.agents.extractive.material import brings_material, topics_of
-from spadework.tools.facts import stems
 from spadework.tools.rank import query_terms
-from spadework.tools.select import bare
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
 from spadework.tools.titles import is_long, shortened
@@ -49,7 +47,7 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
         complexity=complexity,
         freshness="now" if spoken.latest.search(question.text) else "any",
         language=spoken.code,
-        subjects=subjects(asked, hits),
+        subjects=subjects(asked),
         topics=topics,
     )
 
@@ -103,20 +101,13 @@ def in_context(question: Question) -> str:
     return f"{question.text.rstrip(' ?')} ({about})?" if alone and about else replaced
 
 
-def subjects(asked: Sequence[Asked], hits: Sequence[Hit] = ()) -> tuple[str, ...]:
-    """What the question is about: the sides of a comparison; else of each part the title of the
-    first hit, where it stands in the part. What is not borne out so is not claimed
-    (benchmarks/README.md); only where nothing was found its names are taken.
+def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
+    """What the question says that it is about: the sides of a comparison, and what the later parts
+    take up. What hits bear out is another thing where other words find another page first, and
+    changes no report (benchmarks/README.md).
     """
-    found: list[str] = []
-    for part in asked:
-        found += part.sides or (_titled(part.text, hits[0]) if hits else names_in(part.text))
-    return tuple(dict.fromkeys(found))
-
-
-def _titled(text: str, hit: Hit) -> list[str]:
-    title = bare(hit.title)
-    return [title] if (own := stems(title)) and own <= stems(text) else []
+    taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
+    return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
