@@ -48,6 +48,10 @@ def test_a_row_is_told_with_the_names_of_its_columns() -> None:
         ),
         ("| Inhabitants | 48,212 |\n| Area | 30 km² |", ["Inhabitants: 48,212.", "Area: 30 km²."]),
         ("| only | | |\n| | | |", ["only."]),
+        (
+            "| Area: | 30 km². |\n| **Founded:** | in 1887 |",
+            ["Area: 30 km².", "**Founded**: in 1887."],
+        ),
     ],
 )
 def test_a_table_that_does_not_name_its_columns_is_told_by_its_first_cells(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import accumulate
 
 from spadework.tools.blocks import blocks
+from spadework.tools.cleanliness import LABEL_WORDS
 from spadework.tools.inline import Inline, Mark, scan, units
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import Language, language
@@ -54,6 +57,29 @@ def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
 def is_ended(text: str) -> bool:
     """Whether a text ends with the end of a sentence."""
     return text.rstrip(_CLOSING + " ")[-1:] in (*_STOPS,)
+
+
+def is_broken_off(text: str) -> bool:
+    """Whether a text ends in the middle of a sentence, as far as can be told: a few words that end
+    none may be a label.
+    """
+    return not is_ended(text) and len(text.split()) >= LABEL_WORDS
+
+
+def closed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The sentences of a block, those as one that lie in brackets together."""
+    made: list[tuple[int, int]] = []
+    at = 0
+    while at < len(spans):
+        opened = list(accumulate(_opened(text[slice(*span)]) for span in spans[at:]))
+        last = next((n for n, left in enumerate(opened) if left <= 0), 0)
+        made.append((spans[at][0], spans[at + last][1]))
+        at += last + 1
+    return made
+
+
+def _opened(text: str) -> int:
+    return sum(map(text.count, "(（")) - sum(map(text.count, ")）"))
 
 
 def _masked(text: str, inline: Inline) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice, zip_longest
 
 from spadework.tools.blocks import Block
+from spadework.tools.sentences import is_ended
 
 Span = tuple[int, int]
 
@@ -18,6 +19,8 @@ _CELL = re.compile(r"(?<!\\)\|")
 NAMES, NO_NAMES = "---", "--"
 #: Columns from which on a first row names them.
 LEAST_COLUMNS = 3
+#: The colon with which a cell names another, within its emphasis.
+_COLON = re.compile(r"\s*[:：](?=[*_]*$)")
 #: A cell that begins with a figure other than a year.
 _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
@@ -74,13 +77,21 @@ def told(header: str, row: str) -> str:
     values, names = cells(row), cells(header) if header else []
     if not any(names):
         first, *others = [value for value in values if value] or [""]
-        return f"{first}: {', '.join(others)}." if others else f"{first}."
+        return _ended(f"{_name(first)}: {', '.join(others)}" if others else first)
     named = [
-        f"{name}: {value}" if name else value
+        f"{_name(name)}: {value}" if name else value
         for name, value in zip_longest(names, values, fillvalue="")
         if value
     ]
-    return "; ".join(named) + "."
+    return _ended("; ".join(named))
+
+
+def _name(cell: str) -> str:
+    return _COLON.sub("", cell)
+
+
+def _ended(told: str) -> str:
+    return told if is_ended(told) else f"{told}."
 
 
 def _is_delimiter(line: str) -> bool:

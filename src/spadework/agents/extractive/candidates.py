@@ -10,11 +10,12 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Literal
 
+from spadework.agents.furniture import Furniture
 from spadework.agents.shown import Shown
 from spadework.tools.blocks import Block, blocks
 from spadework.tools.definitions import is_term
 from spadework.tools.inline import plain, units
-from spadework.tools.sentences import is_ended, sentences
+from spadework.tools.sentences import closed, is_broken_off, is_ended, sentences
 from spadework.tools.tables import header_of, rows_of, told
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
@@ -25,8 +26,10 @@ Kind = Literal["text", "item", "list", "code", "row"]
 #: Characters of a list that is quoted as a whole, of a row, of a block of code, and of what is
 #: looked at around a candidate.
 LIST_CHARS, ROW_CHARS, CODE_CHARS, AROUND_CHARS = 1_200, 800, 2_500, 1_500
-#: What a sentence may lead to.
-_LED = ("list", "code", "table")
+#: What a sentence may lead to, and how one ends that does: a question leads to its answer.
+_LED, _LEADS = ("list", "code", "table"), (":", "：", "...", "…", "?", "？", "؟")
+#: Sentences before one that leans on them, at most.
+MOST_LEANING = 2
 #: A shorter stretch of text says nothing by itself.
 LEAST_CHARS = 12
 
@@ -79,14 +82,15 @@ class Candidate:
 
 def candidates(shown: Sequence[Shown]) -> list[Candidate]:
     """All candidates of the passages, in their order."""
-    return [found for passage in shown for found in _Passage(passage).found()]
+    furniture = Furniture(shown)
+    return [found for passage in shown for found in _Passage(passage, furniture).found()]
 
 
 class _Passage:
     """One passage, taken apart."""
 
-    def __init__(self, shown: Shown) -> None:
-        self.shown = shown
+    def __init__(self, shown: Shown, furniture: Furniture) -> None:
+        self.shown, self.furniture = shown, furniture
         self.text = shown.text
         self.language = language_of(shown.text) or "en"
         self.said = sentences(shown.text)
@@ -104,8 +108,11 @@ class _Passage:
                 self.opens, self.lead, self.led, self.term = True, None, (), None
                 self.begun = None
                 continue
-            yield from self._of(block, after.kind if after else "")
-            if block.kind != "code":
+            if self.furniture.holds(self.shown, block):
+                self.lead, self.led = None, ()
+                continue
+            yield from self._of(block, after)
+            if block.kind in ("list", "table"):
                 self.begun = None
             if not is_term(self.text, block):
                 self.term = None
@@ -113,7 +120,7 @@ class _Passage:
                 self.term = block.start
             self.opens = False
 
-    def _of(self, block: Block, after: str) -> Iterator[Candidate]:
+    def _of(self, block: Block, after: Block | None) -> Iterator[Candidate]:
         if block.kind == "list":
             yield from self._list(block)
         elif block.kind == "table":
@@ -123,15 +130,17 @@ class _Passage:
         else:
             yield from self._prose(block, after)
 
-    def _prose(self, block: Block, after: str) -> Iterator[Candidate]:
-        spans = [span for span in self.said if block.start <= span[0] < block.end]
+    def _prose(self, block: Block, after: Block | None) -> Iterator[Candidate]:
+        spans = closed(self.text, [s for s in self.said if block.start <= s[0] < block.end])
         texts = [self._read(span) for span in spans]
         around = self._read((block.start, block.end))[:AROUND_CHARS]
         before = self._read(self.lead) if self.lead else ""
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # What leads to a list or code is quoted with that, or says nothing.
-            leads = text.endswith((":", "：")) or (last and after in _LED and not is_ended(text))
+            # What leads to a list or code is quoted with that, or says nothing; so is the half of
+            # a sentence.
+            leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
+            leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
             if whole and len(text) >= LEAST_CHARS and not leads:
                 read = " ".join(map(self._read, whole))
@@ -144,13 +153,19 @@ class _Passage:
                 )
         self.lead = spans[-1] if spans else None
         self.led = self._whole(spans, len(spans) - 1, block) if spans else ()
+        self.begun = self.led if spans and is_broken_off(texts[-1]) else None
+
+    def _led_by(self, after: Block | None) -> bool:
+        """Whether what stands before a block leads to it."""
+        return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
         """A sentence, with the one before where it leans on that; the first of a block with the
         terms before it that it defines, or with the code behind which it goes on. () without that.
         """
-        leans = n and language(self.language).leaning(self._read(spans[n]))
-        first = n - 1 if leans else n
+        leans, first = language(self.language).leaning, n
+        while first and n - first < MOST_LEANING and leans(self._read(spans[first])):
+            first -= 1
         span = spans[first][0], spans[n][1]
         if first:
             return (span,)
@@ -185,7 +200,10 @@ class _Passage:
             row = self.text[slice(*span)]
             if span != heads and len(row) <= ROW_CHARS:
                 said = " ".join(plain(told(names, row)).split())
-                yield replace(self._made("row", (span,), said, block), around=around)
+                made = replace(self._made("row", (span,), said, block), around=around)
+                # A caption leads to nothing: a row is told with its columns.
+                leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
+                yield made if leads else replace(made, led=())
 
     def _code(self, block: Block) -> Iterator[Candidate]:
         inner, self.begun = _inside(self.text, block), ()
