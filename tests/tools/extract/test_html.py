@@ -17,6 +17,7 @@ from spadework.errors import SpadeworkError, TooLarge, Unreadable
 from spadework.tools.blocks import blocks
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
+from spadework.tools.extract.page.makes import levelled
 from spadework.tools.tables import header_of
 from spadework.visible import visible
 
@@ -403,9 +404,17 @@ def test_noscript_page_is_read() -> None:
     )
 
 
-def test_repeated_paragraph_is_written_once() -> None:
-    html = page(f"<h1>T</h1><p>Only once: {PROSE}</p><p>Only once: {PROSE}</p>")
-    assert extract(html, "https://example.com/2026/a-long-story").markdown.count("Only once") == 1
+@pytest.mark.parametrize("again", ["Only once:", "<b>Only</b> once:"])
+def test_repeated_paragraph_is_written_once(again: str) -> None:
+    html = page(f"<h1>T</h1><p>Only once: {PROSE}</p><p>{again} {PROSE}</p>")
+    assert extract(html, "https://example.com/2026/a-long-story").markdown.count("once:") == 1
+
+
+def test_blocks_that_are_made_alike_are_as_likely_nearly_alike() -> None:
+    near, far, alone = levelled([0.9, 0.1, 0.3], [1.0, 1.0, 1.0], [[0, 1], [2]])
+    assert far < near < 0.9
+    assert far > 0.1
+    assert alone == 0.3
 
 
 def test_small_page_is_its_own_content() -> None:

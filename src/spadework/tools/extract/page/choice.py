@@ -4,6 +4,7 @@ scorer finds likely.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from spadework.tools.extract.page.blocks import Block
@@ -29,6 +30,8 @@ from spadework.tools.extract.page.features import PageView
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
+#: Where links lead, and how text is set.
+_SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -160,13 +163,16 @@ def _siblings(one: Block, other: Block) -> bool:
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Without the second copies that pages keep for narrow screens and carousels."""
+    """Without the second copies that pages keep for narrow screens and carousels, be they linked or
+    set in another way.
+    """
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:
-            if block.text in seen:
+            said = _SET.sub("", block.text).lower()
+            if said in seen:
                 continue
-            seen.add(block.text)
+            seen.add(said)
         yield block
 
 
