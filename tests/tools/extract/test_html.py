@@ -17,6 +17,7 @@ from spadework.errors import SpadeworkError, TooLarge, Unreadable
 from spadework.tools.blocks import blocks
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
+from spadework.tools.extract.page.makes import levelled
 from spadework.tools.tables import header_of
 from spadework.visible import visible
 
@@ -292,6 +293,11 @@ def test_links_are_absolute_and_listed() -> None:
     assert [link.url for link in result.links] == ["https://example.org/docs/api.html?x=%281%29"]
 
 
+def test_links_side_by_side_stay_apart() -> None:
+    tags = "<p><a href=/t/1>action</a><a href=/t/2>shooter</a> in the <a href=/c>C</a>++ family</p>"
+    assert "action shooter in the C++ family" in plain(markdown(tags))
+
+
 def test_base_element_moves_links() -> None:
     result = extract(
         page(
@@ -398,13 +404,34 @@ def test_noscript_page_is_read() -> None:
     )
 
 
-def test_repeated_paragraph_is_written_once() -> None:
-    html = page(f"<h1>T</h1><p>Only once: {PROSE}</p><p>Only once: {PROSE}</p>")
-    assert extract(html, "https://example.com/2026/a-long-story").markdown.count("Only once") == 1
+@pytest.mark.parametrize("again", ["Only once:", "<b>Only</b> once:"])
+def test_repeated_paragraph_is_written_once(again: str) -> None:
+    html = page(f"<h1>T</h1><p>Only once: {PROSE}</p><p>{again} {PROSE}</p>")
+    assert extract(html, "https://example.com/2026/a-long-story").markdown.count("once:") == 1
+
+
+def test_blocks_that_are_made_alike_are_as_likely_nearly_alike() -> None:
+    near, far, alone = levelled([0.9, 0.1, 0.3], [1.0, 1.0, 1.0], [[0, 1], [2]])
+    assert far < near < 0.9
+    assert far > 0.1
+    assert alone == 0.3
 
 
 def test_small_page_is_its_own_content() -> None:
     assert extract("<h1>Title</h1><p>Short.</p>", URL).markdown == "# Title\n\nShort.\n"
+
+
+@pytest.mark.parametrize("around", ["main", "div"])
+def test_a_small_page_of_headlines_is_its_links(around: str) -> None:
+    news = ["The bridge is open again", "Council votes on the tram", "Rain until Sunday"]
+    heads = "".join(f"<h2><a href=/{n}>{said}</a></h2>" for n, said in enumerate(news))
+    html = f"<html><body>{NAVIGATION}<{around}>{heads}</{around}>{FOOTER}</body></html>"
+    assert plain(extract(html, URL).markdown).splitlines() == news
+
+
+def test_a_small_page_says_its_text_without_its_links() -> None:
+    html = f"<body><h1>Ferro</h1><p>It is closed today.</p><p><a href=/>Back</a></p>{FOOTER}</body>"
+    assert extract(html, URL).markdown == "# Ferro\n\nIt is closed today.\n"
 
 
 def test_shell_of_scripts_is_empty() -> None:

@@ -4,6 +4,7 @@ scorer finds likely.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from spadework.tools.extract.page.blocks import Block
@@ -29,6 +30,8 @@ from spadework.tools.extract.page.features import PageView
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
+#: Where links lead, and how text is set.
+_SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -71,34 +74,42 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
         pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
         kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
         return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
-    if (
-        sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
-        >= LIKELY_CHARS
-    ):
-        if len(blocks) <= FEW_BLOCKS:
-            return [block for block in blocks if not _is_furniture(block)]
-        least = bar(blocks, chances) * BARS.get(kind, BAR)
-        bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
-        taken = [
-            chance > bars.get(block.kind, least)
-            for block, chance in zip(blocks, chances, strict=True)
-        ]
-        defined = _defined(view, chances, DEFINED * least)
-        return list(
-            _once(
-                block
-                for n, block in enumerate(blocks)
-                if taken[n]
-                or n in defined
-                or _headed(view, taken, n, chances[n] > HEADED * least)
-                or _last_alike(blocks, taken, n)
-            )
+    likely = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
+    if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
+        least = bar(blocks, chances)
+        return _cut(view, chances, least * BARS.get(kind, BAR), kind) or _cut(
+            view, chances, least, kind
         )
-    return (
-        [block for block in blocks if not _is_furniture(block)]
-        if markup <= SMALL_PAGE_BYTES
-        else []
+    return _own(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
+
+
+def _cut(view: PageView, chances: list[float], least: float, kind: str) -> list[Block]:
+    """The blocks likelier than `least`, and what belongs to them."""
+    blocks = view.blocks
+    bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
+    taken = [
+        chance > bars.get(block.kind, least) for block, chance in zip(blocks, chances, strict=True)
+    ]
+    defined = _defined(view, chances, DEFINED * least)
+    return list(
+        _once(
+            block
+            for n, block in enumerate(blocks)
+            if taken[n]
+            or n in defined
+            or _headed(view, taken, n, chances[n] > HEADED * least)
+            or _last_alike(blocks, taken, n)
+        )
     )
+
+
+def _own(blocks: list[Block]) -> list[Block]:
+    """What a small page holds outside its frame: its links only where it says nothing else but
+    headings.
+    """
+    inside = [block for block in blocks if not _is_furniture(block)]
+    told = [block for block in inside if block.link_chars * 2 <= block.chars]
+    return told if any(block.kind not in _HEADINGS for block in told) else inside
 
 
 def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
@@ -152,13 +163,16 @@ def _siblings(one: Block, other: Block) -> bool:
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Without the second copies that pages keep for narrow screens and carousels."""
+    """Without the second copies that pages keep for narrow screens and carousels, be they linked or
+    set in another way.
+    """
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:
-            if block.text in seen:
+            said = _SET.sub("", block.text).lower()
+            if said in seen:
                 continue
-            seen.add(block.text)
+            seen.add(said)
         yield block
 
 
@@ -169,5 +183,5 @@ def _is_furniture(block: Block) -> bool:
         if FURNITURE & set(frame.traits):
             return True
         if frame.parent is None:
-            return block.link_chars * 2 > block.chars
+            return False
         frame = frame.parent

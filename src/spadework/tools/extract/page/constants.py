@@ -37,6 +37,8 @@ BAR = 1.2
 #: The same for kinds of page that other sets than the fitted ones defend: articles come with more
 #: noise, documentation with less.
 BARS = {"article": 1.3, "documentation": 1.0}
+#: How far a block's chance moves to the mean of those of the same make.
+LEVELLED = 0.5
 #: So few blocks are the page itself, but for what its markup calls furniture.
 FEW_BLOCKS = 4
 #: A page's title stands over its first block of this length.
@@ -55,7 +57,7 @@ LIKELY_CHARS = 100
 #: A page with so little markup is its own content where the scorer finds nothing.
 SMALL_PAGE_BYTES = 12_000
 #: A paragraph from this length on is written once.
-LEAST_REPEATED_CHARS = 30
+LEAST_REPEATED_CHARS = 20
 FURNITURE = frozenset(
     (
         "tag:header",

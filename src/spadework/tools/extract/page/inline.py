@@ -69,6 +69,7 @@ class Line:
         self._spaced = True
         self._open: list[Mark] = []
         self._linked = 0
+        self._after_link = 0
 
     def text(self, data: str) -> None:
         """Text of the page, its white space folded."""
@@ -147,6 +148,7 @@ class Line:
         self.links = []
         self.chars = self.link_chars = 0
         self._spaced = True
+        self._after_link = 0
         for mark in self._open:
             mark.start = 0
 
@@ -161,6 +163,8 @@ class Line:
         )
         if mark.sign == "[":
             wrapped = self._link(core, mark)
+            if mark.start and mark.start == self._after_link and core[0].isalnum():
+                lead = lead or " "  # only their style sets such links apart
         elif _markable(core) and not (
             mark.start and not lead and self.parts[mark.start - 1].endswith("*")
         ):
@@ -168,6 +172,8 @@ class Line:
         else:
             return
         self.parts[mark.start :] = [lead, wrapped, trail]
+        if mark.sign == "[":
+            self._after_link = len(self.parts)
 
     def _link(self, core: str, mark: Mark) -> str:
         core = core.replace("\n", " ")

@@ -109,7 +109,9 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))
     odds = second_odds()
-    return [1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*numbers))))) for numbers in around.rows()]
+    return around.levelled(
+        [1 / (1 + math.exp(-max(-30.0, min(30.0, odds(*numbers))))) for numbers in around.rows()]
+    )
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:

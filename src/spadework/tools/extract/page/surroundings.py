@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, repeat
 
 from spadework.tools.extract.page.blocks import Block, Frame
+from spadework.tools.extract.page.makes import levelled, made_alike
 from spadework.tools.extract.page.region import Sums, region_of
 
 _REACH = (1, 3, 8)
@@ -21,7 +22,7 @@ _KINDS = {
 PAGE_KINDS = ("article", "documentation", "forum", "listing", "collection", "product", "service")
 _STOPS = ".!?:;…。！？"
 #: So many numbers has every block.
-NUMBERS = 51
+NUMBERS = 56
 
 Numbers = tuple[float, ...]
 
@@ -42,23 +43,31 @@ class Surroundings:
         self._sum = Sums([m * s for m, s in zip(masses, squashed, strict=True)])
         self._chars = Sums([block.chars for block in blocks])
         self._links = Sums([block.link_chars for block in blocks])
-        self.region = region_of(frames, self._chars, blocks, [(1 + s) / 2 for s in squashed])
+        chances = [(1 + s) / 2 for s in squashed]
+        self.region = region_of(frames, self._chars, blocks, chances)
+        self._same = made_alike(blocks, frames)
+        self._likely = _likely(blocks, chances)
         self._page = self._page_numbers(kind)
         self._spans = self._frame_spans()
 
     def rows(self) -> Iterator[Numbers]:
         """The numbers of each block."""
         elements, parts, page = self._elements(), self._parts(), self._page
-        for near, block, place, section, alike in zip(
+        for near, block, place, section, alike, same in zip(
             self._near(),
             self.blocks,
             self._places(),
             self._sections(),
             self._alike(),
+            self._made_alike(),
             strict=True,
         ):
             held, part = elements[block.frame], parts[block.frame]
-            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *page)
+            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *same, *page)
+
+    def levelled(self, chances: list[float]) -> list[float]:
+        """The chances of the blocks, those that are made alike nearer to each other."""
+        return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
         """The mean, the characters and the share of link text of a stretch."""
@@ -79,6 +88,7 @@ class Surroundings:
             held / (chars + 1),
             mean,
             density,
+            *self._likely,
         )
 
     def _near(self) -> Iterator[Numbers]:
@@ -207,6 +217,21 @@ class Surroundings:
                 found[i] = numbers
         return found
 
+    def _made_alike(self) -> list[Numbers]:
+        """How many blocks stand in elements of the same make all the way up, their mean and their
+        length.
+        """
+        found: list[Numbers] = [()] * len(self.blocks)
+        masses, squashed = self._masses, self._squashed
+        for places in self._same:
+            mass = sum([masses[i] for i in places])
+            mean = sum([masses[i] * squashed[i] for i in places]) / mass
+            chars = sum([self.blocks[i].chars for i in places]) / len(places)
+            numbers = math.log2(len(places)), mean, math.log2(1 + chars)
+            for i in places:
+                found[i] = numbers
+        return found
+
     def _held(self, places: list[int]) -> Numbers:
         region, squashed, masses = self.region, self._squashed, self._masses
         inside = mean = mass = chars = 0.0
@@ -225,6 +250,13 @@ class Surroundings:
             min(float(_FAR), apart),
             math.log2(1 + chars),
         )
+
+
+def _likely(blocks: list[Block], chances: list[float]) -> Numbers:
+    """How much of the page's text is likely, and how much of that is in doubt."""
+    likely = sum([block.chars * c for block, c in zip(blocks, chances, strict=True)])
+    doubt = sum([block.chars * c * (1 - c) for block, c in zip(blocks, chances, strict=True)])
+    return likely / (sum([block.chars for block in blocks]) + 1), doubt / (likely + 1)
 
 
 def _own(block: Block) -> Numbers:
