@@ -211,13 +211,13 @@ class Budget(Deadline):
         """The ceiling of a purse, without what is held back for the closing. Of a few calls that is
         one at least.
         """
-        ceiling: float = getattr(self.limits, purse)
+        limit: float = getattr(self.limits, purse)
         if closing or purse not in _HELD_BACK:
-            return ceiling
+            return limit
         # Haste saves the time of writing, not what it costs.
-        share = WITH_MODEL["write"] * (ceiling - self._early.get(purse, 0.0))
-        kept = min(share, self._again.get(purse, ceiling))
-        return ceiling - (math.ceil(kept) if purse == "calls" else kept)
+        share = WITH_MODEL["write"] * (limit - self._early.get(purse, 0.0))
+        kept = min(share, self._again.get(purse, limit))
+        return limit - (math.ceil(kept) if purse == "calls" else kept)
 
     def _paid(self, purse: Purse) -> float:
         return self._money if purse == "money" else self.spent(purse)
