@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from spadework.apps.again_cli import replay, resume
 from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
-from spadework.apps.given import settings_from, settings_of
+from spadework.apps.given import settings_of
 from spadework.apps.knowledge import knowledge as knowledge_commands
 from spadework.apps.looking_cli import doctor, index, read, search, stats
 from spadework.apps.meant import as_command
@@ -25,6 +25,7 @@ from spadework.apps.options import (
     Calls,
     Clarify,
     Cleanliness,
+    Completeness,
     Continue,
     Country,
     Effort,
@@ -113,10 +114,7 @@ def ask(
     model: Model = None,
     minutes: Minutes = None,
     iterations: Iterations = None,
-    completeness: Annotated[
-        str | None,
-        typer.Option("--completeness", help="Score from which a topic counts as answered, 0 to 1."),
-    ] = None,
+    completeness: Completeness = None,
     pages: Pages = None,
     calls: Calls = None,
     tokens: Tokens = None,
@@ -215,50 +213,7 @@ def chat(
     begin(base, followed(base.home, follow, last=continue_))
 
 
-@app.command()
-def resume(
-    session_id: Annotated[
-        str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
-    ],
-    output: Output = None,
-    as_json: AsJson = False,
-    events: Events = False,
-    minutes: Minutes = None,
-    home: Home = None,
-) -> None:
-    """Take up a session that was cut off; what it paid for is not paid again."""
-    from spadework.apps.outputs import Output as Wanted
-
-    wanted = Wanted(output, as_json, events).checked()
-    base = settings_from(home=home)
-    from spadework.apps.terminal.running import run
-    from spadework.sessions.session import Session
-
-    raise typer.Exit(run(Session.resume(session_id, home=base.home, minutes=minutes), wanted))
-
-
-@app.command()
-def replay(
-    session_id: Annotated[
-        str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
-    ],
-    model: Annotated[
-        str | None,
-        typer.Option("--model", help="Chat model that is asked what was not recorded."),
-    ] = None,
-    to: Annotated[
-        Path | None,
-        typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
-    ] = None,
-    home: Home = None,
-) -> None:
-    """Run a finished session again from what it has heard: without network, to the same report."""
-    from spadework.apps.replaying import replay_one
-
-    raise typer.Exit(replay_one(settings_from(home=home).home, session_id, model, to))
-
-
-for command in (read, search, index, doctor, stats, mcp, serve):
+for command in (resume, replay, read, search, index, doctor, stats, mcp, serve):
     app.command()(command)
 
 

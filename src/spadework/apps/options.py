@@ -55,6 +55,10 @@ Relevance = Annotated[
     str | None,
     typer.Option("--relevance", help="Relevance from which on a hit is read, 0 to 1."),
 ]
+Completeness = Annotated[
+    str | None,
+    typer.Option("--completeness", help="Score from which a topic counts as answered, 0 to 1."),
+]
 Cleanliness = Annotated[
     str | None,
     typer.Option(

@@ -9,68 +9,38 @@ sessions of ours, works with the same graph.
 from __future__ import annotations
 
 import asyncio
-import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
 from spadework.budget import Budget
-from spadework.deadline import WRITE_NOW, Mark, shares_of
-from spadework.errors import ModelError, SettingsError
+from spadework.deadline import Mark
 from spadework.graph.dealing import Table
 from spadework.graph.experience import Took
-from spadework.graph.knowing import Knowing
-from spadework.graph.models import default_model
-from spadework.graph.opened import Opened, PagesAlone, Replay
+from spadework.graph.opened import PagesAlone, Replay
+from spadework.graph.opening import Parts, open_parts
+from spadework.graph.session_id import checked_session_id
 from spadework.graph.standing_in import StandIns
-from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
-from spadework.tools.dense.meaning import meaning_of
 from spadework.tools.disk import in_time
-from spadework.tools.fetch.browser.handle import Browser
-from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.reader import Reader
-from spadework.tools.ids import is_session_id
-from spadework.tools.journal import Journal
-from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library import Library
 from spadework.tools.links import LinkStore
 from spadework.tools.pages import PageStore
-from spadework.tools.private import private_folder
 from spadework.tools.record import Record
-from spadework.tools.search.choose import Choice, choose
-from spadework.tools.search.failover import Search
-from spadework.tools.search.waits import Waits
-from spadework.tools.urls import host_of
 from spadework.values import Mode, Plan, Problem
 
 #: Seconds past its deadline for which a desk that no session owns is kept.
 KEPT_SECONDS = 60.0
 
-_NO_TIME = Choice((), ("There was no time to open what is searched.",))
 
 _desks: dict[str, Desk] = {}
 _opening: dict[str, asyncio.Lock] = {}
-
-
-def checked_session_id(session_id: str) -> str:
-    """The id itself. Raises SettingsError for one that could name a folder outside the sessions."""
-    if not is_session_id(session_id):
-        raise SettingsError(
-            f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed."
-        )
-    return session_id
-
-
-def new_session_id() -> str:
-    """A session id that sorts by time."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 @dataclass
@@ -81,24 +51,7 @@ class Desk:
     folder: Path
     settings: Settings
     budget: Budget
-    journal: Journal
-    pages: PageStore
-    links: LinkStore
-    search: Search
-    reader: Reader
-    web: Web
-    browser: Browser
-    libraries: list[Library]
-    model: Model | None
-    #: The models that are asked: in a replay for what was not recorded.
-    asked: Model | None
-    knowing: Knowing
-    #: Who is asked where all providers have failed.
-    stand_ins: StandIns
-    searching: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
-    #: What went wrong before the run began.
-    problems: tuple[Problem, ...] = ()
+    parts: InitVar[Parts]
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: Where pages are dealt out, by question and round.
     tables: dict[tuple[str, int], Table] = field(default_factory=dict)
@@ -106,7 +59,7 @@ class Desk:
     experience: Sequence[Took] = ()
     #: Pages that were put before the cleaner in the session, and those of them that are with it
     #: now.
-    cleanings: int = 0
+    cleanings: int = field(init=False)
     cleaning: int = 0
     #: What could not be searched or asked, by stage and name, as far as it was told.
     told: set[tuple[str, str]] = field(default_factory=set)
@@ -123,6 +76,26 @@ class Desk:
     keeper: asyncio.Task[None] | None = None
     #: What is told of the run.
     record: Record = field(default_factory=Record)
+
+    def __post_init__(self, parts: Parts) -> None:
+        self.journal, means = parts.journal, parts.means
+        self.pages = PageStore(self.folder / "pages")
+        self.links = LinkStore(self.folder / "links")
+        self.search = means.search
+        self.web, self.browser = parts.web, parts.browser
+        self.reader = Reader(self.web, self.browser)
+        self.libraries = parts.libraries
+        self.model = means.model
+        #: The models that are asked: in a replay for what was not recorded.
+        self.asked = means.asked
+        self.knowing = parts.knowing
+        #: Who is asked where all providers have failed.
+        self.stand_ins = StandIns(means.choice.spares)
+        self.searching = tuple(provider.describes for provider in means.choice.providers)
+        self.notices = tuple(means.choice.notices)
+        #: What went wrong before the run began.
+        self.problems = tuple(means.problems)
+        self.cleanings = parts.cleanings
 
     @property
     def library(self) -> Library | None:
@@ -215,76 +188,15 @@ class Desk:
         providers: Sequence[Any] | Replay | PagesAlone,
     ) -> Self:
         session_id = checked_session_id(folder.name)
-        replay = providers if isinstance(providers, Replay) else None
         stop = stop or asyncio.Event()
-        library: list[Library] = []
-        await asyncio.to_thread(private_folder, folder / "pages")
-        # Each is closed again where a later step fails, or who opens is cancelled.
-        async with AsyncExitStack() as opened:
-            meaning = None if replay else meaning_of(settings)
-            if meaning:
-                opened.push_async_callback(meaning.close)
-            journal = await Journal.open(
-                folder / "session.sqlite",
-                budget,
-                recording=replay.recording if replay else None,
-                most_bytes=settings.raw_mb * 1e6,
-            )
-            opened.push_async_callback(journal.close)
-            if meaning:
-                meaning.embeds.spend = lambda calls, tokens: journal.paid(
-                    embedding_calls=calls, embedding_tokens=tokens
-                )
-
-            async def open_library() -> Library:
-                one = await Library.open(
-                    settings.library, home=settings.home, progress=progress, meaning=meaning
-                )
-                opened.callback(one.close)
-                library.append(one)
-                return one
-
-            if isinstance(providers, Replay):
-                choosing = _again(settings, journal)
-            else:
-                begun = await journal.noted("opened", "", before=True)
-                late = not begun and budget.under(WRITE_NOW)
-                choosing = _chosen(settings, budget, stop, open_library, providers, late=late)
-            name, problems, choice = await choosing
-            search = await _search(choice, settings, journal)
-            opened.push_async_callback(search.close)
-            budget.shares = shares_of(settings.effort, model=bool(name))
-            model, asked = _models(settings, budget, journal, name, replay)
-            if model:
-                opened.push_async_callback(model.close)
-            await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
-            cleanings = await journal.count("clean")
-            store = None if replay else knowledge_of(settings, meaning)
-            web = await opened.enter_async_context(Web(settings))
-            browser = Browser(settings)
-            opened.pop_all()
+        parts = await open_parts(folder, settings, budget, stop, progress, providers)
         desk = cls(
             session_id=session_id,
             folder=folder,
             settings=settings,
             budget=budget,
-            journal=journal,
-            pages=PageStore(folder / "pages"),
-            links=LinkStore(folder / "links"),
-            search=search,
-            reader=Reader(web, browser),
-            web=web,
-            browser=browser,
-            libraries=library,
-            model=model,
-            asked=asked,
-            knowing=Knowing(store, settings, meaning),
-            stand_ins=StandIns(choice.spares),
-            searching=tuple(provider.describes for provider in choice.providers),
-            notices=tuple(choice.notices),
-            problems=tuple(problems),
+            parts=parts,
             stop=stop,
-            cleanings=cleanings,
         )
         _desks[session_id] = desk
         return desk
@@ -308,79 +220,6 @@ class Desk:
             if self.examination:
                 self.examination.cancel()
                 await asyncio.wait({self.examination})
-
-
-async def _chosen(
-    settings: Settings,
-    budget: Budget,
-    stop: asyncio.Event,
-    open_library: Callable[[], Awaitable[Library]],
-    providers: Sequence[Any] | PagesAlone,
-    *,
-    late: bool,
-) -> tuple[str, list[Problem], Choice]:
-    """The model, what is wrong with it, and what is searched; as far as there is time for it: a run
-    that begins `late`, when it is time to write, can ask and search nothing. Pages alone need no
-    model, and perhaps no search.
-    """
-    name, problems, choice = "", list[Problem](), _NO_TIME
-    alone = providers if isinstance(providers, PagesAlone) else None
-    if alone and not alone.search:
-        return name, problems, Choice(())
-    if late and not alone:
-        return name, problems, choice
-    with suppress(TimeoutError, Stopped):
-        if alone is None:
-            name, problems = await unless_stopped(
-                stop, _model(settings), seconds=budget.until_closing()
-            )
-        own = alone.providers if alone else cast("Sequence[Any]", providers)
-        choosing = choose(settings, open_library, list(own))
-        choice = await unless_stopped(stop, choosing, seconds=budget.until_closing())
-    return name, problems, choice
-
-
-async def _model(settings: Settings) -> tuple[str, list[Problem]]:
-    """The chat model of the settings, or "" when the extractive roles do the work, which is a
-    problem where a model was wanted.
-    """
-    try:
-        name = await default_model(settings)
-    except ModelError as error:
-        effect = f"The extractive roles did all the work. {error.hint}".rstrip()
-        subject = host_of(settings.openai_base_url)
-        return "", [Problem(stage="model", subject=subject, reason=str(error), effect=effect)]
-    return name, []
-
-
-def _models(
-    settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
-) -> tuple[Model | None, Model | None]:
-    """The chat models, and those of them that are asked: of a replay only what was not recorded."""
-    if not name:
-        return None, None
-    if replay is None:
-        model = Model(settings, budget, journal, name)
-        return model, model
-    other = replay.anew
-    anew = Model(other, budget, journal.asking(), other.model) if other else None
-    return Model(settings, budget, journal, name, anew), anew
-
-
-async def _again(settings: Settings, journal: Journal) -> tuple[str, list[Problem], Choice]:
-    """What the session that is replayed has worked with."""
-    opened = Opened.model_validate(await journal.noted("opened", "") or {})
-    choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
-    return opened.model, list(opened.problems), choice
-
-
-async def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
-    """The providers; in a replay none is let wait, and what is said of waiting is what was."""
-    if journal.recording is None:
-        return choice.search(settings)
-    search = Search(choice.providers)
-    search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
-    return search
 
 
 async def desk_of(session_id: str, settings: Settings | None) -> Desk:

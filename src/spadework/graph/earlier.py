@@ -9,7 +9,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from spadework.graph.desk import Desk, checked_session_id
+from spadework.graph.desk import (
+    Desk,
+)
+from spadework.graph.session_id import (
+    checked_session_id,
+)
 from spadework.graph.state import Earlier, ResearchState
 from spadework.tools.pages import PageStore
 from spadework.values import Result

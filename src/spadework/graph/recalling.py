@@ -16,10 +16,20 @@ from pydantic import ValidationError
 
 from spadework.clock import today
 from spadework.events import Searched
-from spadework.graph.desk import Desk, checked_session_id
+from spadework.graph.desk import (
+    Desk,
+)
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import Kept
-from spadework.graph.searching import leads_of, ranked_hits
+from spadework.graph.provider_search import (
+    ranked_hits,
+)
+from spadework.graph.searching import (
+    leads_of,
+)
+from spadework.graph.session_id import (
+    checked_session_id,
+)
 from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.gate import enough, fresh_since, relevant, subject
 from spadework.tools.pages import PageStore, content_hash

@@ -29,7 +29,9 @@ from spadework.graph.asking import approve, clarify
 from spadework.graph.assessing import assess_round
 from spadework.graph.closing import draft, result_of
 from spadework.graph.composing import composed
-from spadework.graph.desk import checked_session_id, desk_of, new_session_id
+from spadework.graph.desk import (
+    desk_of,
+)
 from spadework.graph.earlier import keep
 from spadework.graph.emit import emitter
 from spadework.graph.fetching import attached_pages
@@ -42,6 +44,10 @@ from spadework.graph.reviewing import reviewed
 from spadework.graph.revising import extended, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
 from spadework.graph.scoring import checked_scores, scored
+from spadework.graph.session_id import (
+    checked_session_id,
+    new_session_id,
+)
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,

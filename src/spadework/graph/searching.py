@@ -8,39 +8,22 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from pydantic import TypeAdapter
-
-from spadework.budget import Budget
-from spadework.errors import BudgetSpent, SearchError
 from spadework.events import Notice, Searched, Unanswered
 from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
-from spadework.graph.waiting import Stopped, unless_stopped
+from spadework.graph.provider_search import kept_hits, search_one, search_seconds
 from spadework.settings import Settings
-from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.fuse import reciprocal_rank_fusion
-from spadework.tools.inline import one_line
-from spadework.tools.orders import is_order, without_orders
 from spadework.tools.origins import Sketch, resemblance, sketch
-from spadework.tools.rank import query_terms, relevance, relevance_parts
+from spadework.tools.rank import query_terms, relevance_parts
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.recency import is_dated
 from spadework.tools.search.wishes import wished
-from spadework.tools.tape import Request, Tape
 from spadework.tools.urls import canonical_url
-from spadework.tools.wire import replayed, taped
-from spadework.values import Found, Hit, Lead, Problem, Query, Task
+from spadework.values import Hit, Lead, Problem, Query, Task
 
-_HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
-#: In a short run a search may take this long all the same.
-LEAST_SECONDS = 3.0
-#: A provider keeps its own deadline; past this it is not waited for.
-GRACE_SECONDS = 1.5
 #: Words from which on two snippets can be told to say the same, and the share of their shingles
 #: from which they do.
 LEAST_TOLD, SPREAD = 12, 0.3
-#: Characters of a snippet that are kept.
-SNIPPET_CHARS = 2_000
 
 
 class Answers(NamedTuple):
@@ -169,147 +152,13 @@ async def found_before(desk: Desk, task: Task, before: AbstractSet[str]) -> list
     searched now.
     """
     providers = (*desk.search.providers, *desk.stand_ins.opened)
-    asked = [_kept(desk, provider, query) for query in task.again for provider in providers]
+    asked = [kept_hits(desk, provider, query) for query in task.again for provider in providers]
     found = [
         _new(hits, Query(text=""), before)
         for hits in await asyncio.gather(*asked)
         if hits is not None
     ]
     return found if task.broad or not found else [fused_hits(found, desk.settings)]
-
-
-async def search_one(
-    desk: Desk, provider: Provider, query: Query, seconds: float
-) -> list[Hit] | Problem:
-    """The hits of one query at one provider with their relevance, or what went wrong.
-
-    Where nothing is found that is recent enough, the query is asked again for pages of any age.
-    """
-    try:
-        hits = await _hits(desk, provider, query, seconds)
-        if not hits and _may_be_older(query):
-            hits = await _hits(desk, provider, _of_any_age(query), seconds)
-    except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
-        reason = str(error) or "It was not waited for."
-        return Problem(
-            stage="search",
-            subject=provider.name,
-            reason=reason,
-            effect=f"“{query.text}” was not searched there.",
-        )
-    return ranked_hits(hits, query)
-
-
-async def _hits(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit]:
-    """The hits of one query, asked once in the session; those that are kept from another session
-    cost no search.
-    """
-    limit = desk.settings.search_results
-    new = False
-
-    async def asked() -> list[Hit]:
-        nonlocal new
-        if (kept := await desk.search.known(provider, query, limit=limit)) is not None:
-            desk.budget.add(cache_hits=1)
-            return kept
-        new = True
-        return await _asked_now(desk, provider, query, seconds)
-
-    async def ask(tape: Tape) -> list[Hit]:
-        try:
-            with taped(tape):
-                hits = await asked()
-        except (Stopped, TimeoutError):
-            raise SearchError("It was not waited for.") from None
-        if not tape.pieces:  # nothing of it came over a wire of ours
-            tape.add({"hits": len(hits)}, _HITS.dump_json(hits))
-        return hits
-
-    async def read(tape: Tape) -> list[Hit]:
-        if "hits" in tape.last.head:
-            return _HITS.validate_json(tape.last.body)
-        with replayed(tape):
-            return await desk.search.again(provider, query, limit=limit, seconds=seconds)
-
-    key = _key(desk, provider, query)
-    request = Request("search", key, about=f"“{query.text}” at {provider.name}")
-
-    async def work() -> list[Hit]:
-        hits = await desk.journal.exchange(request, ask, read)
-        if new:  # what is kept before it is charged would be free for who takes the run up
-            await desk.search.keep(provider, query, hits, limit=limit)
-        return hits
-
-    return await desk.journal.once("search", key, list[Hit], work)
-
-
-async def _asked_now(desk: Desk, provider: Provider, query: Query, seconds: float) -> list[Hit]:
-    """The hits of one provider, asked now; a search that was made and failed is counted as such.
-
-    Raises SearchError, Stopped, TimeoutError.
-    """
-    made = False
-
-    def charge() -> None:
-        nonlocal made
-        desk.budget.charge("searches")
-        made = True
-
-    limit = desk.settings.search_results
-    searching = desk.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
-    try:
-        return await unless_stopped(desk.stop, searching, seconds=seconds + GRACE_SECONDS)
-    except (SearchError, TimeoutError):
-        desk.budget.add(search_errors=int(made))
-        raise
-
-
-async def _kept(desk: Desk, provider: Provider, query: Query) -> list[Hit] | None:
-    """The hits that `search_one` has found in this session with their relevance, None where it has
-    not.
-    """
-    hits = await desk.journal.known("search", _key(desk, provider, query), list[Hit])
-    if not hits and _may_be_older(query):
-        hits = await desk.journal.known(
-            "search", _key(desk, provider, _of_any_age(query)), list[Hit]
-        )
-    return None if hits is None else ranked_hits(hits, query)
-
-
-def _key(desk: Desk, provider: Provider, query: Query) -> dict[str, Any]:
-    """What makes a search the same as another."""
-    wishes = query.model_dump(
-        mode="json", exclude={"text", "kind", "results"}, exclude_defaults=True
-    )
-    return {
-        "provider": provider.name,
-        "query": query.text,
-        "limit": desk.settings.search_results,
-        **wishes,
-    }
-
-
-def _may_be_older(query: Query) -> bool:
-    """Whether pages of any age are asked for where none is recent enough: not where the days that
-    count are named.
-    """
-    return query.freshness != "any" and not is_dated(query)
-
-
-def _of_any_age(query: Query) -> Query:
-    return query.model_copy(update={"freshness": "any"})
-
-
-def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """The hits of one query that can be read, with their relevance to it and where they were
-    found.
-    """
-    terms = query_terms(query.text)
-    return [
-        _ranked(hit, query, terms)
-        for hit in hits
-        if hit.url.startswith("library://") or is_http_url(hit.url)
-    ]
 
 
 def fused_hits(lists: Sequence[list[Hit]], settings: Settings) -> list[Hit]:
@@ -355,22 +204,3 @@ def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
             kept.append(hit)
             sketches.append(own)
     return kept
-
-
-def search_seconds(budget: Budget, settings: Settings) -> float:
-    """Seconds for one search now."""
-    return min(settings.search_seconds, budget.step("search", least=LEAST_SECONDS))
-
-
-def _ranked(hit: Hit, query: Query, terms: list[str]) -> Hit:
-    title = "" if is_order(hit.title) else one_line(hit.title)
-    hit = hit.model_copy(
-        update={"title": title, "snippet": one_line(without_orders(hit.snippet), SNIPPET_CHARS)}
-    )
-    found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
-    return hit.model_copy(
-        update={
-            "relevance": relevance(hit.title, hit.snippet, hit.position, terms),
-            "found_by": (found,),
-        }
-    )

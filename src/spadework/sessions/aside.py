@@ -9,8 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from spadework.budget import Budget
-from spadework.graph.desk import Desk, new_session_id
+from spadework.graph.desk import (
+    Desk,
+)
 from spadework.graph.opened import PagesAlone
+from spadework.graph.session_id import (
+    new_session_id,
+)
 from spadework.settings import Settings
 
 

@@ -7,7 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from spadework.agents.extractive import writer
-from spadework.tools.export.compressed import PIECE_CHARS, around, largest
+from spadework.tools.export.fitting import (
+    PIECE_CHARS,
+    around,
+    largest,
+)
 from spadework.tools.export.markdown import to_markdown
 from spadework.tools.passages import cut
 from spadework.tools.retrieve import Bm25

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from spadework.budget import Budget
-from spadework.graph.desk import new_session_id
 from spadework.graph.fetching import LIBRARY
 from spadework.graph.recalling import recorded_pages
+from spadework.graph.session_id import (
+    new_session_id,
+)
 from spadework.graph.tasks import asked_of
 from spadework.sessions.brief import Brief
 from spadework.sessions.documents import Linked, checked_address, linked

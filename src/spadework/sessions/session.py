@@ -6,12 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -21,27 +16,23 @@ from typing import Any, Self
 from spadework.budget import Budget
 from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
-from spadework.events import (
-    Event,
-    Finished,
-    Notice,
-)
+from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
-from spadework.graph.desk import Desk, new_session_id
+from spadework.graph.desk import (
+    Desk,
+)
 from spadework.graph.gathered import Gathered
 from spadework.graph.opened import PagesAlone, Replay
+from spadework.graph.session_id import (
+    new_session_id,
+)
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
 from spadework.sessions.experience import experience
-from spadework.sessions.faults import disk_faults
-from spadework.sessions.files import (
-    make_folder,
-    read_metadata,
-    session_folder,
-    whole_result,
-)
+from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
 from spadework.sessions.gathering import Gathering, needed
+from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
 from spadework.sessions.researching import Researching
@@ -52,9 +43,6 @@ from spadework.tools.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
 
-#: Seconds that a run may take to close its files and connections: of a finished one not beyond its
-#: deadline, but this much at least.
-CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 #: Whether this is done within a session: one that it starts must not wait for its end.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
@@ -185,39 +173,9 @@ class Session:
         process is full, building an index. Closing the iterator cancels the run, which can be
         resumed. Raises SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
         """
-        # The session runs in a task of its own, and this only hands its events on: a reader that
-        # goes away half-way cancels that task.
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        running = asyncio.create_task(self._drive(queue, progress))
-        over = False
-        try:
-            while (event := await queue.get()) is not None:
-                over = isinstance(event, Finished)
+        async with aclosing(handed_on(self._events(progress), self.folder, self.budget)) as events:
+            async for event in events:
                 yield event
-            await running
-        finally:
-            try:
-                # Who leaves with the result in hand need not strike what is only closing its files
-                # and connections, until the deadline.
-                rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, self.budget.left()))
-                await asyncio.wait({running}, timeout=rest if over else 0)
-            finally:
-                running.cancel()
-                # What does not end even so is dropped with the process; what it says of its end is
-                # nobody's any more.
-                ending = asyncio.gather(running, return_exceptions=True)
-                await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
-
-    async def _drive(
-        self, queue: asyncio.Queue[Event | None], progress: Callable[[str], None] | None
-    ) -> None:
-        try:
-            with disk_faults(self.folder):
-                async with aclosing(self._events(progress)) as events:
-                    async for event in events:
-                        queue.put_nowait(event)
-        finally:
-            queue.put_nowait(None)
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:

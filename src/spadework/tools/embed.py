@@ -16,10 +16,10 @@ from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
 from spadework.tools import names
 from spadework.tools.certificates import certificates
+from spadework.tools.keys import read_key
 from spadework.tools.lines import closing_lines
 from spadework.tools.retries import attempts
 from spadework.tools.rooms import place
-from spadework.tools.search.answer import read_key
 
 #: Texts in one request: every server known takes so many, and the answer stays below a few
 #: megabytes.

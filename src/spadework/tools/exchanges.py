@@ -8,14 +8,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import aiosqlite
 import zstandard
 
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.tools.tape import Request, Tape
+
+T = TypeVar("T")
 
 #: What is found on pages and in files; all else is small.
 BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
@@ -44,6 +46,22 @@ class Row(NamedTuple):
             raise raised(self.error)
         assert self.tape is not None
         return self.tape
+
+    async def again(self, read: Callable[[Tape], Awaitable[T]]) -> T:
+        """What `read` makes of what came. Raises how the exchange has failed, where what came
+        cannot be read by now.
+        """
+        assert self.tape is not None
+        if self.error is None:
+            return await read(self.tape)
+        error = raised(self.error)
+        readable = self.tape.pieces and getattr(error, "final", True)
+        if isinstance(error, BudgetSpent) or not readable:
+            raise error
+        try:
+            return await read(self.tape)
+        except SpadeworkError:
+            raise error from None
 
 
 class Damaged(Exception):

@@ -27,11 +27,6 @@ OTHER_WORDS = language_named(DEFAULT).other_words
 stem = stemming(language_named(DEFAULT).stemmer)
 
 
-def content_words(text: str, language: str = DEFAULT) -> list[str]:
-    """The stems of the words of a text that are not stop words, in order, with repeats."""
-    return terms(text, language)
-
-
 def stems(text: str, language: str = DEFAULT) -> set[str]:
     """The stems of the content words of a text, each once."""
     return set(terms(text, language))

@@ -18,13 +18,13 @@ from typing import Any, Self, TypeVar
 import aiosqlite
 from pydantic import TypeAdapter, ValidationError
 
-from spadework import errors
 from spadework.bill import Amounts, Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
 from spadework.tools.charges import USED, charged
 from spadework.tools.connection import connected, prepare, stopped
 from spadework.tools.exchanges import Exchanges, raised, told
+from spadework.tools.kept_answers import answer_in
 from spadework.tools.recording import Recording
 from spadework.tools.tape import Request, Tape
 
@@ -135,7 +135,7 @@ class Journal:
         """
         asked = Request(kind, key)
         async with self._alone(asked, self._row) as row:
-            if row is not None and (answer := _answer(row, shape)):
+            if row is not None and (answer := answer_in(row, shape)):
                 self._budget.add(cache_hits=1)
                 return answer[0]
             with self._budget.metered() as bill:
@@ -155,7 +155,7 @@ class Journal:
         Raises a failure that was kept.
         """
         row = await self._row(Request(kind, key).key)
-        answer = None if row is None else _answer(row, shape)
+        answer = None if row is None else answer_in(row, shape)
         return answer[0] if answer else None
 
     async def count(self, kind: str) -> int:
@@ -255,19 +255,9 @@ class Journal:
     async def _again(self, recording: Recording, request: Request, read: Ask[T]) -> T:
         row = await recording.row(request)
         self._budget.repeat(row.used, row.elapsed)
-        assert row.tape is not None
-        if row.error is None:
-            return await read(row.tape)
-        error = raised(row.error)
-        if isinstance(error, BudgetSpent):
+        if row.error is not None and isinstance(error := raised(row.error), BudgetSpent):
             self._budget.refused = self._budget.refused or error.what
-        elif row.tape.pieces and getattr(error, "final", True):
-            # What came may be read by now.
-            try:
-                return await read(row.tape)
-            except SpadeworkError:
-                raise error from None
-        raise error
+        return await row.again(read)
 
     async def _row(self, key: str) -> tuple[str | None, str | None] | None:
         asked = "SELECT answer, error FROM journal WHERE key = ?"
@@ -304,20 +294,3 @@ class Journal:
         if found := charged(await self._db.execute_fetchall(USED)):
             used, elapsed = found
             self._budget.start(self._budget.started - elapsed, used)
-
-
-def _answer(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | None:
-    """The answer in a row, None where it is damaged. Raises the failure that was kept."""
-    answer, error = row
-    if error is not None:
-        try:
-            name, message, hint = json.loads(error)
-            kept: type[SpadeworkError] = getattr(errors, name)
-            failure = kept(message, hint=hint)
-        except (ValueError, TypeError, AttributeError):
-            return None
-        raise failure
-    try:
-        return (TypeAdapter(shape).validate_json(answer or "null"),)
-    except ValidationError:
-        return None

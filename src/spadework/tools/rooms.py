@@ -5,37 +5,20 @@ between them.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from spadework.tools.waiters import Waiter
 
 
 @dataclass(eq=False)
-class _Waiter:
+class _Waiter(Waiter):
     party: Hashable
     most: Callable[[], int]
-    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
-
-    def __post_init__(self) -> None:
-        self.called: asyncio.Future[None] = self.loop.create_future()
-
-    def call(self) -> bool:
-        """Say that there is room; False where its event loop is closed, and nobody waits any
-        more.
-        """
-        try:
-            self.loop.call_soon_threadsafe(self._tell)
-        except RuntimeError:
-            return False
-        return True
-
-    def _tell(self) -> None:
-        if not self.called.done():
-            self.called.set_result(None)
 
 
 class Room:

@@ -17,8 +17,10 @@ from spadework.tools.export.compressed import (
     KEY_CHARS,
     LEAST_TOKENS,
     REFERENCE_CHARS,
-    around,
     compressed,
+)
+from spadework.tools.export.fitting import (
+    around,
     shortened,
 )
 from spadework.tools.export.markdown import to_markdown

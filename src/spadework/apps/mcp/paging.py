@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from spadework.tools.export.compressed import largest
+from spadework.tools.export.fitting import (
+    largest,
+)
 from spadework.tools.tokens import count
 
 M = TypeVar("M", bound=BaseModel)

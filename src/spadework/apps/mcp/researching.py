@@ -32,7 +32,13 @@ from spadework.prompts import fenced
 from spadework.sessions.files import read_page, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.export.compressed import compressed, largest, shortened
+from spadework.tools.export.compressed import (
+    compressed,
+)
+from spadework.tools.export.fitting import (
+    largest,
+    shortened,
+)
 from spadework.tools.inline import one_line
 from spadework.tools.tokens import count
 from spadework.values import Conflict, CoveredTopic, Evidence, Problem, Result, Source

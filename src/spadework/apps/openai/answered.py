@@ -12,7 +12,10 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from spadework.tools import tokens
-from spadework.tools.export.compressed import largest, shortened
+from spadework.tools.export.fitting import (
+    largest,
+    shortened,
+)
 from spadework.values import Result, Usage
 
 #: Words of an answer in a token of its report, marks, sources and closing sections included

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
 from spadework.tools.library import docstring_syntax as syntax
+from spadework.tools.library.docstring_cursor import LineCursor
 from spadework.tools.library.docstring_lines import broken_on_purpose, dedented, entries, indent
 from spadework.tools.library.docstring_words import words
 
@@ -34,16 +35,15 @@ def _markdown(text: str, level: int, depth: int) -> str:
     return blocks(_Lines(text.expandtabs(8).split("\n"), level, depth).read())
 
 
-class _Lines:
+class _Lines(LineCursor):
     """A reader of lines: each method takes the lines of one block and gives its Markdown. `depth`
     counts blocks inside blocks.
     """
 
     def __init__(self, lines: list[str], level: int, depth: int) -> None:
-        self.lines = lines
+        super().__init__(lines)
         self.level = level
         self.depth = depth
-        self.at = 0
 
     def read(self) -> list[str]:
         """All blocks."""
@@ -56,27 +56,13 @@ class _Lines:
         return found
 
     def _block(self) -> str:
-        if self._is_underlined():
+        if self.is_underlined():
             return self._underlined()
         bare = self.lines[self.at].strip()
         for pattern, read in _BLOCKS:
             if mark := pattern.match(bare):
                 return read(self, mark)
         return self._paragraph()
-
-    def _indented(self, margin: int) -> list[str]:
-        """The lines from here on that are indented deeper than `margin`, dedented, with empty lines
-        between them.
-        """
-        start = end = self.at
-        for number in range(start, len(self.lines)):
-            if not self.lines[number].strip():
-                continue
-            if indent(self.lines[number]) <= margin:
-                break
-            end = number + 1
-        self.at = end
-        return dedented(self.lines[start:end])
 
     def _inner(self, text: str) -> str:
         return _markdown(text, min(self.level + 1, 6), self.depth + 1) if text.strip() else ""
@@ -92,7 +78,7 @@ class _Lines:
 
     def _admonition(self, mark: re.Match[str]) -> str:
         return self._labelled(
-            mark[2] or mark[1].capitalize(), self._inner("\n".join(self._below()))
+            mark[2] or mark[1].capitalize(), self._inner("\n".join(self.take_below()))
         )
 
     def _heading(self, mark: re.Match[str]) -> str:
@@ -100,11 +86,6 @@ class _Lines:
             return self._paragraph()  # a comment in code
         self.at += 1
         return heading(words(mark[2]), self.level + len(mark[1]) - 1)
-
-    def _below(self) -> list[str]:
-        """The lines that are indented below this one, which is passed."""
-        self.at += 1
-        return self._indented(indent(self.lines[self.at - 1]))
 
     def _fenced(self, mark: re.Match[str]) -> str:
         ticks, language = mark.groups()
@@ -132,7 +113,7 @@ class _Lines:
 
     def _directive(self, mark: re.Match[str]) -> str:
         name, argument = (mark[1] or "").lower(), (mark[2] or "").strip()
-        body = self._below()
+        body = self.take_below()
         while body and (not body[0].strip() or syntax.OPTION.match(body[0].strip())):
             body.pop(0)
         text = "\n".join(dedented(body))
@@ -151,19 +132,6 @@ class _Lines:
         # An unknown directive may hold text; a comment, a link's target or a picture does not.
         return self._inner(text) if name and name not in syntax.DROPPED else ""
 
-    def _is_underlined(self) -> bool:
-        line, below = (
-            self.lines[self.at],
-            self.lines[self.at + 1] if self.at + 1 < len(self.lines) else "",
-        )
-        mark = syntax.UNDERLINE.match(below.strip())
-        return bool(
-            mark
-            and indent(below) == indent(line)
-            and len(below.strip()) >= min(3, len(line.strip()))
-            and not syntax.UNDERLINE.match(line.strip())
-        )
-
     def _underlined(self) -> str:
         title, margin = self.lines[self.at].strip(), indent(self.lines[self.at])
         self.at += 2
@@ -171,13 +139,13 @@ class _Lines:
             return heading(words(title), self.level)
         start = self.at
         while self.at < len(self.lines) and not (
-            indent(self.lines[self.at]) == margin and self._is_underlined()
+            indent(self.lines[self.at]) == margin and self.is_underlined()
         ):
             self.at += 1
         return self._named(title, dedented(self.lines[start : self.at]))
 
     def _section(self, mark: re.Match[str]) -> str:
-        return self._named(mark[1], self._below())
+        return self._named(mark[1], self.take_below())
 
     def _named(self, name: str, body: list[str]) -> str:
         """A section of Google's or numpy's style."""
@@ -206,7 +174,7 @@ class _Lines:
         ):
             margin = indent(self.lines[self.at])
             self.at += 1
-            rest = "\n".join(self._indented(margin))
+            rest = "\n".join(self.take_indented(margin))
             while self.at < len(self.lines) and not self.lines[self.at].strip():
                 self.at += 1
             if mark[1] in ("type", "rtype", "vartype"):
@@ -226,7 +194,7 @@ class _Lines:
             while self._goes_on(margin):
                 first += f" {self.lines[self.at].strip()}"
                 self.at += 1
-            rest = self._indented(margin)
+            rest = self.take_indented(margin)
             marker = f"{mark[1].strip('().')}." if mark[1].strip("().").isdigit() else "-"
             items.append(item(self._inner("\n".join([first, *rest])), marker))
             after = next(
@@ -285,14 +253,14 @@ class _Lines:
         begins = (syntax.ITEM, syntax.FIELD, syntax.SECTION, syntax.ADMONITION, syntax.FENCE)
         return (
             bare.startswith(">>>")
-            or self._is_underlined()
+            or self.is_underlined()
             or any(pattern.match(bare) for pattern in begins)
         )
 
     def _literal(self, lines: list[str], margin: int) -> str:
         said = " ".join(lines)
         said = said[:-2].rstrip() if said.endswith(" ::") or said == "::" else said[:-1]
-        code = "\n".join(self._indented(margin)).strip("\n")
+        code = "\n".join(self.take_indented(margin)).strip("\n")
         return blocks(
             [
                 plain(words(said)),
@@ -303,7 +271,7 @@ class _Lines:
     def _code_block(self, start: int) -> str:
         margin = indent(self.lines[start]) - 1
         self.at = start
-        return fence("\n".join(self._indented(margin)))
+        return fence("\n".join(self.take_indented(margin)))
 
 
 _BLOCKS: tuple[tuple[re.Pattern[str], Callable[[_Lines, re.Match[str]], str]], ...] = (

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 
-from spadework.errors import SearchError, SettingsError
+from spadework.errors import SearchError
 from spadework.tools.certificates import certificates
 from spadework.tools.lines import closing_lines
 from spadework.tools.search.failure import OPEN, Access, failure, parsed, without_results
@@ -23,20 +22,6 @@ MOST_BYTES = 5_000_000
 #: Only these encodings are asked for: both are undone in small pieces, so that the limit is met
 #: before memory is.
 _ENCODINGS = "gzip, deflate"
-
-
-def read_key(secret: SecretStr | None, variable: str) -> str:
-    """The key that a variable holds. Raises SettingsError, without it, where there is none or it
-    cannot stand in a header.
-    """
-    key = secret.get_secret_value().strip() if secret else ""
-    if not key:
-        raise SettingsError(f"{variable} is not set.")
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise SettingsError(
-            f"{variable} cannot be a key: it holds spaces or other characters that no key has."
-        )
-    return key
 
 
 class Service:

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from spadework import clock
-from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.keys import read_key
+from spadework.tools.search.answer import AGENT, Service
 from spadework.tools.search.countries import BRAVE_COUNTRIES, BRAVE_LANGUAGES
 from spadework.tools.search.domains import with_sites
 from spadework.tools.search.failure import Access

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.keys import read_key
+from spadework.tools.search.answer import AGENT, Service
 from spadework.tools.search.failure import Access
 from spadework.tools.search.recency import period
 from spadework.tools.search.rows import Row, numbered, plain

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from spadework.errors import Throttled
+from spadework.tools.waiters import Waiter
 
 #: A time to wait that a provider names counts up to this, so that one wrong header does not silence
 #: it for days.
@@ -70,24 +71,8 @@ UNLIMITED = ("library",)
 
 
 @dataclass(eq=False)
-class _Waiter:
-    """One who waits for a turn, in whichever event loop."""
-
+class _Waiter(Waiter):
     limit: Limit
-    loop: asyncio.AbstractEventLoop
-    called: asyncio.Future[None]
-
-    def call(self) -> bool:
-        """Say that the turn has come; False where its event loop is closed."""
-        try:
-            self.loop.call_soon_threadsafe(self._tell)
-        except RuntimeError:
-            return False
-        return True
-
-    def _tell(self) -> None:
-        if not self.called.done():
-            self.called.set_result(None)
 
 
 class Lane:
@@ -140,8 +125,7 @@ class Lane:
             self._running += 1
             self._starting = True
             return None
-        loop = asyncio.get_running_loop()
-        waiter = _Waiter(limit, loop, loop.create_future())
+        waiter = _Waiter(limit)
         self._queue.append(waiter)
         return waiter
 

@@ -7,7 +7,8 @@ from datetime import date
 
 from pydantic import SecretStr
 
-from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.keys import read_key
+from spadework.tools.search.answer import AGENT, Service
 from spadework.tools.search.domains import with_sites
 from spadework.tools.search.failure import Access
 from spadework.tools.search.recency import is_dated, news_wanted, reach

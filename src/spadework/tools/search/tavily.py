@@ -6,7 +6,8 @@ from collections.abc import Set as AbstractSet
 
 from pydantic import SecretStr
 
-from spadework.tools.search.answer import AGENT, Service, read_key
+from spadework.tools.keys import read_key
+from spadework.tools.search.answer import AGENT, Service
 from spadework.tools.search.countries import NAMES
 from spadework.tools.search.domains import domains
 from spadework.tools.search.failure import Access

@@ -46,7 +46,6 @@ class Leave:
             self._site, self._inside = site, False
         self.received = 0
         self.connections = 0
-        self.trackers = 0
         self.refused: dict[str, str] = {}
         self.failed: dict[str, str] = {}
 
@@ -60,7 +59,6 @@ class Leave:
         httpcore.ConnectTimeout, and notes it.
         """
         if tracker(host) and not tracker(self._site):
-            self.trackers += 1
             raise NotAllowed(f"{host} only watches readers.")
         try:
             if self.spent or self.connections >= MAX_CONNECTIONS:

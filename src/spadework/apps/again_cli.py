@@ -1,0 +1,58 @@
+"""The commands that take up a session that is there: go on with it, or run it once more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spadework.apps.given import settings_from
+from spadework.apps.options import (
+    AsJson,
+    Events,
+    Home,
+    Minutes,
+    Output,
+)
+
+
+def resume(
+    session_id: Annotated[
+        str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
+    ],
+    output: Output = None,
+    as_json: AsJson = False,
+    events: Events = False,
+    minutes: Minutes = None,
+    home: Home = None,
+) -> None:
+    """Take up a session that was cut off; what it paid for is not paid again."""
+    from spadework.apps.outputs import Output as Wanted
+
+    wanted = Wanted(output, as_json, events).checked()
+    base = settings_from(home=home)
+    from spadework.apps.terminal.running import run
+    from spadework.sessions.session import Session
+
+    raise typer.Exit(run(Session.resume(session_id, home=base.home, minutes=minutes), wanted))
+
+
+def replay(
+    session_id: Annotated[
+        str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Chat model that is asked what was not recorded."),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Run a finished session again from what it has heard: without network, to the same report."""
+    from spadework.apps.replaying import replay_one
+
+    raise typer.Exit(replay_one(settings_from(home=home).home, session_id, model, to))

@@ -1,0 +1,23 @@
+"""The ids of sessions: made, and checked before one names a folder."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+
+from spadework.errors import SettingsError
+from spadework.tools.ids import is_session_id
+
+
+def checked_session_id(session_id: str) -> str:
+    """The id itself. Raises SettingsError for one that could name a folder outside the sessions."""
+    if not is_session_id(session_id):
+        raise SettingsError(
+            f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed."
+        )
+    return session_id
+
+
+def new_session_id() -> str:
+    """A session id that sorts by time."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

@@ -1,0 +1,81 @@
+"""As much of a text as there is room for: whole blocks, or whole pieces around what counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+
+from spadework.tools.blocks import blocks
+from spadework.tools.passages import cut
+
+#: Characters of the pieces that a page is cut into.
+PIECE_CHARS = 1_500
+
+
+_GAP = "[…]"
+
+
+def shortened(report: str, chars: int) -> str:
+    """The beginning of a Markdown text in whole blocks, at most `chars` characters; of a first
+    block that is longer, its beginning.
+    """
+    if len(report) <= chars:
+        return report
+    ends = [block.end for block in blocks(report) if block.end <= chars]
+    return report[: ends[-1] if ends else chars].rstrip()
+
+
+def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
+    """Whole pieces of a page, in its order, at most `most` characters: first those that hold
+    `spans` in their order, then neighbours.
+    """
+    pieces = cut(text, PIECE_CHARS)
+    holding = [
+        n
+        for start, end in spans
+        for n, piece in enumerate(pieces)
+        if piece[0] < end and start < piece[1]
+    ]
+    taken: set[int] = set()
+    room = most
+    for n in chain(holding, _outward(holding or [0], len(pieces))):
+        size = pieces[n][1] - (pieces[n - 1][1] if n else 0) + len(_GAP) + 4
+        if n not in taken and size <= room:
+            taken.add(n)
+            room -= size
+    return _joined(text, pieces, sorted(taken))
+
+
+def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) -> str:
+    """The taken pieces as they stand, with a mark where something before, between or after them is
+    missing.
+    """
+    parts = [_GAP] if taken and taken[0] > 0 else []
+    first: int | None = None
+    for n, following in zip(taken, [*taken[1:], None], strict=False):
+        first = n if first is None else first
+        if following == n + 1:
+            continue
+        parts.append(text[pieces[first][0] : pieces[n][1]])
+        if n < len(pieces) - 1:
+            parts.append(_GAP)
+        first = None
+    return "\n\n".join(parts)
+
+
+def _outward(holding: Sequence[int], total: int) -> Iterator[int]:
+    """The places of pieces by their distance from those that hold something."""
+    yield from sorted(range(total), key=lambda n: (min(abs(n - held) for held in holding), n))
+
+
+def largest(top: int, fits: Callable[[int], bool]) -> int:
+    """The greatest number up to `top` that fits, where all below one that fits do too; 0 when none
+    was seen to fit.
+    """
+    if fits(top):
+        return top
+    low, high = 0, top
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -1,0 +1,21 @@
+"""Keys of services: read, and judged before they stand in a header."""
+
+from __future__ import annotations
+
+from pydantic import SecretStr
+
+from spadework.errors import SettingsError
+
+
+def read_key(secret: SecretStr | None, variable: str) -> str:
+    """The key that a variable holds. Raises SettingsError, without it, where there is none or it
+    cannot stand in a header.
+    """
+    key = secret.get_secret_value().strip() if secret else ""
+    if not key:
+        raise SettingsError(f"{variable} is not set.")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(
+            f"{variable} cannot be a key: it holds spaces or other characters that no key has."
+        )
+    return key
