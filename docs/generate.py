@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
+from tour import with_values
 
 from spadework.graph.research import WORKER_FAILED, graph
 from spadework.settings import Settings
@@ -92,9 +93,10 @@ def with_prompts(page: str) -> str:
 
 def pages() -> dict[Path, str]:
     """Every generated page with its text."""
-    readme = ROOT / "README.md"
+    readme, tour = ROOT / "README.md", ROOT / "docs" / "tour.md"
     made = {
         ROOT / "docs" / "settings.md": settings_page(),
+        tour: with_values(tour.read_text(encoding="utf-8")),
         readme: with_drawing(readme.read_text(encoding="utf-8")),
     }
     roles = sorted((ROOT / "docs" / "roles").glob("*.md"))
@@ -103,16 +105,17 @@ def pages() -> dict[Path, str]:
 
 def main() -> int:
     """Write the pages, or with --check compare them; 1 when one is stale."""
+    made = pages()
     stale = [
         path
-        for path, text in pages().items()
+        for path, text in made.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
     if "--check" in sys.argv:
         for path in stale:
             sys.stderr.write(f"{path.relative_to(ROOT)} is not up to date: run `make docs`.\n")
         return 1 if stale else 0
-    for path, text in pages().items():
+    for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return 0
 

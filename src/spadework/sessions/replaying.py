@@ -8,11 +8,13 @@ import asyncio
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.errors import SessionError, SessionUnreadable
+from spadework.events import Event, Finished
 from spadework.graph.opened import SECRETS, Opened, Replay
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import read_metadata, read_result, session_folder
@@ -42,9 +44,14 @@ class Replayed:
         return self.result.report == self.before.report
 
 
-async def replay(home: Path, session_id: str, anew: Settings | None = None) -> Replayed:
+async def replay(
+    home: Path,
+    session_id: str,
+    anew: Settings | None = None,
+    watch: Callable[[Event], None] | None = None,
+) -> Replayed:
     """Run a finished session again, in a home of its own that is gone afterwards; by `anew` a model
-    is asked what was not recorded.
+    is asked what was not recorded. `watch` is given each event as it happens.
 
     Raises SessionNotFound, SessionUnreadable, and SessionError for one that is not finished or has
     no recording.
@@ -62,13 +69,25 @@ async def replay(home: Path, session_id: str, anew: Settings | None = None) -> R
             recording = await Recording.open(own / JOURNAL)
             async with aclosing(recording):
                 session = await _session(own, session_id, recording)
-                result = await session.replaying(Replay(recording, anew)).result()
+                result = await _watched(session.replaying(Replay(recording, anew)), watch)
         except sqlite3.DatabaseError as error:
             raise SessionUnreadable(
                 f"Session {session_id} cannot be read: {JOURNAL}: {error}."
             ) from None
     lacking = recording.missing
     return Replayed(result, before, recording.replayed, recording.new, tuple(lacking))
+
+
+async def _watched(session: Session, watch: Callable[[Event], None] | None) -> Result:
+    """The result of a session, whose events are watched."""
+    if watch is None:
+        return await session.result()
+    async with aclosing(session.events()) as events:
+        async for event in events:
+            watch(event)
+            if isinstance(event, Finished):
+                return event.result
+    raise SessionError(f"Session {session.session_id} ended without a result.")
 
 
 async def _session(home: Path, session_id: str, recording: Recording) -> Session:
