@@ -15,7 +15,7 @@ from spadework.values import Problem
 
 #: With fewer calls than this left none is spent on an examination.
 FEW_CALLS = 4
-_KIND = "examination"
+_KIND, _COST = "examination", "cost of the examination"
 _NO_TIME = "There was no time for it."
 
 
@@ -29,8 +29,9 @@ def begin(desk: Desk) -> None:
 
 async def recall(desk: Desk) -> None:
     """Know in a run that is taken up whether its model has passed: from its last steps on nobody
-    may ask any more. Nothing is asked here.
+    may ask any more; and what was paid for that. Nothing is asked here.
     """
+    desk.budget.early |= await desk.journal.noted(_COST, "", before=True) or {}
     found = await desk.journal.known(_KIND, "", Examined)
     desk.judging = desk.model if found and found.passed else None
 
@@ -104,6 +105,9 @@ async def _examined(desk: Desk, model: Model) -> Examined | str:
         async def result() -> Examined:
             return known or await examined(model, home, seconds=desk.budget.phase("search", "read"))
 
-        return await desk.journal.once(_KIND, "", Examined, result)
+        found: Examined | str = await desk.journal.once(_KIND, "", Examined, result)
     except (ModelError, BudgetSpent) as error:
-        return str(error)
+        found = str(error)
+    if desk.budget.early:
+        await desk.journal.note(_COST, "", desk.budget.early)
+    return found
