@@ -77,7 +77,7 @@ class Budget(Deadline):
         self._again: dict[Purse, float] = {}
         #: What those who close the run took before it was written: the model's examination. What is
         #: held back is a share of the rest, else one that is dear leaves too little to judge with.
-        self._early: dict[Purse, float] = {}
+        self.early: dict[Purse, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -177,7 +177,7 @@ class Budget(Deadline):
         self.add(tokens_in=used[0], tokens_out=used[1])
         if hold.closing and self._began is None:
             took: dict[Purse, float] = {"calls": 1, "tokens": sum(used), "money": price or 0.0}
-            self._early = {p: self._early.get(p, 0.0) + took[p] for p in _HELD_BACK}
+            self.early = {p: self.early.get(p, 0.0) + took[p] for p in _HELD_BACK}
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
@@ -215,7 +215,7 @@ class Budget(Deadline):
         if closing or purse not in _HELD_BACK:
             return limit
         # Haste saves the time of writing, not what it costs.
-        share = WITH_MODEL["write"] * (limit - self._early.get(purse, 0.0))
+        share = WITH_MODEL["write"] * (limit - self.early.get(purse, 0.0))
         kept = min(share, self._again.get(purse, limit))
         return limit - (math.ceil(kept) if purse == "calls" else kept)
 

@@ -202,8 +202,10 @@ async def test_a_disk_that_fails_is_told_in_one_sentence(
     pages.rmdir()
     pages.write_text("")  # what stands in their place
     resumed = client.runs.stream(thread, "research", command={"resume": ""}, context=context)
-    [error] = [part.data async for part in resumed if part.event == "error"]
-    assert error["error"] == "DiskStopped"
+    parts = [part async for part in resumed]
+    errors = [part.data for part in parts if part.event == "error"]
+    assert [error["error"] for error in errors] == ["DiskStopped"], parts
+    [error] = errors
     assert error["message"].startswith("The run cannot go on: ")
     assert error["message"].endswith("What it has gathered stays.")
 

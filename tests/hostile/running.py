@@ -30,8 +30,9 @@ class Ran:
     """What became of a run. `code` is None for one that had to be ended, below 0 where a signal
     ended it.
 
-    `took` and `printed` (its last words on standard output): seconds after it began. `begun`: it
-    made the folder of its session, which holds the `report`, "" for none. `left` is what was still
+    `took` and `printed` (its last words on standard output or, where it said nothing there, on
+    standard error): seconds after it began. `begun`: it made the folder of its session, which holds
+    the `report`, "" for none. `left` is what was still
     there afterwards; `intruded` counts visits to a server that nobody may visit; `did`, by service,
     what was done.
     """
@@ -71,8 +72,9 @@ async def _ran(attack: Attack, folder: Path, stage: Stage) -> Ran:
         await striking
     code = process.returncode
     left = await _left(folder, killed=attack.signals in ("killed", "hung up"))
+    said = next((f for f in (folder / "out", folder / "err") if f.stat().st_size), folder / "err")
     return Ran(
-        *(code, took, (folder / "out").stat().st_mtime - began),
+        *(code, took, said.stat().st_mtime - began),
         *((folder / name).read_text("utf-8", "replace") for name in ("out", "err")),
         *(_begun(folder / "home"), _report(folder / "home"), left, stage.intruded),
         {name: dict(did) for name, did in stage.did.items()},

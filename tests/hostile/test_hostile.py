@@ -66,6 +66,36 @@ def test_what_is_wrong_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert all(wrong in told for wrong in WRONG), told
 
 
+#: The same from code, where it is too late before it says why there is no report.
+_LATE_FROM_CODE = """
+import time
+class SpadeworkError(Exception): pass
+class Settings:
+    load = classmethod(lambda cls: cls())
+class Budget:
+    seconds = 60.0
+    of = classmethod(lambda cls, settings: cls())
+    def start(self, at): pass
+def research_sync(question, settings, budget):
+    time.sleep(0.6)
+    raise SpadeworkError("No search was answered.")
+"""
+
+
+def test_a_run_from_code_that_ends_with_a_reason_is_late_when_that_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tools = tmp_path / "spadework" / "tools"
+    tools.mkdir(parents=True)
+    (tmp_path / "spadework" / "__init__.py").write_text(_LATE_FROM_CODE)
+    (tools / "names.py").write_text("RESOLVER = None\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    run = happened(Attack(0, -1.5, False, False, "quick", "searxng", "code"))
+    assert run.ran.code == 1
+    assert run.ran.err == "spadework: No search was answered.\n"
+    assert any("It ended" in wrong for wrong in run.wrong), run.wrong
+
+
 def test_a_seed_is_an_attack_and_seeds_are_unlike():
     assert [attack(seed) for seed in range(50)] == [attack(seed) for seed in range(50)]
     assert len({str(attack(seed)) for seed in range(50)}) == 50

@@ -51,7 +51,7 @@ def _in_time(attack: Attack, run: Ran) -> Iterator[str]:
 
 def lateness(attack: Attack, run: Ran) -> float:
     """Seconds from the deadline to the end, below 0 before it. A program that uses spadework ends
-    when it likes: there the report's end counts.
+    when it likes: there the end of the report counts, or that of the reason why there is none.
     """
     return (run.printed if attack.door == "code" else run.took) - attack.seconds
 

@@ -5,10 +5,12 @@ anew, of a run that was killed, and of a session that an earlier release has wri
 from __future__ import annotations
 
 import json
+import pkgutil
 import tarfile
 from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,9 @@ from spadework.sessions.session import Session
 from spadework.sessions.stats import statistics
 from spadework.settings import Settings
 from spadework.values import Problem, Usage
+from tests.hostile.drawn import differing, drawn
+from tests.sessions.killed import Killed, before
+from tests.thinned import thinned
 from tests.tools.export.results import full
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -139,6 +144,37 @@ async def test_all_is_drawn_again_to_the_same_bytes(settings: Settings) -> None:
     drawn = redraw(folder, settings)
     assert files_of(folder) == before
     assert set(drawn) == before.keys()
+
+
+#: The last steps of a run, and a call that begins each: what is called, and with which words.
+LAST_STEPS = {
+    "the ledger": ("write_atomically", "evidence.jsonl"),
+    "the result": ("write_atomically", "result.json"),
+    "the metadata": ("write_atomically", '"status": "completed"'),
+    "the record": ("log_lines", '"type":"finished"'),
+    "the logs": ("Logs.add", "Finished("),
+    "the progress": ("write_atomically", '"state": "completed"'),
+}
+
+
+@pytest.mark.parametrize("step", thinned(LAST_STEPS, 2))
+async def test_what_a_kill_has_left_undrawn_is_drawn_by_who_takes_the_run_up(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    called, words = LAST_STEPS[step]
+    settings = settings.with_(log="debug", log_json=True)
+    killed, path = Killed(settings), f"spadework.sessions.records.{called}"
+
+    def begins(*args: Any) -> bool:
+        return any(words in (a.decode() if isinstance(a, bytes) else str(a)) for a in args)
+
+    monkeypatch.setattr(path, before(killed, pkgutil.resolve_name(path), begins))
+    result = await research("How do I use the Quillon?", settings)
+    assert killed.done
+    again, session = await killed.resumed()
+    assert again.report == result.report
+    assert not differing(drawn(settings.home), drawn(session.settings.home))
+    assert read_metadata(session.folder).status == result.status
 
 
 async def test_an_answer_is_read_before_its_run_has_ended(settings: Settings) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ from spadework.settings import Settings
 from spadework.tools.dense.vectors import Vectors
 from spadework.tools.fetch import reader
 from spadework.tools.search.cache import SearchCache
-from spadework.values import Result
+from tests.sessions.killed import Killed, before
 from tests.world.brain import play
 from tests.world.embedding import Embeddings
 from tests.world.model import Model
@@ -35,33 +33,6 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
         monkeypatch.setenv(name, value)
     play(model, TOPICS)
     return Settings.load()
-
-
-class Killed:
-    """The home as a kill at the first call of `here` leaves it."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings.with_(home=settings.home.with_name("killed"))
-        self._home = settings.home
-        self.done = False
-
-    def here(self) -> None:
-        if not self.done:
-            self.done = True
-            shutil.copytree(self._home, self._settings.home)
-
-    async def resumed(self) -> tuple[Result, Session]:
-        [folder] = (self._settings.home / "sessions").iterdir()
-        session = Session.resume(folder.name, settings=self._settings)
-        return await session.result(), session
-
-
-def before(killed: Killed, call: Callable[..., Any]) -> Callable[..., Any]:
-    def called(*args: Any, **named: Any) -> Any:
-        killed.here()
-        return call(*args, **named)
-
-    return called
 
 
 async def test_a_page_that_came_and_was_being_read_is_not_fetched_again(
@@ -117,6 +88,18 @@ async def test_who_wrote_a_report_is_known_to_whom_only_saves_it(
     assert resumed.mode == result.mode == "model"
     assert resumed.report == result.report
     assert not [*world.requests, *searx.requests, *model.asked]
+
+
+async def test_what_the_examination_took_is_not_held_back_for_writing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = Killed(settings)
+    monkeypatch.setattr(research, "composed", before(killed, research.composed))
+    first = Session.start(QUESTION, settings=settings)
+    await first.result()
+    _, session = await killed.resumed()
+    assert first.budget.early["tokens"] > 0
+    assert session.budget.early == first.budget.early
 
 
 async def test_embeddings_are_charged_before_their_vectors_are_kept(

@@ -15,7 +15,7 @@ from spadework.values import Problem
 
 #: With fewer calls than this left none is spent on an examination.
 FEW_CALLS = 4
-_KIND = "examination"
+_KIND, _COST = "examination", "cost of the examination"
 _NO_TIME = "There was no time for it."
 
 
@@ -34,8 +34,9 @@ async def examines(desk: Desk) -> bool:
 
 async def recall(desk: Desk) -> None:
     """Know in a run that is taken up whether its model has passed: from its last steps on nobody
-    may ask any more. Nothing is asked here.
+    may ask any more; and what was paid for that. Nothing is asked here.
     """
+    desk.budget.early |= await desk.journal.noted(_COST, "", before=True) or {}
     found = await desk.journal.known(_KIND, "", Examined)
     desk.judging = desk.model if found and found.passed else None
     desk.unfit = found is not None and not found.passed
@@ -107,9 +108,12 @@ async def _examined(desk: Desk, model: Model) -> Examined | str:
         async def result() -> Examined:
             return known or await examined(model, home, seconds=desk.budget.phase("search", "read"))
 
-        return await desk.journal.once(_KIND, "", Examined, result)
+        found: Examined | str = await desk.journal.once(_KIND, "", Examined, result)
     except (ModelError, BudgetSpent) as error:
-        return str(error)
+        found = str(error)
+    if desk.budget.early:
+        await desk.journal.note(_COST, "", desk.budget.early)
+    return found
 
 
 async def _known(desk: Desk, model: Model) -> Examined | None:

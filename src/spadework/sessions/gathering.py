@@ -122,6 +122,7 @@ class Gathering:
         asked = self._brief.question
         result = result_of_pages(self._desk, asked, self.gathered, why=why, failed=failed)
         await self._records.finish(result)
+        await self._records.progressed()  # it may end without telling that it is finished
         return result
 
     def _ended_by(self) -> str:

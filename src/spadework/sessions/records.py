@@ -14,7 +14,7 @@ from typing import Self
 
 from spadework.budget import Limits
 from spadework.errors import SessionError
-from spadework.events import Assessed, Event, Planned, Proven, Troubled
+from spadework.events import Assessed, Event, Finished, Planned, Proven, Troubled
 from spadework.graph.opened import SECRETS
 from spadework.sessions.brief import Brief
 from spadework.sessions.course import Course
@@ -92,13 +92,17 @@ class Records:
         except OSError:
             await records.discard()
             raise
-        await records._progressed()
+        await records.progressed()
         return records
 
     async def _take_up(self) -> None:
-        """Know what was told before, and write the logs anew: a kill may have cut them short."""
+        """Know what was told before, and write the logs and the ledger anew: a kill may have come
+        between a line of the record and what is drawn of it, and it will not be told again.
+        """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self._late.within(LOGS, self._redraw_logs)
+        if evidence := self.course.evidence:
+            await self._write(LEDGER, drawn_ledger(evidence))
 
     def _redraw_logs(self) -> None:
         self._logs.redraw(self.record.events)
@@ -130,20 +134,19 @@ class Records:
         await self._late.within(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
-        if isinstance(event, Planned | Assessed | Troubled):
-            await self._progressed()
+        if isinstance(event, Planned | Assessed | Troubled | Finished):
+            await self.progressed()
         if isinstance(event, Assessed):
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """The report, the review, the result and the closing metadata. Returns the path of the
-        report.
+        """The report, the review, the result and the closing metadata; the progress follows once
+        all is told. Returns the path of the report.
         """
         self._result = result
         for name, data in drawn_report(result, self._metadata).items():
             await self._write(name, data)
         await self._draw()
-        await self._progressed()
         return self.folder / stamped(REPORT, self._metadata)
 
     async def _draw(self) -> None:
@@ -160,7 +163,10 @@ class Records:
         self._metadata = drawn_metadata(self.folder, course, self._metadata, result)
         await self._write(METADATA, as_file(self._metadata))
 
-    async def _progressed(self) -> None:
+    async def progressed(self) -> None:
+        """How far the session is. It is written last of all, so that it tells whether the files of
+        one that has a result are all there.
+        """
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:

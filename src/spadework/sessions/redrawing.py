@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
-from spadework.events import Ended
+from spadework.errors import SessionError
+from spadework.events import Ended, Finished
 from spadework.sessions.course import Course
 from spadework.sessions.drawing.files import (
     as_file,
@@ -14,13 +16,14 @@ from spadework.sessions.drawing.files import (
     drawn_report,
     drawn_work,
 )
-from spadework.sessions.files import read_ledger, read_metadata, whole_result
+from spadework.sessions.files import read_ledger, read_metadata, read_progress, whole_result
 from spadework.sessions.lock import held
 from spadework.sessions.log import log_event, read_log
 from spadework.sessions.logs import Logs
 from spadework.sessions.names import LEDGER, METADATA, PROGRESS
 from spadework.settings import Settings
 from spadework.tools.pages import write_atomically
+from spadework.values import Result
 
 
 def course_of(folder: Path) -> Course:
@@ -53,17 +56,33 @@ def redraw(folder: Path, settings: Settings) -> list[str]:
     Raises SessionBusy, SessionNotFound, SessionUnreadable.
     """
     with held(folder):
-        metadata, course = read_metadata(folder), course_of(folder)
-        result = course.result or whole_result(folder)
-        drawn = drawn_work(folder, course, metadata, result)
-        if course.evidence:
-            drawn[LEDGER] = drawn_ledger(course.evidence)
-        if result:
-            drawn |= drawn_report(result, metadata)
-        drawn[PROGRESS] = as_file(drawn_progress(course, result))
-        for name, data in drawn.items():
-            write_atomically(folder / name, data)
-        known = drawn_metadata(folder, course, metadata, result)
-        write_atomically(folder / METADATA, as_file(known))
-        logs = Logs(folder, settings.log, as_json=settings.log_json)
-        return sorted([*drawn, METADATA, *logs.redraw(course.events)])
+        return _redrawn(folder, settings)
+
+
+def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
+    """Draw what a run that was killed with its result written down has left: its progress, which is
+    drawn last, tells. Where that cannot be, the result is there all the same.
+    """
+    if read_progress(folder).state == result.status:
+        return
+    with suppress(SessionError, OSError), held(folder):
+        if course_of(folder).result is None:
+            log_event(folder, Finished(result=result, after=result.timings.get("total")))
+        _redrawn(folder, settings)
+
+
+def _redrawn(folder: Path, settings: Settings) -> list[str]:
+    metadata, course = read_metadata(folder), course_of(folder)
+    result = course.result or whole_result(folder)
+    drawn = drawn_work(folder, course, metadata, result)
+    if course.evidence:
+        drawn[LEDGER] = drawn_ledger(course.evidence)
+    if result:
+        drawn |= drawn_report(result, metadata)
+    drawn[PROGRESS] = as_file(drawn_progress(course, result))
+    for name, data in drawn.items():
+        write_atomically(folder / name, data)
+    known = drawn_metadata(folder, course, metadata, result)
+    write_atomically(folder / METADATA, as_file(known))
+    logs = Logs(folder, settings.log, as_json=settings.log_json)
+    return sorted([*drawn, METADATA, *logs.redraw(course.events)])

@@ -35,6 +35,7 @@ from spadework.sessions.gathering import Gathering, needed
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lock import held
 from spadework.sessions.records import Records
+from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
 from spadework.sessions.reserve import reserve, took
 from spadework.sessions.stream import in_its_time, started, tell_beginning
@@ -179,6 +180,7 @@ class Session:
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:
+            await asyncio.to_thread(end_drawing, self.folder, self.settings, done)
             yield started(self.session_id, self.brief, done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
