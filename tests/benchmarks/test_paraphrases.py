@@ -8,8 +8,8 @@ from spadework.values import Plan, Topic
 ROWS = [
     {
         "id": "q1",
-        "question": "What is the sticky bit of Linux?",
-        "paraphrases": ["What is a sticky bit in Linux?", "Who invented the sticky bit of Debian?"],
+        "question": "Compare the lighthouse and the harbour",
+        "paraphrases": ["the harbour vs. the lighthouse", "Who built the lighthouse?"],
     },
     {"id": "q2", "question": "sticky bit", "paraphrases": []},
 ]
@@ -44,11 +44,11 @@ def test_what_differs_is_listed_under_the_question_as_asked() -> None:
     listed = as_list(paraphrased(ROWS, None))
     assert listed.splitlines() == [
         "",
-        "q1  What is the sticky bit of Linux?",
-        "  - Who invented the sticky bit of Debian?",
-        "      kind: what -> fact",
-        "      subjects: “Linux” -> “Debian”",
-        "      expects: definition -> name",
+        "q1  Compare the lighthouse and the harbour",
+        "  - Who built the lighthouse?",
+        "      kind: compare -> fact",
+        "      subjects: “the lighthouse”, “the harbour” -> none",
+        "      expects: both sides -> name",
     ]
 
 
