@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from spadework.sessions.names import METADATA
+
 #: What a clock says in the files that are JSON.
 _TIMES = frozenset({"at", "seconds", "fetching", "cleaning", "began", "after", "fetched_at"})
 #: What is counted anew when a run is taken up, as answers that it knows already, or hangs on what
@@ -21,13 +23,14 @@ def drawn(home: Path) -> dict[str, Any]:
     """The work products, the ledger, the progress, the measures and the logs of the only session in
     a home.
     """
-    [folder] = (home / "sessions").iterdir()
+    # One that was killed before it had written down what it was asked has left an empty folder.
+    [folder] = (path.parent for path in home.glob(f"sessions/*/{METADATA}"))
     products = {
         path.name.rsplit("_", 2)[0]: _SECONDS.sub("… s", path.read_text())
         for path in sorted(folder.glob("*_workproduct_*.md"))
     }
     progress = json.loads((folder / "progress_tracking.json").read_text())
-    metadata = json.loads((folder / "session_metadata.json").read_text())
+    metadata = json.loads((folder / METADATA).read_text())
     ledger = [json.loads(line) for line in (folder / "evidence.jsonl").read_text().splitlines()]
     return {
         **products,
