@@ -209,7 +209,8 @@ def test_a_sentence_without_evidence_is_refused() -> None:
         ("The harbour is 26.2 miles long.", "26.2"),
         ("Jory Penhallow founded the town.", "jory, penhallow"),
         ("Queen Isaura was the mother of Port Aldermere.", "mother"),
-        ("It was founded by the mother of those who held the harbour.", ""),
+        ("It was founded by the mother of those who held the harbour.", "mother"),
+        ("The keys of a table are those that its parent holds, and a parent has them all.", ""),
     ],
 )
 def test_what_looks_odd_is_flagged(text: str, odd: str) -> None:

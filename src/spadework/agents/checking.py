@@ -125,7 +125,8 @@ def flagged(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> st
 
 def _unrelated(said: str, near: Sequence[Known]) -> str:
     """What somebody is to somebody in a sentence, as a stem, and in no quote, told from either
-    side; "" where there is nothing of the kind. Beside no name it is none: a table has a parent.
+    side; "" where there is nothing of the kind. Neither beside a name nor before whose it is, it is
+    none: a table has a parent.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -135,7 +136,8 @@ def _unrelated(said: str, near: Sequence[Known]) -> str:
         stem
         for n, word in enumerate(words)
         for stem in stems(word, code) & sides.keys()
-        if any(map(_NAME.match, [*words[max(0, n - BESIDE) : n], *words[n + 1 : n + 1 + BESIDE]]))
+        if words[n + 1 : n + 2] == [language(code).of]
+        or any(map(_NAME.match, [*words[max(0, n - BESIDE) : n], *words[n + 1 : n + 1 + BESIDE]]))
     }
     return min((stem for stem in found if not {stem, *sides[stem]} & there), default="")
 
