@@ -101,7 +101,7 @@ def _planned(request: ChatRequest) -> dict[str, Any]:
 def _outlined(request: ChatRequest) -> dict[str, Any]:
     """A section for every topic, with the entries that hold its word."""
     ledger = re.findall(r"^(E\d+) ·(.*)$", request.user, re.MULTILINE)
-    sections = [
+    sections: list[dict[str, Any]] = [
         {
             "heading": name,
             "shows": question,
