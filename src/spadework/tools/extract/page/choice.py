@@ -76,16 +76,14 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
         return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
     likely = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
-        least = bar(blocks, chances)
-        return _cut(view, chances, least * BARS.get(kind, BAR), kind) or _cut(
-            view, chances, least, kind
-        )
+        return _cut(view, chances, kind)
     return _own(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
 
 
-def _cut(view: PageView, chances: list[float], least: float, kind: str) -> list[Block]:
-    """The blocks likelier than `least`, and what belongs to them."""
+def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
+    """The blocks that are likely enough on a page of this kind, and what belongs to them."""
     blocks = view.blocks
+    least = bar(blocks, chances) * BARS.get(kind, BAR)
     bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
     taken = [
         chance > bars.get(block.kind, least) for block, chance in zip(blocks, chances, strict=True)
