@@ -75,4 +75,6 @@ class Server:
             ):
                 return found
             time.sleep(0.05)
+        self.process.kill()
+        self.process.wait()
         raise AssertionError(f"the server did not start:\n{self.log()}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -357,14 +358,17 @@ def test_a_phone_has_one_column_and_the_history_in_a_drawer(
     drawer.wait_for(state="hidden")
 
 
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.full)]
+)
 def test_the_page_lives_through_a_restart_of_the_server(
-    world: World, searx: object, model: Model, server: Server, open_page: Open
+    world: World, server: Server, open_page: Open, how: signal.Signals
 ) -> None:
     page = open_page(server.url, noisy=True)
     world.hang_everything = True
     session = ask(page)
     page.locator("#list .source").first.wait_for()
-    server.stop()
+    server.stop(how)
     page.get_by_text("The server does not answer").wait_for()
     world.hang_everything = False
     server.start()
