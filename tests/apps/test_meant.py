@@ -88,6 +88,8 @@ def test_help_has_examples_and_the_version_is_told(tmp_path: Path) -> None:
         assert "Examples:" in out
         assert '  spadework "What is Terraform and how do I use it?"\n' in out
         assert "--version" in out
+        cut = [line for line in out.splitlines() if line.startswith("  ") and line.endswith("...")]
+        assert cut == [], "what a command does is said whole"
     code, out, _ = terminal.run("--version")
     assert code == 0
     assert out.strip()[0].isdigit()

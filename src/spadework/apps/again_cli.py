@@ -27,7 +27,7 @@ def resume(
     minutes: Minutes = None,
     home: Home = None,
 ) -> None:
-    """Take up a session that was cut off; what it paid for is not paid again."""
+    """Take up a session that was cut off. What it paid for is not paid again."""
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
@@ -52,7 +52,9 @@ def replay(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Run a finished session again from what it has heard: without network, to the same report."""
+    """Run a finished session again from what it has heard. It needs no network, and comes to the
+    same report.
+    """
     from spadework.apps.replaying import replay_one
 
     raise typer.Exit(replay_one(settings_from(home=home).home, session_id, model, to))

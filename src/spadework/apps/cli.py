@@ -178,8 +178,8 @@ def plan(
     ] = False,
     home: Home = None,
 ) -> None:
-    """Print the plan of a question, what would answer each topic, and what a run would take,
-    without running it.
+    """Print the plan of a question and its forecast, without a run. What would answer each topic
+    is told with it.
     """
     settings = settings_of(context)
     from spadework.apps.planning import print_plan

@@ -101,8 +101,8 @@ def index(
 def doctor(
     search: Search = None, library: Libraries = None, model: Model = None, home: Home = None
 ) -> None:
-    """Try what a run would use here, and say what works: models, search, a page, browser, folders.
-    Each model is asked for one word, each search provider once.
+    """Try what a run would use here, and say what works. Models, search, a page, browser and
+    folders are tried: each model is asked for one word, each search provider once.
     """
     from spadework.apps.doctor import examine
 
@@ -111,7 +111,7 @@ def doctor(
 
 
 def stats(as_json: AsJson = False, home: Home = None) -> None:
-    """Say what the sessions so far gave and cost, and what should be looked at."""
+    """Say what the sessions so far gave and cost. What should be looked at is named."""
     from spadework.apps.statistics import print_statistics
 
     print_statistics(home_of(home), as_json)

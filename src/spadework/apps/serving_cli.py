@@ -29,8 +29,8 @@ def mcp(
     effort: Effort = None,
     home: Home = None,
 ) -> None:
-    """Serve models that speak MCP: six tools, over standard input and output or at
-    http://HOST:PORT/mcp.
+    """Serve models that speak MCP, with six tools. They are spoken to over standard input and
+    output, or at http://HOST:PORT/mcp.
     """
     settings = settings_from(
         home=home,
@@ -65,7 +65,7 @@ def serve(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Serve the web page until Ctrl-C; what still runs then is taken up by the next `serve`."""
+    """Serve the web page until Ctrl-C. What still runs then is taken up by the next `serve`."""
     from spadework.apps.web.serving import serve as serve_page
 
     serve_page(

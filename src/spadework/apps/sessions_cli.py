@@ -13,7 +13,7 @@ from spadework.apps.options import AsJson, Home
 from spadework.home import home_of
 
 sessions = typer.Typer(
-    help="List, show, export, delete, redraw or repair sessions, and list their files.",
+    help="List, show, export, delete, redraw or repair sessions. Their files are listed, too.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Open = Callable[..., "Page"]
+#: A page with code and a table that no phone is wide enough for.
+WIDE = (
+    f"# Seats\n\n```\n{'ferries(' * 30}\n```\n\n|{' a boat of some size |' * 12}\n|{'---|' * 12}\n"
+    f"|{' 212 seats |' * 12}\n"
+)
 
 
 def faults(page: Page) -> list[str]:
@@ -75,7 +80,7 @@ def test_the_views_of_a_run(
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.full)])
 def test_the_other_views(server: Server, open_page: Open, scheme: str) -> None:
     session = put(
-        server.home, full().model_copy(update={"session_id": f"full-{scheme}"}), {"h": "text"}
+        server.home, full().model_copy(update={"session_id": f"full-{scheme}"}), {"h": WIDE}
     )
     page = open_page(f"{server.url}/s/{session}", color_scheme=scheme, reduced_motion="reduce")
     found = {"every kind of section": faults(page)}
@@ -93,6 +98,9 @@ def test_the_other_views(server: Server, open_page: Open, scheme: str) -> None:
     )
     phone.get_by_role("button", name="History", exact=True).click()
     found["drawer"] = faults(phone)
+    phone.goto(f"{server.url}/s/{session}/pages/h")
+    found["wide page"] = faults(phone)
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
     lost = open_page(noisy=True, color_scheme=scheme)
     lost.goto(f"{server.url}/s/nobody")
     found["not found"] = faults(lost)

@@ -77,6 +77,12 @@ def test_nothing_on_a_page_works() -> None:
     assert 'href="https://pier.example/x"' in html
 
 
+def test_what_may_be_wider_than_its_view_is_scrolled_by_keyboard() -> None:
+    html = rendered(PAGE, 0, [])
+    assert '<pre tabindex="0"><code>seats' in html
+    assert re.search(r'<div [^>]*tabindex="0"[^>]*>\s*<table>', html)
+
+
 def test_a_part_of_a_page_has_the_quotes_that_stand_in_it() -> None:
     start = PAGE.index("- It leaves")
     html = rendered(PAGE[start:], start, [entry("It rests at ten."), entry("old", 2)])

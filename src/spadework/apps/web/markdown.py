@@ -35,10 +35,21 @@ _TITLE = re.compile(r"\A# .*\n+")
 def draft_html(markdown: str) -> str:
     """The draft without its title, for a page that has one."""
     html = _MARKDOWN.render(_TITLE.sub("", markdown))
-    return nh3.clean(
-        html,
-        tags=TAGS,
-        attributes={"a": {"href"}, "ol": {"start"}},
-        url_schemes={"http", "https"},
-        link_rel="noopener noreferrer nofollow",
+    return scrolled(
+        nh3.clean(
+            html,
+            tags=TAGS,
+            attributes={"a": {"href"}, "ol": {"start"}},
+            url_schemes={"http", "https"},
+            link_rel="noopener noreferrer nofollow",
+        )
     )
+
+
+def scrolled(html: str) -> str:
+    """Cleaned HTML in which code and tables that are wider than their view are scrolled by
+    themselves, by keyboard, too.
+    """
+    wide = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
+    html = html.replace("<pre>", '<pre tabindex="0">')
+    return html.replace("<table>", wide).replace("</table>", "</table></div>")

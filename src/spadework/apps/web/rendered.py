@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from spadework.apps.web.markdown import TAGS
+from spadework.apps.web.markdown import TAGS, scrolled
 from spadework.values import Evidence
 from spadework.visible import visible
 
@@ -51,7 +51,7 @@ def rendered(text: str, start: int, evidence: Sequence[Evidence], wanted: str = 
         url_schemes={"http", "https"},
         link_rel="noopener noreferrer nofollow",
     )
-    return visible(cleaned)  # what an entity stands for may work unseen, too
+    return visible(scrolled(cleaned))  # what an entity stands for may work unseen, too
 
 
 def _signed(text: str, start: int, evidence: Sequence[Evidence]) -> str:
