@@ -93,10 +93,6 @@ def test_a_caption_leads_to_no_row_of_its_table_and_a_sentence_does() -> None:
             " turns in summer.",
             "is wound by hand,+as often as its crank turns in summer.",
         ),
-        (
-            "The spring Alo is wound in summer. It is wound by hand. However, it turns a crank.",
-            "The spring Alo is wound in summer. It is wound by hand. However, it turns a crank.",
-        ),
     ],
 )
 def test_what_is_one_sentence_is_quoted_whole(text: str, whole: str) -> None:

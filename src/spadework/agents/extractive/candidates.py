@@ -28,8 +28,6 @@ Kind = Literal["text", "item", "list", "code", "row"]
 LIST_CHARS, ROW_CHARS, CODE_CHARS, AROUND_CHARS = 1_200, 800, 2_500, 1_500
 #: What a sentence may lead to, and how one ends that does: a question leads to its answer.
 _LED, _LEADS = ("list", "code", "table"), (":", "：", "...", "…", "?", "？", "؟")
-#: Sentences before one that leans on them, at most.
-MOST_LEANING = 2
 #: A shorter stretch of text says nothing by itself.
 LEAST_CHARS = 12
 
@@ -163,9 +161,8 @@ class _Passage:
         """A sentence, with the one before where it leans on that; the first of a block with the
         terms before it that it defines, or with the code behind which it goes on. () without that.
         """
-        leans, first = language(self.language).leaning, n
-        while first and n - first < MOST_LEANING and leans(self._read(spans[first])):
-            first -= 1
+        leans = n and language(self.language).leaning(self._read(spans[n]))
+        first = n - 1 if leans else n
         span = spans[first][0], spans[n][1]
         if first:
             return (span,)
