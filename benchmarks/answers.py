@@ -27,10 +27,10 @@ from answers_match import blocks, body, met
 from answers_plain import PAGES, best_sentences
 from answers_web import english, manuals
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.facts import stems
 from spadework.tools.library.plan import plan
+from spadework.tools.text.facts import stems
 from spadework.values import Result
 
 HERE = Path(__file__).parent / "answers"
@@ -135,7 +135,7 @@ def _cut(text: str, most: int) -> str:
 
 async def _plain(question: str, settings: Settings, as_long_as: str = "") -> list[str]:
     """The sentences of the plain program, over the same search and the same reading."""
-    from spadework.tools.library.index import Library
+    from spadework.tools.library.library import Library
 
     library = await Library.open(settings.library, home=settings.home)
     hits = await library.search(question, limit=PAGES)

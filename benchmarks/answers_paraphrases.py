@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from spadework.agents.extractive.asked import parts
 from spadework.agents.extractive.lead import plan
+from spadework.agents.extractive.question_parts import parts
 from spadework.sessions.preview import preview
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.facts import stems
+from spadework.tools.text.facts import stems
 from spadework.values import Plan, Question
 
 Row = dict[str, Any]

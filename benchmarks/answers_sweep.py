@@ -32,12 +32,12 @@ from spadework.agents import assessor
 from spadework.agents.confirming import FACTS
 from spadework.agents.extractive import judge
 from spadework.agents.extractive import weights as weighing
-from spadework.agents.extractive.asked import _KINDS, read
+from spadework.agents.extractive.candidate_features import Asked, Parts
 from spadework.agents.extractive.candidates import Candidate, candidates
-from spadework.agents.extractive.features import Asked, Parts
 from spadework.agents.extractive.judge import Scored
-from spadework.agents.shown import Shown
-from spadework.sessions.research import research
+from spadework.agents.extractive.question_parts import _KINDS, read
+from spadework.agents.passage_view import PassageView
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.text.language import language
 
@@ -49,9 +49,9 @@ SAME_KIND = {"row": "fact", "count": "fact", "two-page": ""}
 WEIGHTS = Path(weighing.__file__).with_name("weights.toml")
 
 
-def shown_for(row: Row, sites: list[str], home: str) -> tuple[Row, list[Shown]]:
+def shown_for(row: Row, sites: list[str], home: str) -> tuple[Row, list[PassageView]]:
     """The passages that the judge of a run is shown for its first topic."""
-    seen: list[list[Shown]] = []
+    seen: list[list[PassageView]] = []
     judged = assessor.extractive.assess
 
     def watched(plan: Any, topic: Any, shown: Any, known: Any) -> Any:
@@ -89,15 +89,15 @@ def collect(options: argparse.Namespace) -> None:
 class Example:
     """A question with its candidates: their features and which facts stand in each."""
 
-    def __init__(self, row: Row, shown: list[Shown]) -> None:
+    def __init__(self, row: Row, shown: list[PassageView]) -> None:
         self.row = row
         whole = whole_ranking(row["question"], shown)
-        views = judge.ranked(row["question"], "en", shown)
+        views = judge.rank_candidates(row["question"], "en", shown)
         self.views = [View(row, *whole), *(View(row, *view) for view in views)]
         self.x, self.y, self.names = self.views[0].x, self.views[0].y, self.views[0].names
 
 
-def whole_ranking(question: str, shown: list[Shown]) -> tuple[Asked, list[Scored]]:
+def whole_ranking(question: str, shown: list[PassageView]) -> tuple[Asked, list[Scored]]:
     """The ranking of a question as one aspect, on which the weights are fitted."""
     found = candidates(shown)
     parts = [Parts.of(one) for one in found]
@@ -122,7 +122,7 @@ class View:
             Scored(s.candidate, s.parts, s.features, float(score))
             for s, score in zip(self.ranked, self.z[:, columns] @ weights, strict=True)
         ]
-        return sorted(judge._lifted(made), key=lambda s: -s.score)
+        return sorted(judge._lift_neighbours(made), key=lambda s: -s.score)
 
 
 def facts_of(row: Row, one: Candidate) -> list[bool]:
@@ -233,7 +233,7 @@ def chosen(each: Example, weights: Array, columns: list[int], room: int = 0) -> 
         own = judge.choose(order, extent.room, [], taken)
         place = {id(s.candidate): n for n, s in enumerate(view.ranked)}
         if own:
-            found.append(judge.told(view.asked, order, own))
+            found.append(judge.choice_features(view.asked, order, own))
             own = judge.near(own, extent.within)
             facts |= view.y[[place[id(s.candidate)] for s in own]].any(0)
         taken += own
@@ -303,7 +303,7 @@ def _fit_beside(examples: list[Example], spread: Array, options: argparse.Namesp
     picked = [chosen(each, by, list(range(len(names)))) for each in examples]
     y = np.array([holds_answer(e.row, p.facts) for e, p in zip(examples, picked, strict=True)])
     claim = {name: value for name, value in old.answered.items() if name not in only}
-    ahead = np.array([claim["bias"] + weighing.weighed(p.told, claim) for p in picked])
+    ahead = np.array([claim["bias"] + weighing.weigh_features(p.told, claim) for p in picked])
     added = [name for name in picked[0].told if name in only]
     x = np.array([[p.told[name] for name in added] for p in picked])
     wide = x.std(0) + 1e-9

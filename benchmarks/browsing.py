@@ -158,7 +158,7 @@ async def ours(base: str) -> dict[str, float]:
     from spadework.settings import Settings
     from spadework.tools.fetch.browser.handle import Browser
     from spadework.tools.fetch.client import Web
-    from spadework.tools.fetch.reader import Reader
+    from spadework.tools.fetch.page_reader import Reader
 
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(

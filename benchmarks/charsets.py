@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from spadework.tools.extract.charset import decoded
+from spadework.tools.extract.charset import decode_body
 
 CHARSETS = {
     "ru": ("cp1251", "koi8-r", "iso8859-5", "cp866"),
@@ -70,10 +70,10 @@ def figures(man: Path, half: str) -> str:
     right: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     for charset, body, text in stretches(man, half):
-        bare = decoded(body)
-        told = {"undeclared": bare.text, "declared": decoded(body, charset).text}
+        bare = decode_body(body)
+        told = {"undeclared": bare.text, "declared": decode_body(body, charset).text}
         wrong = [w for w in WRONG if w != charset and body.decode(w, "replace") != text]
-        told |= {f"declared {w}": decoded(body, w).text for w in wrong}
+        told |= {f"declared {w}": decode_body(body, w).text for w in wrong}
         for how, found in told.items():
             kind = how if " " not in how else "wrongly declared"
             asked[kind] += 1

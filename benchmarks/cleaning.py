@@ -14,13 +14,13 @@ from pathlib import Path
 from reading import ours, rows
 
 from spadework.agents.cleaner import is_dirty
-from spadework.tools.orders import told
-from spadework.tools.sentences import sentences
+from spadework.tools.text.prompt_injection import spans_between_injections
+from spadework.tools.text.sentences import sentences
 
 
 def taken_out(markdown: str) -> tuple[int, list[str]]:
     """How many sentences a page has, and those that are shown to no role."""
-    kept = told(markdown)
+    kept = spans_between_injections(markdown)
     found = sentences(markdown)
     lost = [
         markdown[start:end]

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from spadework.tools import disagreement as rule
-from spadework.tools.facts import stems
+from spadework.tools.ranking import disagreement as rule
+from spadework.tools.text.facts import stems
 
 PAIRS = Path(__file__).with_name("disagreements.jsonl")
 HALVES = ("dev", "test")

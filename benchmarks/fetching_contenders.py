@@ -26,8 +26,8 @@ async def spadework() -> AsyncIterator[ReadAll]:
     """The pool, the client and the reader as a session uses them, with an empty cache."""
     from spadework.settings import Settings
     from spadework.tools.fetch.client import Web
-    from spadework.tools.fetch.pool import Came, Limits, read_many
-    from spadework.tools.fetch.reader import Reader
+    from spadework.tools.fetch.page_pool import Came, Limits, read_many
+    from spadework.tools.fetch.page_reader import Reader
 
     settings = Settings(
         allow_hosts=("127.0.0.1",), parallel_per_host=AT_ONCE, parallel_pages=AT_ONCE

@@ -17,7 +17,7 @@ from typing import Any
 from answers_match import body
 from what_is import half_of
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)

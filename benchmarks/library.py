@@ -30,12 +30,12 @@ from typing import Any
 
 import psutil
 
+from spadework.tools.library.built_library import StoreReader
 from spadework.tools.library.document import Cut, Document, cut_document
 from spadework.tools.library.folders import files
-from spadework.tools.library.pool import read_files, workers
+from spadework.tools.library.index_writer import StoreWriter
+from spadework.tools.library.process_pool import read_files, workers
 from spadework.tools.library.search import Searcher
-from spadework.tools.library.store import StoreReader
-from spadework.tools.library.writer import StoreWriter
 
 CHANGED = 10  # one word in so many is replaced in a copy
 QUESTIONS, LIMIT = 300, 15

@@ -41,7 +41,7 @@ from benchmarks.lying_roles import (
     truthful,
     unfit,
 )
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result, Section
 from tests.world.background import Background

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import httpx
 
-from spadework.sessions.names import LEDGER, LOG, METADATA, PROGRESS, RESULT
+from spadework.sessions.file_names import LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 

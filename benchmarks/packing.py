@@ -10,7 +10,7 @@ import lzma
 import sys
 from statistics import fmean, median
 
-from spadework.tools.exchanges import packed
+from spadework.tools.stores.exchanges import pack_bytes
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
         pages = [json.loads(line)["html"].encode(errors="surrogatepass") for line in lines]
     for name, sizes in (
         ("as they came", [len(page) for page in pages]),
-        ("packed", [len(packed(page)) for page in pages]),
+        ("packed", [len(pack_bytes(page)) for page in pages]),
     ):
         print(
             f"{len(pages)} pages {name}: median {median(sizes) / 1000:.1f} kB,"

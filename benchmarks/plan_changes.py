@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from spadework.agents.worded import by_words
+from spadework.agents.plan_wording import by_words
 from spadework.values import Plan, Topic
 
 

@@ -28,14 +28,14 @@ from answers import left_out, questions
 from answers_web import english
 from recall_web import small_web
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.extract import read_document
 from spadework.tools.knowledge import Entry
-from spadework.tools.knowledge.embedded import EmbeddedKnowledge
+from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import LEAST_CHARS
-from spadework.tools.knowledge.gate import subject
-from spadework.tools.pages import content_hash
+from spadework.tools.knowledge.sufficiency import subject
+from spadework.tools.stores.page_store import content_hash
 from spadework.values import Page, Result
 
 Row = dict[str, Any]

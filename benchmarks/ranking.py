@@ -28,20 +28,20 @@ from unittest import mock
 import tantivy
 
 from spadework.settings import Settings
+from spadework.tools.dense.embedder import embedder
 from spadework.tools.dense.filling import fill
 from spadework.tools.dense.vectors import Vectors
-from spadework.tools.embed import embedder
-from spadework.tools.fuse import reciprocal_rank_fusion
 from spadework.tools.library import near
 from spadework.tools.library.document import Document
 from spadework.tools.library.folders import files
+from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.near import passages
-from spadework.tools.library.query import any_of, asked
-from spadework.tools.library.reading import cut_file
+from spadework.tools.library.query import any_of, parse_question
 from spadework.tools.library.schema import open_index, schema, stems, word_analyzer
 from spadework.tools.library.search import Searcher
-from spadework.tools.library.writer import StoreWriter
-from spadework.tools.rank import STOP_WORDS
+from spadework.tools.library.source_reading import cut_file
+from spadework.tools.ranking.fusion import reciprocal_rank_fusion
+from spadework.tools.ranking.relevance import STOP_WORDS
 
 DEPTH = 200
 Ranked = list[str]
@@ -84,7 +84,7 @@ class Words:
 
     def alone(self, query: str) -> Ranked:
         """The documents, best first."""
-        return self._ranked(any_of(asked(query).terms))
+        return self._ranked(any_of(parse_question(query).terms))
 
     def with_feedback(self, query: str) -> Ranked:
         """The same, with the words of the best results added."""
@@ -106,7 +106,7 @@ class Words:
             if word not in known
         ][: self._words]
         most = max((value for _, value in added), default=1.0)
-        parts = [(tantivy.Occur.Should, any_of(asked(query).terms))]
+        parts = [(tantivy.Occur.Should, any_of(parse_question(query).terms))]
         for word, value in added:
             term = tantivy.Query.term_query(schema(), "body", word)
             parts.append(

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.reading import READERS, measure
 from benchmarks.reading_sweep import FOLDS, Case, fit, fold_of, read_cases
-from spadework.tools.extract.page import kinds, scorer
+from spadework.tools.extract.page import page_kinds, scorer
 
 Figures = dict[str, dict[str, float]]
 
@@ -31,7 +31,7 @@ def use(text: str) -> None:
     scorer.weights.cache_clear()
     scorer.second_odds.cache_clear()
     scorer.added.cache_clear()
-    kinds.told.cache_clear()
+    page_kinds.told.cache_clear()
 
 
 def fitted(name: str, cases: Iterable[Case], kept: Path | None) -> str:

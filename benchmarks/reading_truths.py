@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.reading_sweep import Case, read_cases
-from spadework.tools.extract.page.blocks import Block, Frame
+from spadework.tools.extract.page.page_blocks import Block, Frame
 
 NAMED = {
     "caption": {"caption", "credit"},

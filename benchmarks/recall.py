@@ -25,9 +25,9 @@ from urllib.parse import urlsplit
 
 from recall_web import small_web
 
-from spadework.agents.bridges import Trail
 from spadework.agents.extractive import assessor
-from spadework.sessions.research import research
+from spadework.agents.multi_hop import Trail
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 
 Row = dict[str, Any]
@@ -72,7 +72,7 @@ async def figures(rows: Sequence[Row], run: Settings) -> Figures:
     }
 
 
-def bridges(*, left_out: bool) -> AbstractContextManager[object]:
+def multi_hops(*, left_out: bool) -> AbstractContextManager[object]:
     """The rules of bridges as they are, or none of them."""
     return patch.object(assessor, "trail", lambda *_: Trail()) if left_out else nullcontext()
 
@@ -105,7 +105,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     all_sites = library(options.data)
     with (
-        bridges(left_out=options.without_bridges),
+        multi_hops(left_out=options.without_multi_hops),
         small_web(all_sites["library"], options.home, options.web)
         if options.web
         else nullcontext(all_sites) as found,

@@ -25,12 +25,12 @@ from answers import left_out, over, questions
 from answers_match import blocks, body, met
 from answers_web import english
 
-from spadework.agents.extractive.asked import names_in
+from spadework.agents.extractive.question_parts import names_in
 from spadework.graph import again, routes
 from spadework.graph import research as loop
 from spadework.graph.closing import draft
 from spadework.graph.state import ResearchState
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.values import Coverage, Plan, Recommendation
 
 Row = dict[str, Any]
@@ -48,8 +48,8 @@ async def _asked(row: Row, sites: list[Path], home: Path) -> Row:
     judged, gaps, stopped = loop.assess_round, routes.gap_tasks, routes.stopped_by
     began = time.perf_counter()
 
-    async def watched(desk: Any, state: ResearchState) -> Any:
-        made = await judged(desk, state)
+    async def watched(context: Any, state: ResearchState) -> Any:
+        made = await judged(context, state)
         known = made.after(state)
         rounds.append(_known(row, known, time.perf_counter() - began))
         return made

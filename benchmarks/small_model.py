@@ -24,7 +24,7 @@ from answers import Row, _facts, _texts, left_out, over, questions
 from answers_match import body
 from answers_web import english
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 
 QUESTIONS, SEED, MINUTES = 20, 13, 6.0
 MODEL = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "SPADEWORK_MODEL")

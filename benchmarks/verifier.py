@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from spadework.agents.checking import flagged, refused
-from spadework.agents.known import Known
-from spadework.agents.told import entry_of
+from spadework.agents.checked_text import Known
+from spadework.agents.checking import note_doubts, reason_to_refuse
+from spadework.agents.entry_text import entry_of
 from spadework.agents.verifier import BATCH, VerdictsAnswer
 from spadework.prompts import render
 from spadework.values import Evidence, Sentence
@@ -71,7 +71,7 @@ def against(
     sentence: Sentence, cited: list[Evidence], pages: dict[str, str], case: dict[str, Any]
 ) -> str:
     """Why code refuses a sentence."""
-    return refused(sentence, cited, [*map(Known, pages.values())], Known(case["section"]))
+    return reason_to_refuse(sentence, cited, [*map(Known, pages.values())], Known(case["section"]))
 
 
 def _day(date: str) -> datetime | None:
@@ -101,7 +101,7 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
                     "ids": [e.id for e in own],
                     "code": False,
                     "inferred": False,
-                    "note": "" if odd else flagged(sentence, cited),
+                    "note": "" if odd else note_doubts(sentence, cited),
                 }
             )
         yield (
@@ -155,7 +155,7 @@ def main() -> None:
             cited, pages = evidence(case)
             sentence = Sentence(text=case["sentence"], evidence_ids=tuple(e.id for e in cited))
             why = against(sentence, cited, pages, case)
-            note = "" if why else flagged(sentence, cited)
+            note = "" if why else note_doubts(sentence, cited)
             found = "refused" if why else "flagged" if note else "passed"
             label = {TRUE: "true", BEYOND: "beyond"}.get(case["label"], "false")
             counts[label, found] += 1

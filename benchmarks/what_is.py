@@ -17,7 +17,7 @@ from typing import Any
 
 from answers_match import blocks, body, met
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 
 #: Words of the sentence by which it is known.

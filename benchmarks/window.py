@@ -22,12 +22,12 @@ from answers_web import english
 from window_sections import Stretch, scraps, windowed
 
 from spadework.graph.cutting import cuts_of
-from spadework.graph.distilling import FLOOR, MOST_OF_ONE, TOKEN_CHARS, Room, ranked
-from spadework.tools.blocks import blocks as blocks_of
-from spadework.tools.cleanliness import tells
-from spadework.tools.display import without_targets
+from spadework.graph.distilling import FLOOR, MOST_OF_ONE, TOKEN_CHARS, Room, rank_passages
 from spadework.tools.library import Library
-from spadework.tools.tokens import count
+from spadework.tools.text.cleanliness import tells
+from spadework.tools.text.display import without_targets
+from spadework.tools.text.markdown_blocks import blocks as blocks_of
+from spadework.tools.text.tokens import count
 from spadework.values import Page, Passage, Query, Topic
 
 Row = dict[str, Any]
@@ -56,7 +56,7 @@ async def passages_of(row: Row, library: Library) -> tuple[list[Passage], dict[s
         cuts += cuts_of(page, document.markdown, rank, PASSAGE_CHARS)
     question = row["question"]
     topic = Topic(name="asked", question=question, queries=(Query(text=question),))
-    return ranked([topic], cuts, Room(ALL_CHARS, ALL_CHARS))["asked"], texts
+    return rank_passages([topic], cuts, Room(ALL_CHARS, ALL_CHARS))["asked"], texts
 
 
 def first_of(pieces: Sequence[str], costs: Sequence[int], room: int) -> Iterator[str]:

@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
-from spadework.tools.blocks import Block, blocks
-from spadework.tools.definitions import is_term
-from spadework.tools.display import without_targets
-from spadework.tools.inline import Pair, plain, scan, units
-from spadework.tools.passages import pieces
-from spadework.tools.tables import rows_of
+from spadework.tools.text.definitions import is_term
+from spadework.tools.text.display import without_targets
+from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown_marks import Pair, plain, scan, units
+from spadework.tools.text.markdown_tables import rows_of
+from spadework.tools.text.passages import pieces
 
 #: A paragraph or an item is next to nothing but links from this share of link text on.
 LINKED = 0.8

@@ -1,4 +1,4 @@
-"""The budget: its clock, its shares, its purses."""
+"""The budget: its clock, its shares, its limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spadework.budget import Budget
 from spadework.deadline import BY_CODE, WITH_MODEL, Shares, shares_of
 from spadework.errors import BudgetSpent, SettingsError
-from spadework.holds import Price, Wish
+from spadework.holds import HoldRequest, Price
 from spadework.values import Usage
 
 
@@ -208,7 +208,7 @@ class Call(NamedTuple):
     of its room.
     """
 
-    wish: Wish
+    wish: HoldRequest
     comes: int
     takes: int
     uses: float
@@ -219,7 +219,7 @@ CALLS = st.lists(
     st.builds(
         Call,
         st.builds(
-            Wish,
+            HoldRequest,
             st.integers(1, 3_000),
             st.integers(1, 4_000),
             st.integers(100, 8_000),
@@ -242,11 +242,11 @@ CALLS = st.lists(
 )
 @example(  # one of those who close has taken money that is held back; the last one needs none
     [
-        Call(Wish(1, 1, 100), 0, 0, 0.0),
-        Call(Wish(1, 1, 100), 0, 0, 0.0),
-        Call(Wish(445, 1, 100, (20.0, 0.0)), 0, 0, 0.0),
-        Call(Wish(376, 1, 100, (20.0, 0.0), True), 0, 0, 0.0),
-        Call(Wish(1, 1, 100), 0, 0, 0.0),
+        Call(HoldRequest(1, 1, 100), 0, 0, 0.0),
+        Call(HoldRequest(1, 1, 100), 0, 0, 0.0),
+        Call(HoldRequest(445, 1, 100, (20.0, 0.0)), 0, 0, 0.0),
+        Call(HoldRequest(376, 1, 100, (20.0, 0.0), True), 0, 0, 0.0),
+        Call(HoldRequest(1, 1, 100), 0, 0, 0.0),
     ],
     8,
     1320,
@@ -297,8 +297,8 @@ def test_no_purse_is_overrun_by_calls_side_by_side_and_each_is_made_or_refused(
 
 def wish(
     told: int, usual: int, *, most: int = 0, price: Price | None = None, closing: bool = False
-) -> Wish:
-    return Wish(told, usual, most or usual, price, closing)
+) -> HoldRequest:
+    return HoldRequest(told, usual, most or usual, price, closing)
 
 
 def _dollars(price: Price | None, told: int, said: int) -> float | None:

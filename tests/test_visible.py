@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from spadework.errors import SpadeworkError
-from spadework.tools.export.markdown import escaped
-from spadework.tools.inline import plain
+from spadework.tools.export.markdown_report import escape_markdown
+from spadework.tools.text.markdown_marks import plain
 from spadework.values import Hit, Value
 from spadework.visible import visible
 
@@ -70,4 +70,4 @@ def test_an_error_says_visible_text() -> None:
 
 def test_what_an_entity_stands_for_is_visible_too() -> None:
     assert plain("a&#27;[2Jb&#x202e;c &amp; d") == "a[2Jbc & d"
-    assert escaped("a&#27;[2Jb&#x202e;c") == "a\\[2Jbc"
+    assert escape_markdown("a&#27;[2Jb&#x202e;c") == "a\\[2Jbc"

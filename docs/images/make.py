@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from spadework.tools.chromium import installed_chromium
+from spadework.tools.web.chromium import installed_chromium
 
 HERE = Path(__file__).resolve().parent
 BEFORE = ("How do I retry a failing HTTP request in Python?", "Compare httpx and requests")
@@ -42,7 +42,7 @@ def main() -> int:
             page = chromium.new_page(viewport=SIZE)  # type: ignore[arg-type]
             page.set_default_timeout(PATIENCE)
             try:
-                desk(page, found[0])
+                context(page, found[0])
                 phone = chromium.new_page(
                     viewport=PHONE, device_scale_factor=2, color_scheme="dark"
                 )  # type: ignore[arg-type]
@@ -55,7 +55,7 @@ def main() -> int:
     return 0
 
 
-def desk(page: Page, address: str) -> None:
+def context(page: Page, address: str) -> None:
     """The views of a wide window, one after the other; it ends at a page as it was read."""
     for question in BEFORE:
         ask(page, address, question)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spadework.budget import Budget
     from spadework.errors import SpadeworkError
-    from spadework.sessions.looking import search
-    from spadework.sessions.pages import gather
-    from spadework.sessions.reading import read
-    from spadework.sessions.research import research, research_sync
+    from spadework.sessions.one_call import research, research_sync
+    from spadework.sessions.page_sessions import gather
+    from spadework.sessions.page_text import read
+    from spadework.sessions.search_only import search
     from spadework.sessions.session import Session
     from spadework.sessions.tool import research_tool
     from spadework.settings import Settings
@@ -42,12 +42,12 @@ _HOMES = {
     "Session": "spadework.sessions.session",
     "Settings": "spadework.settings",
     "SpadeworkError": "spadework.errors",
-    "gather": "spadework.sessions.pages",
-    "read": "spadework.sessions.reading",
-    "research": "spadework.sessions.research",
-    "research_sync": "spadework.sessions.research",
+    "gather": "spadework.sessions.page_sessions",
+    "read": "spadework.sessions.page_text",
+    "research": "spadework.sessions.one_call",
+    "research_sync": "spadework.sessions.one_call",
     "research_tool": "spadework.sessions.tool",
-    "search": "spadework.sessions.looking",
+    "search": "spadework.sessions.search_only",
 }
 
 

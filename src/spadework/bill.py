@@ -41,7 +41,7 @@ class Bill:
 
 
 @contextmanager
-def metered(loose: Bill) -> Iterator[Bill]:
+def meter_bill(loose: Bill) -> Iterator[Bill]:
     """A bill for the work inside, also that of the tasks it starts."""
     outer, bill = loose.current, Bill()
     token = _open.set(bill)

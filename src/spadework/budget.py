@@ -1,4 +1,4 @@
-"""One purse for a run, beside its deadline.
+"""One limit for a run, beside its deadline.
 
 Every model call, search and page is charged before it starts. A share of what a model costs is held
 back for those who close the run: they write, check and mend. Running out raises BudgetSpent, which
@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
-from spadework.bill import Amounts, Bill, metered
+from spadework.bill import Amounts, Bill, meter_bill
 from spadework.deadline import AGAIN, WITH_MODEL, Deadline
 from spadework.errors import BudgetSpent, SettingsError
-from spadework.holds import Free, Hold, Wish, held, paid_by
+from spadework.holds import Free, Hold, HoldRequest, hold_share, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
 
-Purse = Literal["calls", "searches", "pages", "tokens", "money"]
+Limit = Literal["calls", "searches", "pages", "tokens", "money"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Limits:
 
 
 class Budget(Deadline):
-    """The deadline and the purse of one run. `started` is on the clock of `time.monotonic`."""
+    """The deadline and the limit of one run. `started` is on the clock of `time.monotonic`."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Budget(Deadline):
         self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
         super().__init__(self.limits.minutes * 60)
         self.used = Usage()
-        #: The purse that first could not pay, or "".
+        #: The limit that first could not pay, or "".
         self.refused = ""
         #: What was used since the last answer was written down, and belongs to none.
         self.loose = Bill()
@@ -73,11 +73,11 @@ class Budget(Deadline):
         self._holds: list[Hold] = []
         self._waiting: set[asyncio.Future[None]] = set()
         #: When writing began and what was spent by then; what is kept to write again.
-        self._began: tuple[float, dict[Purse, float]] | None = None
-        self._again: dict[Purse, float] = {}
+        self._began: tuple[float, dict[Limit, float]] | None = None
+        self._again: dict[Limit, float] = {}
         #: What those who close the run took before it was written: the model's examination. What is
         #: held back is a share of the rest, else one that is dear leaves too little to judge with.
-        self.early: dict[Purse, float] = {}
+        self.early: dict[Limit, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
@@ -94,7 +94,7 @@ class Budget(Deadline):
         )
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the clock back to `at` (time.monotonic) and the purse to what was `used` before, as
+        """Set the clock back to `at` (time.monotonic) and the limit to what was `used` before, as
         on a resume.
         """
         self.started = at
@@ -104,12 +104,12 @@ class Budget(Deadline):
     @contextmanager
     def metered(self) -> Iterator[Bill]:
         """What is used inside, as a bill of its own; one that is not `kept` is loose in the end."""
-        with metered(self.loose) as bill:
+        with meter_bill(self.loose) as bill:
             yield bill
 
     def writes(self) -> None:
         """The report is written from now on."""
-        self._began = self.elapsed(), {purse: self._paid(purse) for purse in _HELD_BACK}
+        self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
     def wrote(self) -> None:
         """The report is written and checked. To write again what is weak in it takes less than all
@@ -120,13 +120,13 @@ class Budget(Deadline):
             self.written = self.elapsed() - at
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
-    def charge(self, purse: Purse, amount: float = 1) -> None:
+    def charge(self, limit: Limit, amount: float = 1) -> None:
         """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then
         takes nothing.
         """
-        if self.spent(purse) + amount > getattr(self.limits, purse):
-            self._refuse(purse)
-        self.add(**{_FIELD[purse]: int(amount)})
+        if self.spent(limit) + amount > getattr(self.limits, limit):
+            self._refuse(limit)
+        self.add(**{_FIELD[limit]: int(amount)})
 
     def add(self, **amounts: float) -> None:
         """Record what was used, by the field names of Usage."""
@@ -147,7 +147,7 @@ class Budget(Deadline):
         self.used = self.used.model_copy(update={"money": round(self._money, 6) if known else None})
         self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
-    async def hold(self, wish: Wish, *, until: float) -> Hold:
+    async def hold(self, wish: HoldRequest, *, until: float) -> Hold:
         """Charge a model call and set aside what it may cost at most. Who finds no room waits for
         others to settle, until a moment on the clock of `time.monotonic`.
 
@@ -156,8 +156,10 @@ class Budget(Deadline):
         if self.spent("calls") + 1 > self._open("calls", closing=wish.closing):
             self._refuse("calls")
         own = wish.closing
-        while (hold := held(wish, free := self.free(closing=own), alone=not self._holds)) is None:
-            hopeless = held(wish, self.free(closing=own, settled=True), alone=True) is None
+        while (
+            hold := hold_share(wish, free := self.free(closing=own), alone=not self._holds)
+        ) is None:
+            hopeless = hold_share(wish, self.free(closing=own, settled=True), alone=True) is None
             if hopeless or not await self._settlement(until):
                 poor = paid_by(wish, free.money) < free.tokens - wish.told
                 self._refuse("money" if poor else "tokens")
@@ -176,7 +178,7 @@ class Budget(Deadline):
         self.loose.current.add({"money": price})
         self.add(tokens_in=used[0], tokens_out=used[1])
         if hold.closing and self._began is None:
-            took: dict[Purse, float] = {"calls": 1, "tokens": sum(used), "money": price or 0.0}
+            took: dict[Limit, float] = {"calls": 1, "tokens": sum(used), "money": price or 0.0}
             self.early = {p: self.early.get(p, 0.0) + took[p] for p in _HELD_BACK}
         for waiter in self._waiting:
             if not waiter.done():
@@ -207,30 +209,30 @@ class Budget(Deadline):
             - sum(hold.money for hold in under_way),
         )
 
-    def _open(self, purse: Purse, *, closing: bool = False) -> float:
-        """The ceiling of a purse, without what is held back for the closing. Of a few calls that is
+    def _open(self, limit: Limit, *, closing: bool = False) -> float:
+        """The ceiling of a limit, without what is held back for the closing. Of a few calls that is
         one at least.
         """
-        limit: float = getattr(self.limits, purse)
-        if closing or purse not in _HELD_BACK:
-            return limit
+        ceiling: float = getattr(self.limits, limit)
+        if closing or limit not in _HELD_BACK:
+            return ceiling
         # Haste saves the time of writing, not what it costs.
-        share = WITH_MODEL["write"] * (limit - self.early.get(purse, 0.0))
-        kept = min(share, self._again.get(purse, limit))
-        return limit - (math.ceil(kept) if purse == "calls" else kept)
+        share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
+        kept = min(share, self._again.get(limit, ceiling))
+        return ceiling - (math.ceil(kept) if limit == "calls" else kept)
 
-    def _paid(self, purse: Purse) -> float:
-        return self._money if purse == "money" else self.spent(purse)
+    def _paid(self, limit: Limit) -> float:
+        return self._money if limit == "money" else self.spent(limit)
 
-    def _refuse(self, purse: Purse) -> NoReturn:
-        self.refused = self.refused or purse
-        raise BudgetSpent(purse)
+    def _refuse(self, limit: Limit) -> NoReturn:
+        self.refused = self.refused or limit
+        raise BudgetSpent(limit)
 
-    def spent(self, purse: Purse) -> float:
-        """What was taken from a purse so far."""
-        if purse == "tokens":
+    def spent(self, limit: Limit) -> float:
+        """What was taken from a limit so far."""
+        if limit == "tokens":
             return self.used.tokens_in + self.used.tokens_out
-        return float(getattr(self.used, _FIELD[purse]) or 0)
+        return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
         """The ceiling that is reached ("time", "calls", …), or "" while there is something left
@@ -238,15 +240,15 @@ class Budget(Deadline):
         """
         if self.reckoned("plan") <= 0:
             return "time"
-        return next((p for p in _PURSES if 0 < self.spent(p) >= self._open(p)), "")
+        return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")
 
 
-_FIELD: dict[Purse, str] = {
+_FIELD: dict[Limit, str] = {
     "calls": "model_calls",
     "searches": "searches",
     "pages": "pages",
     "tokens": "tokens_in",
     "money": "money",
 }
-_HELD_BACK: tuple[Purse, ...] = ("calls", "tokens", "money")
-_PURSES: tuple[Purse, ...] = ("calls", "searches", "pages", "tokens", "money")
+_HELD_BACK: tuple[Limit, ...] = ("calls", "tokens", "money")
+_LIMITS: tuple[Limit, ...] = ("calls", "searches", "pages", "tokens", "money")

@@ -53,22 +53,22 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
         for name in vars(base).get("__annotations__", ())
     }
     schema["properties"] = {
-        name: entry | _placed(name, *GROUPS[group])
+        name: entry | _place_field(name, *GROUPS[group])
         for group in GROUPS
         for name, entry in shown.items()
         if of[name] == group
     }
 
 
-def _declared(base: type) -> Collection[str]:
+def _declared_fields(base: type) -> Collection[str]:
     fields: Collection[str] = vars(base).get("__annotations__", ())
     return fields
 
 
-def _placed(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
+def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
     """Title and place of a field; Studio offers it beside the nodes that are named."""
     at = {"langgraph_nodes": [*nodes, *_CHAT_NODES]} if nodes else {}
-    return {"title": f"{group}: {titled(name)}", "group": group, **at}
+    return {"title": f"{group}: {title_of_field(name)}", "group": group, **at}
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
@@ -79,7 +79,7 @@ def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]
     return lambda given: values.get(given.get("effort", ""), normal)
 
 
-def titled(name: str) -> str:
+def title_of_field(name: str) -> str:
     """The name of a field as a title: `rrf_k` is "RRF k"."""
     words = [_WORDS.get(word, word) for word in name.split("_")]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])

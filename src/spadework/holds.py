@@ -8,14 +8,14 @@ from typing import NamedTuple
 #: Dollars for a million tokens in and out.
 Price = tuple[float, float]
 
-#: Calls that may want the same purse at once. An answer may have all the room that is allowed as
+#: Calls that may want the same limit at once. An answer may have all the room that is allowed as
 #: long as that is no larger a part of what is free; else what its role usually takes.
 AT_ONCE = 16
 #: Tokens that an answer needs at least; with fewer left the call is not made.
 LEAST_ROOM = 200
 
 
-class Wish(NamedTuple):
+class HoldRequest(NamedTuple):
     """What a model call may take: the tokens of its request; those that its answer usually has, and
     may have at most; its price, None where that is not known.
 
@@ -30,7 +30,7 @@ class Wish(NamedTuple):
 
 
 class Free(NamedTuple):
-    """What is left of two purses for one call."""
+    """What is left of two limits for one call."""
 
     tokens: float
     money: float
@@ -52,7 +52,7 @@ def cost(price: Price | None, told: int, said: int) -> float:
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0
 
 
-def held(wish: Wish, free: Free, *, alone: bool) -> Hold | None:
+def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
     """What a call sets aside of what is free; None where there is no room now.
 
     An answer gets what is usual at least. Where there is less, and nobody is under way whose
@@ -71,14 +71,14 @@ def held(wish: Wish, free: Free, *, alone: bool) -> Hold | None:
     return Hold(room, wish.told + room, cost(wish.price, wish.told, room), wish.closing)
 
 
-def longest(wish: Wish, free: Free) -> int:
+def longest(wish: HoldRequest, free: Free) -> int:
     """Tokens of the longest answer that what is free can pay; below 0 where it cannot pay the
     request.
     """
     return min(int(free.tokens) - wish.told, paid_by(wish, free.money))
 
 
-def paid_by(wish: Wish, money: float) -> int:
+def paid_by(wish: HoldRequest, money: float) -> int:
     """Tokens of the longest answer that so many dollars can pay."""
     left = money - cost(wish.price, wish.told, 0)
     if wish.price is None or cost(wish.price, 0, wish.most) <= left:

@@ -1,5 +1,6 @@
 """Text from outside as it may be kept and shown: nothing in it works unseen, neither on a terminal
-nor on a reader. What stands in Markdown is escaped besides: `spadework.tools.export.markdown`.
+nor on a reader. What stands in Markdown is escaped besides:
+`spadework.tools.export.markdown_report`.
 """
 
 from __future__ import annotations

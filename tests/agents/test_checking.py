@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.checking import flagged, founded, refused
-from spadework.agents.known import Known
+from spadework.agents.checked_text import Known
+from spadework.agents.checking import keep_founded_heading, note_doubts, reason_to_refuse
 from spadework.values import Evidence, Sentence
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
@@ -45,7 +45,7 @@ def evidence(quote: str = QUOTE, **changes: object) -> Evidence:
 
 
 def said_of(sentence: Sentence, *cited: Evidence, page: str = PAGE, question: str = "") -> str:
-    return refused(sentence, cited, [Known(page)], Known(question))
+    return reason_to_refuse(sentence, cited, [Known(page)], Known(question))
 
 
 def why(text: str, *, code: bool = False, page: str = PAGE, question: str = "") -> str:
@@ -104,8 +104,8 @@ def test_a_short_text_is_in_the_language_of_the_question() -> None:
     assert "spaltentyp" in why("Neuer Spaltentyp")
     assert why("Neuer Spaltentyp", question=asked) == ""
     there = [Known(PAGE)]
-    assert founded("Unbesetzte Hafen-Anlage", there) == ""
-    assert founded("Unbesetzte Hafen-Anlage", there, "de") == "Unbesetzte Hafen-Anlage"
+    assert keep_founded_heading("Unbesetzte Hafen-Anlage", there) == ""
+    assert keep_founded_heading("Unbesetzte Hafen-Anlage", there, "de") == "Unbesetzte Hafen-Anlage"
 
 
 def test_a_series_stands_where_one_of_its_versions_does() -> None:
@@ -176,10 +176,10 @@ def test_what_the_code_of_a_report_defines_may_be_named_and_used_in_it() -> None
     named = Sentence(text="The port is told by `counted(port)`.", evidence_ids=("E1",))
     used = Sentence(text="counted('north')", code=True, inferred=True, evidence_ids=("E1",))
     first = used.model_copy(update={"text": "opened = counted\nopened()"})
-    assert refused(first, [evidence()], pages, asked, code=beside) == ""
+    assert reason_to_refuse(first, [evidence()], pages, asked, code=beside) == ""
     for said in (named, used):
-        assert refused(said, [evidence()], pages, asked, code=beside) == ""
-        assert refused(said, [evidence()], pages, asked)
+        assert reason_to_refuse(said, [evidence()], pages, asked, code=beside) == ""
+        assert reason_to_refuse(said, [evidence()], pages, asked)
 
 
 def test_code_in_a_sentence_may_take_in_the_words_beside_it() -> None:
@@ -214,6 +214,6 @@ def test_a_sentence_without_evidence_is_refused() -> None:
     ],
 )
 def test_what_looks_odd_is_flagged(text: str, odd: str) -> None:
-    note = flagged(Sentence(text=text), [evidence()])
+    note = note_doubts(Sentence(text=text), [evidence()])
     assert odd in note
     assert bool(note) == bool(odd)

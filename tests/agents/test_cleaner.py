@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.agents.cleaner import is_dirty, kept
+from spadework.agents.cleaner import is_dirty, keep_blocks
 from spadework.graph.cleaning import may_clean
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.blocks import blocks
-from spadework.tools.cleanliness import cleanliness
+from spadework.tools.text.cleanliness import cleanliness
+from spadework.tools.text.markdown_blocks import blocks
 from spadework.values import Problem, Result
-from tests.tools.markdownish import markdown
+from tests.tools.text.markdownish import markdown
 from tests.world.brain import play
 from tests.world.fault import Fault
 from tests.world.model import Model
@@ -75,14 +75,14 @@ def test_a_page_of_matter_is_clean_and_one_of_notices_is_dirty() -> None:
 def test_only_blocks_that_are_named_are_left_and_never_too_few(
     numbers: set[int], left: str
 ) -> None:
-    assert kept(DIRTY, numbers) == left
+    assert keep_blocks(DIRTY, numbers) == left
 
 
 @given(markdown, st.sets(st.integers(0, 12)))
 def test_whatever_is_named_nothing_is_written_and_no_code_is_lost(
     text: str, numbers: set[int]
 ) -> None:
-    left = kept(text, numbers)
+    left = keep_blocks(text, numbers)
     whole = {text[b.start : b.end] for b in blocks(text)}
     assert left == text or all(
         part in left or part not in text for part in whole if part.startswith("```")

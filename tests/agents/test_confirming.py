@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.confirming import confirmed
-from spadework.agents.shown import Judgement, Shown
-from spadework.sessions.research import research
+from spadework.agents.confirming import confirm_fact
+from spadework.agents.passage_view import Judgement, PassageView
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Page, Plan, Result, Topic
 
@@ -73,15 +73,15 @@ def others(quoted: list[str], other: str) -> list[str]:
     topic = Topic(name="Harbour", question=QUESTION, expects="date")
     spots = tuple(shown.spot((0, len(shown.text))) for shown in pages[:-1])
     plan = Plan(question=QUESTION, subjects=("Port Aldermere",), topics=(topic,))
-    whole = confirmed(plan, topic, Judgement(covered=True, score=1.0, spots=spots), pages)
+    whole = confirm_fact(plan, topic, Judgement(covered=True, score=1.0, spots=spots), pages)
     return [spot.quote for spot in whole.spots[len(spots) :]]
 
 
-def page_of(n: int, text: str) -> Shown:
+def page_of(n: int, text: str) -> PassageView:
     page = Page(
         url=f"https://{n}.example/",
         fetched_at=datetime(2026, 3, 4, tzinfo=UTC),
         content_hash=str(n),
         chars=len(text),
     )
-    return Shown(page, 0, text)
+    return PassageView(page, 0, text)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from spadework.agents.counting import asks_how_many, counts, is_count, lists, with_lists
-from spadework.agents.shown import Judgement, Shown
-from spadework.sessions.research import research
+from spadework.agents.passage_view import Judgement, PassageView
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Evidence, Page, Plan, Sentence, Topic
 
@@ -34,7 +34,7 @@ Ferrolite is wound by hand every morning.
 TOPIC = Topic(name="T", question="How many gears does Ferrolite have?", expects="number")
 PLAN = Plan(question=TOPIC.question, subjects=("Ferrolite",), topics=(TOPIC,))
 PAGE = Page(url="library://f/f.md", fetched_at=WHEN, content_hash="f", chars=len(TEXT))
-SHOWN = Shown(PAGE, 0, TEXT)
+SHOWN = PassageView(PAGE, 0, TEXT)
 
 
 def judged(*quotes: str) -> Judgement:
@@ -111,7 +111,7 @@ def test_what_a_sentence_says_is_not_counted() -> None:
     text = (
         "Ferrolite has five gears, of which these are old:\n\n- The worm gear.\n- The crown gear."
     )
-    shown = Shown(PAGE, 0, text)
+    shown = PassageView(PAGE, 0, text)
     spots = (shown.spot((0, 49)), shown.spot((text.index("The worm"), text.index("\n- The cr"))))
     found = Judgement(True, 0.9, spots)
     assert with_lists(PLAN, TOPIC, found, [shown]) == found

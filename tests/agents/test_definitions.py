@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
-from spadework.agents.shown import Shown
+from spadework.agents.passage_view import PassageView
 from spadework.graph.entering import pieces
 from spadework.values import Page, Question
 
@@ -35,7 +35,7 @@ def test_a_definition_is_quoted_with_its_term() -> None:
         chars=len(TEXT),
     )
     made = plan(Question(text=QUESTION), [])
-    shown = Shown(page=page, start=0, text=TEXT, heading="Checkpoints of gearbox", score=1.0)
+    shown = PassageView(page=page, start=0, text=TEXT, heading="Checkpoints of gearbox", score=1.0)
     quotes = [spot.quote for spot in assess(made, made.topics[0], [shown], ()).spots]
     assert DEFINED in quotes
 

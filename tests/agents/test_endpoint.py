@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from spadework.agents.entry_text import Entry
 from spadework.agents.model import Model
-from spadework.agents.told import Entry
 from spadework.budget import Budget
 from spadework.errors import ModelError, SettingsError, TooLong
 from spadework.prompts import Prompt, render
 from spadework.settings import Settings
-from spadework.tools.journal import Journal
+from spadework.tools.stores.journal import Journal
 from tests.world.background import Background, listen
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault

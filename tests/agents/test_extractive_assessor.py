@@ -10,7 +10,7 @@ import pytest
 
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
-from spadework.agents.shown import Judgement, Shown
+from spadework.agents.passage_view import Judgement, PassageView
 from spadework.values import Evidence, Page, Question
 
 FERROLITE = """# ferrolite
@@ -56,7 +56,7 @@ pip install gearbox
 TEXTS = {"ferrolite": FERROLITE, "gearbox": OTHER}
 
 
-def page(name: str, text: str, rrf: float = 0.0) -> Shown:
+def page(name: str, text: str, rrf: float = 0.0) -> PassageView:
     made = Page(
         url=f"library://{name}-1.0/README.md",
         title=name,
@@ -65,10 +65,10 @@ def page(name: str, text: str, rrf: float = 0.0) -> Shown:
         chars=len(text),
         rrf=rrf,
     )
-    return Shown(page=made, start=0, text=text, heading=name, score=1.0)
+    return PassageView(page=made, start=0, text=text, heading=name, score=1.0)
 
 
-def judged(question: str, *shown: Shown, known: tuple[Evidence, ...] = ()) -> Judgement:
+def judged(question: str, *shown: PassageView, known: tuple[Evidence, ...] = ()) -> Judgement:
     """The judgement of the first topic of a question, on these pages or the two above."""
     made = plan(Question(text=question), [])
     both = (page("ferrolite", FERROLITE, 0.03), page("gearbox", OTHER, 0.02))

@@ -8,7 +8,7 @@ import pytest
 
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
-from spadework.agents.shown import Shown
+from spadework.agents.passage_view import PassageView
 from spadework.values import Page, Question
 
 LINKS = (
@@ -23,7 +23,7 @@ def quotes(question: str, *pages: tuple[str, str]) -> list[str]:
     """What is quoted of pages, each an address and a text."""
     made = plan(Question(text=question), [])
     shown = [
-        Shown(
+        PassageView(
             Page(
                 url=url,
                 title=text.split("\n")[0].removeprefix("# "),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.brain import evidence, play, written

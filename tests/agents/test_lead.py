@@ -10,11 +10,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from spadework.agents.lead import prompt_of
 from spadework.graph.research import build_graph
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools import tokens
-from spadework.tools.titles import MOST_CHARS, is_long, shortened
+from spadework.tools.text import tokens
+from spadework.tools.text.titles import MOST_CHARS, is_long, shorten_question
 from spadework.values import Question
 from tests.world.brain import play
 from tests.world.chat import ChatRequest
@@ -137,8 +137,8 @@ async def test_without_a_model_the_title_is_the_beginning_and_is_not_said_twice(
     text = " ".join(LONG.split()[:40]) + "?"
     result = await research(text, Settings.load(iterations=1))
     assert is_long(text)
-    assert result.document.title == shortened(text)
-    assert result.report.count(f"# {shortened(text)}") == 1
+    assert result.document.title == shorten_question(text)
+    assert result.report.count(f"# {shorten_question(text)}") == 1
     assert text not in result.report
 
 
@@ -151,14 +151,14 @@ async def test_without_a_model_the_title_is_the_beginning_and_is_not_said_twice(
     ],
 )
 def test_a_title_is_the_first_sentence(question: str, title: str) -> None:
-    assert shortened(question) == title
+    assert shorten_question(question) == title
 
 
 def test_a_long_sentence_is_cut_at_a_word() -> None:
-    made = shortened("word " * 60)
+    made = shorten_question("word " * 60)
     assert made == "word " * 19 + "word…"
     assert len(made) <= MOST_CHARS
-    assert len(shortened("x" * 300)) <= MOST_CHARS + 1
+    assert len(shorten_question("x" * 300)) <= MOST_CHARS + 1
 
 
 async def test_planned_queries_with_addresses_or_operators_are_dropped(

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.checking import refused
-from spadework.agents.known import Known
-from spadework.agents.material import Material
-from spadework.graph.verifying import Check, verified
-from spadework.sessions.research import research
+from spadework.agents.checked_text import Known
+from spadework.agents.checking import reason_to_refuse
+from spadework.agents.citation_material import Material
+from spadework.graph.verifying import Check, verify_sections
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Evidence, Plan, Section, Sentence, Topic
 from tests.world.brain import evidence as shown
@@ -135,10 +135,12 @@ async def test_code_refuses_every_figure_date_and_name_that_stands_in_no_page(se
         title="Port Aldermere",
     )
     strange = [Sentence(text=text, evidence_ids=("E1",)) for text in lies(seed)[:4]]
-    assert all(refused(sentence, [entry], [Known(PAGE)], Known("")) for sentence in strange)
+    assert all(
+        reason_to_refuse(sentence, [entry], [Known(PAGE)], Known("")) for sentence in strange
+    )
     truth = Sentence(text="In 2024 there were 48,212 inhabitants.", evidence_ids=("E1",))
     section = Section(heading="Town", sentences=(*strange, truth))
     plan = Plan(question="q", topics=(Topic(name="Town", question="q"),))
     material = Material({"E1": entry}, {"h": PAGE}, "")
-    found = await verified(None, plan, [section], material, Check(5))
+    found = await verify_sections(None, plan, [section], material, Check(5))
     assert [one.text for one in found.sections[0].sentences] == [truth.text]

@@ -16,7 +16,7 @@ from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import Prompt
 from spadework.settings import Settings
-from spadework.tools.journal import Journal
+from spadework.tools.stores.journal import Journal
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model as Server

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.brain import assessment, play

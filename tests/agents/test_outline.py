@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from spadework.agents.entered import each_once, line_of
-from spadework.agents.outline import Outline, OutlineAnswer, _checked
+from spadework.agents.outline import Outline, OutlineAnswer, _check_outline
 from spadework.values import Evidence, Plan, Topic
 
 
@@ -54,7 +54,7 @@ def outline(title: str, *headings: str, columns: tuple[str, ...] = ()) -> tuple[
         for n, heading in enumerate(headings)
     ]
     answer = OutlineAnswer.model_validate({"title": title, "answer": "", "sections": sections})
-    made = _checked(answer, LEDGER, PLAN)
+    made = _check_outline(answer, LEDGER, PLAN)
     assert made
     return made.title, [section.heading for section in made.sections]
 
@@ -103,7 +103,7 @@ def composed(left_out: tuple[str, ...] = (), answers: tuple[int, ...] = ()) -> O
         )
     ]
     told = {"title": "", "answer": "", "sections": sections, "left_out": list(left_out)}
-    made = _checked(OutlineAnswer.model_validate(told), FORGOTTEN, PLAN)
+    made = _check_outline(OutlineAnswer.model_validate(told), FORGOTTEN, PLAN)
     assert made
     return made
 
@@ -138,7 +138,7 @@ def test_what_must_be_told_and_no_section_answers_is_missing() -> None:
             ],
         }
     )
-    made = _checked(answer, ledger, PLAN)
+    made = _check_outline(answer, ledger, PLAN)
     assert made
     assert made.missing == ("keeper",), "what an entry says in the same words is told"
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from spadework.agents.answer_length import ANSWERS, MARGIN, REMEMBERED, usual
 from spadework.agents.model import Model
-from spadework.agents.usual import ANSWERS, MARGIN, REMEMBERED, usual
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent
 from spadework.prompts import Prompt
 from spadework.settings import Settings
-from spadework.tools.journal import Journal
+from spadework.tools.stores.journal import Journal
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model as Server
@@ -88,14 +88,14 @@ async def test_an_answer_may_be_as_long_as_the_setting_says_while_there_is_plent
 
 
 @pytest.mark.parametrize(
-    ("purse", "prices"), [({"tokens": 9_000}, {}), ({"money": 0.2}, DEAR), ({"money": 0.2}, {})]
+    ("limit", "prices"), [({"tokens": 9_000}, {}), ({"money": 0.2}, DEAR), ({"money": 0.2}, {})]
 )
 async def test_many_at_once_fit_into_a_small_purse_by_what_their_role_usually_takes(
-    model: Server, purse: dict[str, Any], prices: dict[str, Any]
+    model: Server, limit: dict[str, Any], prices: dict[str, Any]
 ) -> None:
     model.delay = 0.05
     model.script("", GOOD)
-    budget = Budget(**purse)
+    budget = Budget(**limit)
     async with asking(model, budget, prices=prices) as client:
         answers = await asyncio.gather(
             *(client.ask("assessor", line(n), Verse, seconds=20) for n in range(8))

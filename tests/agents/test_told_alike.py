@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from tests.world.brain import outline, play
 from tests.world.model import Model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.agents.turn import Turn, added, sure_turn
+from spadework.agents.turn import Turn, requested_addition, sure_turn
 
 FORM = [
     ("shorter", Turn(kind="form", length="shorter")),
@@ -84,4 +84,4 @@ def test_all_else_is_not(asked: str) -> None:
     ],
 )
 def test_what_shall_be_added_stands_behind_the_word_for_it(asked: str, what: str) -> None:
-    assert added(asked) == what
+    assert requested_addition(asked) == what

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from spadework.agents.quoting import columns_of, own_words, quoted
-from spadework.graph.verifying import Check, standing, still_proven, verified
+from spadework.agents.quoting import columns_of, own_words, quote_entry
+from spadework.graph.verifying import Check, standing, still_proven, verify_sections
 from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
@@ -32,7 +32,7 @@ async def held(
     """What is left of sections without a model that judges, and the problems."""
     topics = tuple(Topic(name=s.heading, question=s.heading) for s in sections)
     material, lost = standing(ledger, {"h": page}, "A question")
-    found = await verified(
+    found = await verify_sections(
         None, Plan(question="A question", topics=topics), sections, material, Check(1)
     )
     told = [(s.heading, [one.text for one in s.sentences]) for s in found.sections]
@@ -63,7 +63,7 @@ async def test_a_sentence_cites_anew_the_entry_that_bears_it_out() -> None:
     ledger_of_town = [e.model_copy(update={"topic": "Town"}) for e in material.ledger.values()]
     material, _ = standing(ledger_of_town, {"h": QUOTE, "h2": page}, "")
     plan = Plan(question="Q", topics=(Topic(name="Town", question="Q"),))
-    found = await verified(
+    found = await verify_sections(
         None, plan, [Section(heading="Town", sentences=(lamp,))], material, Check(1)
     )
     [sentence] = found.sections[0].sentences
@@ -73,7 +73,7 @@ async def test_a_sentence_cites_anew_the_entry_that_bears_it_out() -> None:
 
 def test_an_item_of_several_sentences_is_quoted_whole() -> None:
     quote = "Intuitive: Great support. Completion everywhere. Less time reading. Fewer faults."
-    assert quoted(evidence(quote, quote)).text == quote
+    assert quote_entry(evidence(quote, quote)).text == quote
 
 
 async def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
@@ -130,7 +130,7 @@ def test_a_row_is_told_with_the_names_of_columns_of_its_own_table_only() -> None
     names = of_table("E1", "| Town | Inhabitants | Area |", kind="columns")
     town = of_table("E2", "| Kelling | 3,100 | 5 |", kind="row", columns=names.start)
     ship = of_table("E3", "| Isaura | 14 | old |", kind="row", columns=TABLES.index("| Ship"))
-    told = [quoted(e, columns_of(e, (names, town, ship))) for e in (town, ship)]
+    told = [quote_entry(e, columns_of(e, (names, town, ship))) for e in (town, ship)]
     assert [(s.text, s.evidence_ids) for s in told] == [
         ("Town: Kelling; Inhabitants: 3,100; Area: 5.", ("E2", "E1")),
         ("Isaura: 14, old.", ("E3",)),

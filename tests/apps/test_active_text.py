@@ -18,24 +18,24 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from lxml import html
 from rich.console import Console
 
-from spadework.agents.reviewed import review
-from spadework.apps.openai.answered import around, marked, message_of
-from spadework.apps.openai.streamed import streamed
-from spadework.apps.terminal.progress import worded
+from spadework.agents.editorial_review import review
+from spadework.apps.openai.chat_completion import around, cite_marks, message_of
+from spadework.apps.openai.completion_stream import stream_chunks
+from spadework.apps.terminal.progress import word_event
 from spadework.apps.terminal.report import draw_report
 from spadework.budget import Limits
 from spadework.events import Assessed, Event, Finished, Notice, Planned, Read, Searched, Troubled
 from spadework.graph.chat import message_of as chat_message
-from spadework.prompts import fenced
+from spadework.prompts import fence
 from spadework.sessions.brief import Brief
 from spadework.sessions.records import Records
 from spadework.settings import Settings
 from spadework.tools.export.bibtex import to_bibtex
-from spadework.tools.export.compressed import compressed
-from spadework.tools.export.docx import to_docx
-from spadework.tools.export.html import to_html
-from spadework.tools.export.markdown import safe_url
-from spadework.tools.export.pdf import to_pdf
+from spadework.tools.export.compressed import compress_result
+from spadework.tools.export.docx_report import to_docx
+from spadework.tools.export.html_report import to_html
+from spadework.tools.export.markdown_report import safe_url
+from spadework.tools.export.pdf_report import to_pdf
 from spadework.values import Coverage, Plan, Problem, Query, Topic, Usage
 from spadework.visible import visible
 from tests.apps.mcp.serving import over_http
@@ -50,8 +50,8 @@ from tests.tools.export.active import (
     everywhere,
 )
 from tests.tools.export.test_bibtex import read as entries
-from tests.tools.export.test_docx import assert_harmless
-from tests.tools.export.test_pdf import needs_chromium
+from tests.tools.export.test_docx_report import assert_harmless
+from tests.tools.export.test_pdf_report import needs_chromium
 
 RESULT = everywhere()
 URLS = {safe_url(source.url) for source in RESULT.sources}
@@ -143,7 +143,7 @@ def test_json_and_bibtex() -> None:
 
 
 def test_a_compressed_answer_of_a_tool() -> None:
-    said = compressed(RESULT, {"h": visible(PAGE)}, limit=20_000, fenced=fenced)
+    said = compress_result(RESULT, {"h": visible(PAGE)}, limit=20_000, fenced=fence)
     assert not UNSEEN.search(said)
     assert said.count("<page_text>") == said.count("</page_text>")
     assert active_in_markdown(outside_fences(said), URLS) == []
@@ -160,7 +160,7 @@ def test_the_terminal_draws_it() -> None:
 
 
 def test_progress() -> None:
-    assert not [worded(event) for event in events() if UNSEEN.search(worded(event))]
+    assert not [word_event(event) for event in events() if UNSEEN.search(word_event(event))]
     assert not [1 for event in events() if UNSEEN.search(event.model_dump_json())]
 
 
@@ -211,9 +211,9 @@ async def test_v1() -> None:
         for event in (*events(), Finished(result=RESULT)):
             yield event
 
-    lines = [line async for line in streamed(told(), {"id": "x"}, with_usage=True)]
+    lines = [line async for line in stream_chunks(told(), {"id": "x"}, with_usage=True)]
     parsed = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
-    for body in (*parsed, message_of(RESULT), around(RESULT), {"marked": marked(RESULT)}):
+    for body in (*parsed, message_of(RESULT), around(RESULT), {"marked": cite_marks(RESULT)}):
         assert not [text for text in strings(body) if UNSEEN.search(text)]
     assert all(line.endswith("\n\n") and line.count("\n") == 2 for line in lines)
     thoughts = [p["choices"][0]["delta"].get("reasoning_content") for p in parsed if p["choices"]]

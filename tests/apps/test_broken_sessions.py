@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from spadework.apps.openai.known import recalled, remember
+from spadework.apps.openai.answered_sessions import recall_session, remember
 from spadework.settings import Settings
 from tests.apps.mcp.serving import over_http
 from tests.apps.process import Terminal
@@ -120,9 +120,9 @@ def test_a_session_of_a_newer_version_is_refused_and_left_as_it_is(
 def test_a_chat_client_whose_session_is_broken_begins_another(tmp_path: Path) -> None:
     folder = prepared(tmp_path, BROKEN)
     remember(tmp_path, "The answer.", BROKEN)
-    assert recalled(tmp_path, "The answer.") == BROKEN
+    assert recall_session(tmp_path, "The answer.") == BROKEN
     BREAKAGES["cut off"](folder / "session_metadata.json")
-    assert recalled(tmp_path, "The answer.") == ""
+    assert recall_session(tmp_path, "The answer.") == ""
 
 
 @pytest.fixture(scope="module")

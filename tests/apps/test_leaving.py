@@ -18,7 +18,7 @@ import pytest
 
 from spadework.apps.terminal.progress import Lines
 from spadework.apps.terminal.running import Run
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.sessions.reserve import reserve, took
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -43,20 +43,20 @@ async def test_the_result_is_delivered_and_on_disk_before_anything_is_closed(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings.load(search="library", library=(notes,), minutes=2)
-    said, close = list[str](), Desk.close
+    said, close = list[str](), SessionContext.close
     loop, delivered = asyncio.get_running_loop(), asyncio.Event()
 
-    async def slowly(desk: Desk) -> None:
+    async def slowly(context: SessionContext) -> None:
         said.append("closing")
         await delivered.wait()
-        await close(desk)
+        await close(context)
 
     def deliver(result: Result) -> None:
         [written] = Path(result.session_dir).glob("research_report_*.md")
         said.append(written.read_text("utf-8"))
         loop.call_soon_threadsafe(delivered.set)
 
-    monkeypatch.setattr(Desk, "close", slowly)
+    monkeypatch.setattr(SessionContext, "close", slowly)
     session = Session.start(QUESTION, settings=settings)
     result = await Run(session, Lines(quiet=True), deliver=deliver).result()
     assert result is not None
@@ -76,7 +76,7 @@ from spadework import Session, Settings
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output
 from spadework.apps.terminal import running
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import Desk
 close = Desk.close
 async def hanging(desk):
     await close(desk)

@@ -19,13 +19,13 @@ import uvicorn
 from openai import AsyncOpenAI
 from starlette.applications import Starlette
 
-from spadework.apps.openai import door
-from spadework.apps.openai.door import openai_routes
+from spadework.apps.openai import api
+from spadework.apps.openai.api import openai_routes
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools import tokens
+from spadework.tools.text import tokens
 from tests.world.held import Held
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
@@ -429,7 +429,7 @@ async def test_a_run_that_cannot_go_on_is_an_error_with_its_reason(
 async def test_too_many_questions_at_once_wait(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(api, "MOST_AT_ONCE", 1)
     async with (
         silence() as url,
         serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs),
@@ -460,7 +460,7 @@ async def test_a_server_that_stops_ends_its_streams_with_a_reason(settings: Sett
 async def test_a_quiet_run_shows_signs_of_life(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spadework.apps.openai.streamed.QUIET_SECONDS", 0.05)
+    monkeypatch.setattr("spadework.apps.openai.completion_stream.QUIET_SECONDS", 0.05)
     async with (
         silence() as url,
         serving(settings.with_(search="searxng", searxng_url=url)) as (base, _),

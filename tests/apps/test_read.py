@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.tools.chromium import installed_chromium
+from spadework.tools.web.chromium import installed_chromium
 from tests.apps.process import Terminal
 from tests.tools.extract.files import docx, rtf, zipped
 from tests.world.paper import pdf

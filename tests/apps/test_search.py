@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.tools.rank import POSITION_WEIGHT, SNIPPET_WEIGHT, TITLE_WEIGHT
+from spadework.tools.ranking.relevance import POSITION_WEIGHT, SNIPPET_WEIGHT, TITLE_WEIGHT
 from tests.apps.process import Terminal
 from tests.world.searx import Searx
 from tests.world.sites import World

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.window_sections import Stretch, scraps, windowed
-from spadework.tools.blocks import blocks
-from spadework.tools.display import without_targets
-from spadework.tools.passages import cut
-from spadework.tools.quotes import locate
-from tests.tools.markdownish import markdown
+from spadework.tools.text.display import without_targets
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.passages import cut
+from spadework.tools.text.quotes import locate
+from tests.tools.text.markdownish import markdown
 
 TEXT = """# Guide
 

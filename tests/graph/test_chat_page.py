@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from spadework.tools.export.pdf import find_chromium
+from spadework.tools.export.pdf_report import find_chromium
 from tests.world.brain import play
 from tests.world.dev import serving
 from tests.world.model import Model

@@ -11,12 +11,12 @@ import pytest
 from spadework.agents.model import Model as Client
 from spadework.budget import Budget
 from spadework.errors import SearchError, SettingsError
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.prompts import Prompt
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.journal import Journal
 from spadework.tools.search.failover import Search
+from spadework.tools.stores.journal import Journal
 from spadework.values import Hit, Query
 from tests.world.model import Model
 from tests.world.sites import World
@@ -95,9 +95,9 @@ async def test_a_desk_whose_examination_does_not_end_at_once(
         searxng_url="http://127.0.0.1:9",
         home=tmp_path,
     )
-    desk = await Desk.open(tmp_path / "sessions" / "one", settings)
-    assert desk.model
-    await versed(desk.model)
+    context = await SessionContext.open(tmp_path / "sessions" / "one", settings)
+    assert context.model
+    await versed(context.model)
     going_on = asyncio.Event()
 
     async def examination() -> str:
@@ -107,9 +107,9 @@ async def test_a_desk_whose_examination_does_not_end_at_once(
             await going_on.wait()
         return ""
 
-    desk.examination = asyncio.create_task(examination())
+    context.examination = asyncio.create_task(examination())
     await asyncio.sleep(0)
-    closing = asyncio.create_task(desk.close())
+    closing = asyncio.create_task(context.close())
     await asyncio.sleep(0.05)
     asyncio.get_running_loop().call_later(0.2, going_on.set)
     await struck(closing, 1)
@@ -128,7 +128,7 @@ def _open(folder: Path) -> list[str]:
 async def test_who_is_cancelled_while_it_opens(
     env: int, library: Settings, tmp_path: Path, turns: int
 ) -> None:
-    opening = asyncio.create_task(Desk.open(tmp_path / "sessions" / "one", library))
+    opening = asyncio.create_task(SessionContext.open(tmp_path / "sessions" / "one", library))
     for _ in range(turns):
         await asyncio.sleep(0.005)
     opening.cancel()
@@ -141,7 +141,7 @@ async def test_who_is_cancelled_while_it_opens(
 async def test_a_desk_that_cannot_be_opened_to_its_end(library: Settings, tmp_path: Path) -> None:
     unusable = library.with_(model="openai:world-model")
     with pytest.raises(SettingsError, match="needs a key"):
-        await Desk.open(tmp_path / "sessions" / "one", unusable)
+        await SessionContext.open(tmp_path / "sessions" / "one", unusable)
     assert not _open(tmp_path)
 
 

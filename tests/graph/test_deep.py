@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from tests.world.brain import play
 from tests.world.chat import ChatRequest

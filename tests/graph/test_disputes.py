@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from tests.world.searx import Searx
 from tests.world.sites import World

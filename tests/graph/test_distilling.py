@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.graph.cutting import cuts_of, shown
-from spadework.graph.distilling import Room, ranked
+from spadework.graph.cutting import cuts_of, show_passage
+from spadework.graph.distilling import Room, rank_passages
 from spadework.values import Page, Passage, Query, Topic
 
 ROWS = "".join(
@@ -43,7 +43,7 @@ def test_a_page_is_ranked_in_its_own_language() -> None:
         "# Der See\n\nUnd das Wasser von dem See ist im Winter so kalt wie in den Bergen.\n"
     )
     topic = Topic(name="T", question="Welches Haus ist das?", queries=(Query(text="Haus"),))
-    found = ranked([topic], cuts_of(page(text), text, 0, 100), Room(1_000, 12))["T"]
+    found = rank_passages([topic], cuts_of(page(text), text, 0, 100), Room(1_000, 12))["T"]
     assert ["Häuser" in text[one.start : one.end] for one in found] == [True]
 
 
@@ -51,7 +51,7 @@ def columns(header: str) -> str:
     """What is shown as the names of the columns above the second row of a table."""
     text = f"{header}\n|---|---|---|\n| Kelling | 3,100 | 5 |\n| Wick | 900 | 2 |"
     start = text.index("| Wick")
-    return shown(
+    return show_passage(
         page(text),
         text,
         Passage(content_hash="h", start=start, end=len(text), topic="T", score=1.0),

@@ -9,7 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.world.brain import play

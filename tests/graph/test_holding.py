@@ -7,11 +7,11 @@ from __future__ import annotations
 import gc
 from datetime import UTC, datetime
 
+from spadework.agents.checked_text import Known
+from spadework.agents.citation_material import Material
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.known import Known
-from spadework.agents.marked import section_of
-from spadework.agents.material import Material
-from spadework.graph.verifying import Check, verified
+from spadework.agents.marked_text import section_of
+from spadework.graph.verifying import Check, verify_sections
 from spadework.values import Evidence, EvidenceKind, Plan, Section, Topic
 
 PAGE = (
@@ -39,7 +39,7 @@ async def left(*markdown: str) -> list[Section]:
     )
     plan = Plan(question="q", topics=(Topic(name="Town", question="q"),))
     material = Material({"E1": entry}, {"h": PAGE}, "")
-    return list((await verified(None, plan, sections, material, Check(5))).sections)
+    return list((await verify_sections(None, plan, sections, material, Check(5))).sections)
 
 
 def texts(section: Section) -> list[str]:
@@ -131,7 +131,7 @@ async def test_what_leads_to_code_that_was_shown_before_is_shown_with_it_or_not_
     sections = [extractive.section(f"Part {n}", [lead, code]) for n in (1, 2)]
     plan = Plan(question="q", topics=(Topic(name="Town", question="q"),))
     material = Material({"E1": lead, "E2": code}, {"h": page}, "")
-    found = (await verified(None, plan, sections, material, Check(5))).sections
+    found = (await verify_sections(None, plan, sections, material, Check(5))).sections
     assert [texts(section) for section in found] == [["The port opens so:", "port --open"]] * 2
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from spadework.agents.researcher import HIT_TOKENS, MOST_HITS
 from spadework.events import Checked
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools import tokens
+from spadework.tools.text import tokens
 from tests.world.brain import play
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.tokens import count
+from spadework.tools.text.tokens import count
 from spadework.values import Result
 from tests.world.brain import evidence, written
 from tests.world.fault import Fault

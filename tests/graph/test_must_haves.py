@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from tests.world.brain import outline, play
 from tests.world.chat import ChatRequest

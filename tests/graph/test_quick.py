@@ -12,7 +12,7 @@ from spadework.budget import Budget
 from spadework.graph.routes import first_tasks, stopped_by
 from spadework.graph.state import ResearchState
 from spadework.graph.workload import workload
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Coverage, Plan, Query, Round, Topic
 from tests.world.brain import play

@@ -8,10 +8,10 @@ import pytest
 
 from spadework.budget import Budget
 from spadework.errors import Blocked, TooSlow
-from spadework.graph.reading import tried
-from spadework.sessions.research import research
+from spadework.graph.reading import was_readable
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.journal import Journal
+from spadework.tools.stores.journal import Journal
 from spadework.values import Hit, Page
 from tests.world.brain import play
 from tests.world.model import Model
@@ -80,5 +80,5 @@ async def test_a_page_that_failed_for_good_is_tried_and_one_that_was_slow_is_not
         Hit(url=f"https://a.org/{name}", title="", position=1, provider="p", query="q")
         for name in ("gone", "slow", "new")
     ]
-    assert [await tried(journal, hit) for hit in hits] == [False, None, None]
+    assert [await was_readable(journal, hit) for hit in hits] == [False, None, None]
     await journal.close()

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from spadework.errors import SettingsError
-from spadework.graph.desk import Desk
 from spadework.graph.reading import read_pages
 from spadework.graph.research import graph
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import Task
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
@@ -494,10 +494,10 @@ async def test_a_worker_that_raises_becomes_a_problem_and_the_others_go_on(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def fails(desk: Desk, task: Task, *rest: Any) -> Any:
+    async def fails(context: SessionContext, task: Task, *rest: Any) -> Any:
         if task.topic.name == "Inhabitants":
-            raise LookupError(f"a fault of ours at {desk.folder}")
-        return await read_pages(desk, task, *rest)
+            raise LookupError(f"a fault of ours at {context.folder}")
+        return await read_pages(context, task, *rest)
 
     play(model, TOPICS)
     monkeypatch.setattr("spadework.graph.gathering.read_pages", fails)

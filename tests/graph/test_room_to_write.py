@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.brain import play
@@ -73,7 +73,7 @@ async def test_few_tokens_do_for_all_roles_where_these_use_few(
 async def test_little_money_does_for_a_run_that_costs_less(
     model: Model, settings: Settings
 ) -> None:
-    """A run of some seven tenths of the purse is made, by a model whose longest answer alone would
+    """A run of some seven tenths of the limit is made, by a model whose longest answer alone would
     cost more than all of it.
     """
     free = await research(QUESTION, settings.with_(plan_days=0))

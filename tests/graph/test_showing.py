@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from spadework.agents.shown import Shown
+from spadework.agents.passage_view import PassageView
 from spadework.graph.showing import fitting, room_of
 from spadework.values import Page
 
@@ -17,7 +17,7 @@ PAGE = Page(
 
 
 def test_the_first_passages_are_shown_for_which_there_is_room() -> None:
-    parts = [Shown(PAGE, n, "Turn the wheel slowly. " * 10) for n in range(3)]
+    parts = [PassageView(PAGE, n, "Turn the wheel slowly. " * 10) for n in range(3)]
     assert fitting(parts, 1_000) == parts
     assert fitting(parts, 110) == parts[:2]
     assert fitting(parts, 3) == []

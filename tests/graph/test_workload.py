@@ -14,7 +14,7 @@ from spadework.budget import Budget
 from spadework.graph.forecast import forecast, pages_of
 from spadework.graph.routes import FIRST_ROUND_PAGES, LEAST_PAGES, first_tasks
 from spadework.graph.workload import SIMPLE_PAGES, workload
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Complexity, Plan, Query, Task, Topic
 from tests.world.brain import play

@@ -31,8 +31,8 @@ PATIENCE = 300.0
 ON_ITS_WAY = 0.25
 #: Seconds without any news from the servers after which nothing of a killed process is on its way.
 QUIET = 0.05
-#: What a run takes from its purse.
-PURSES = ("model_calls", "tokens_in", "tokens_out", "money", "searches", "pages", "fetches")
+#: What a run takes from its limit.
+LIMITS = ("model_calls", "tokens_in", "tokens_out", "money", "searches", "pages", "fetches")
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Tally:
 
     @property
     def charges(self) -> dict[str, float | None]:
-        """What the run says it has taken from its purse."""
-        return {name: getattr(self.result.usage, name) for name in PURSES}
+        """What the run says it has taken from its limit."""
+        return {name: getattr(self.result.usage, name) for name in LIMITS}
 
     @property
     def work(self) -> dict[str, float]:

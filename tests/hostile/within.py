@@ -16,12 +16,12 @@ from socket import SOCK_DGRAM
 import psutil
 
 from spadework import Budget, Settings, SpadeworkError, research_sync
-from spadework.tools.names import RESOLVER
+from spadework.tools.web.name_lookup import RESOLVER
 
 #: What is kept for the whole process: threads that wait for more work, of files and of what cannot
 #: be stopped, and readers of documents, each at the ends of two pipes.
 _THREADS = ("files", "aside", "MainThread")
-_READER, _PIPES = "spadework.tools.extract.worker", 2
+_READER, _PIPES = "spadework.tools.extract.reader_program", 2
 #: A process that lives so many seconds beyond its deadline tells where each of its threads is.
 _STUCK = 20.0
 #: What is just being ended has so many seconds.

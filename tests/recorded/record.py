@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from tests.world.background import Background
 from tests.world.brain import evidence, play, section
 from tests.world.chat import ChatRequest

@@ -53,25 +53,25 @@ async def run(settings: Settings, name: str, model: Model) -> tuple[Result, Budg
     return await session.result(), session.budget
 
 
-def used(purse: str, budget: Budget) -> float:
-    return budget.spent(purse)  # type: ignore[arg-type]
+def used(limit: str, budget: Budget) -> float:
+    return budget.spent(limit)  # type: ignore[arg-type]
 
 
-def whole(purse: str, amount: float) -> float:
-    return amount if purse == "money" else math.ceil(amount)
+def whole(limit: str, amount: float) -> float:
+    return amount if limit == "money" else math.ceil(amount)
 
 
 @pytest.mark.parametrize(
     "effort", ["normal", *(pytest.param(effort, marks=FULL) for effort in ("quick", "deep"))]
 )
-@pytest.mark.parametrize("purse", ["tokens", "money", "calls", "pages"])
+@pytest.mark.parametrize("limit", ["tokens", "money", "calls", "pages"])
 async def test_a_little_more_than_it_uses_refuses_nothing(
-    settings: Settings, model: Model, purse: str, effort: str
+    settings: Settings, model: Model, limit: str, effort: str
 ) -> None:
     settings = settings.with_(effort=effort)
     free, budget = await run(settings, "free", model)
     asked = Counter(request.schema_name for request in model.requests)
-    limits = {purse: whole(purse, MORE * used(purse, budget))}
+    limits = {limit: whole(limit, MORE * used(limit, budget))}
     result, budget = await run(settings.with_(**limits), "bounded", model)
     assert not budget.refused
     assert result.status == free.status == "completed"
@@ -82,16 +82,16 @@ async def test_a_little_more_than_it_uses_refuses_nothing(
 @pytest.mark.parametrize(
     "effort", ["normal", *(pytest.param(effort, marks=FULL) for effort in ("quick", "deep"))]
 )
-@pytest.mark.parametrize("purse", ["tokens", "money", "calls", "pages"])
+@pytest.mark.parametrize("limit", ["tokens", "money", "calls", "pages"])
 async def test_with_much_less_it_plans_reads_assesses_and_writes(
-    settings: Settings, model: Model, purse: str, effort: str
+    settings: Settings, model: Model, limit: str, effort: str
 ) -> None:
     settings = settings.with_(effort=effort)
     _, budget = await run(settings, "free", model)
-    limits = {purse: whole(purse, LESS * used(purse, budget))}
+    limits = {limit: whole(limit, LESS * used(limit, budget))}
     result, budget = await run(settings.with_(**limits), "bounded", model)
     asked = Counter(request.schema_name for request in model.requests if request.used[1])
-    assert used(purse, budget) <= limits[purse]
+    assert used(limit, budget) <= limits[limit]
     assert result.mode == "model"
     assert result.citations
     assert result.usage.pages

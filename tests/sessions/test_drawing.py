@@ -29,12 +29,12 @@ from spadework.events import (
 )
 from spadework.sessions.brief import Brief
 from spadework.sessions.course import Course
+from spadework.sessions.file_names import LOG
 from spadework.sessions.files import read_metadata, read_progress, read_result, session_folder
 from spadework.sessions.log import log_lines, read_log
-from spadework.sessions.names import LOG
+from spadework.sessions.one_call import research
 from spadework.sessions.records import Records
 from spadework.sessions.redrawing import draft_of, redraw
-from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.sessions.stats import statistics
 from spadework.settings import Settings

@@ -10,7 +10,7 @@ import pytest
 
 from spadework.errors import KnowledgeError
 from spadework.events import Read, Searched
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.knowledge import Which, knowledge_of

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.tools.knowledge.pages import ferry

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.searching import index_paths, search_once
+from spadework.apps.search_command import index_paths, search_once
 from spadework.errors import ModelError, SettingsError
-from spadework.sessions.looking import search
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
+from spadework.sessions.search_only import search
 from spadework.settings import Settings
 from tests.world.embedding import Embeddings
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.lock import held
+from spadework.sessions.lock import hold_session
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.process import Terminal
@@ -221,7 +221,7 @@ def test_nothing_is_done_where_nothing_is_broken(place: Place, terminal: Termina
 def test_a_session_that_runs_is_left_alone(place: Place, terminal: Terminal) -> None:
     BREAKAGES["empty"](place.folder(place.finished) / RESULT)
     BREAKAGES["empty"](place.folder(place.unfinished) / METADATA)
-    with held(place.folder(place.unfinished)):
+    with hold_session(place.folder(place.unfinished)):
         before = place.state(but=place.finished)
         code, out, _ = terminal.run("sessions", "repair")
         assert code == 0

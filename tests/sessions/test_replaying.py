@@ -22,13 +22,13 @@ from spadework import prompts
 from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import Asked, Finished, Read, Started
 from spadework.sessions import records
+from spadework.sessions.one_call import research
 from spadework.sessions.records import delete_session
 from spadework.sessions.replaying import replay
-from spadework.sessions.research import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.fetch import reader
+from spadework.tools.fetch import page_reader
 from tests.world.brain import evidence, play, section
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
@@ -350,13 +350,13 @@ async def test_pages_are_read_again_by_the_reader_of_today(
     question = "How many inhabitants has Port Aldermere?"
     result = await research(question, on_the_web)
     silence(world, searx, model)
-    read = reader.read_apart
+    read = page_reader.read_apart
 
     async def shouting(body: bytes, **how: Any) -> Extracted:
         found = await read(body, **how)
         return dataclasses.replace(found, markdown=found.markdown.replace("Country", "COUNTRY"))
 
-    monkeypatch.setattr(reader, "read_apart", shouting)
+    monkeypatch.setattr(page_reader, "read_apart", shouting)
     done = await replay(on_the_web.home, result.session_id)
     assert "Country" in result.report
     assert done.result.report.replace("COUNTRY", "Country") == result.report

@@ -11,8 +11,8 @@ from spadework.sessions.replaying import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.dense.vectors import Vectors
-from spadework.tools.fetch import reader
-from spadework.tools.search.cache import SearchCache
+from spadework.tools.fetch import page_reader
+from spadework.tools.search.result_cache import SearchCache
 from tests.sessions.killed import Killed, before
 from tests.world.brain import play
 from tests.world.embedding import Embeddings
@@ -40,7 +40,7 @@ async def test_a_page_that_came_and_was_being_read_is_not_fetched_again(
 ) -> None:
     settings = settings.with_(cache_mb=0)
     killed = Killed(settings)
-    monkeypatch.setattr(reader, "read_apart", before(killed, reader.read_apart))
+    monkeypatch.setattr(page_reader, "read_apart", before(killed, page_reader.read_apart))
     result = await Session.start(QUESTION, settings=settings).result()
     came = {record.path for record in world.requests if record.path != "/robots.txt"}
     assert killed.done
@@ -94,7 +94,7 @@ async def test_what_the_examination_took_is_not_held_back_for_writing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed = Killed(settings)
-    monkeypatch.setattr(research, "composed", before(killed, research.composed))
+    monkeypatch.setattr(research, "compose_report", before(killed, research.compose_report))
     first = Session.start(QUESTION, settings=settings)
     await first.result()
     _, session = await killed.resumed()
@@ -119,7 +119,7 @@ async def test_the_list_of_models_is_asked_for_once(
     settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed = Killed(settings)
-    monkeypatch.setattr(reader, "read_apart", before(killed, reader.read_apart))
+    monkeypatch.setattr(page_reader, "read_apart", before(killed, page_reader.read_apart))
     await Session.start(QUESTION, settings=settings).result()
     await killed.resumed()
     assert [record.path for record in model.asked].count("/v1/models") == 1

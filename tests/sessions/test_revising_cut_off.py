@@ -12,8 +12,8 @@ from langgraph.runtime import Runtime
 
 from spadework.events import Notice
 from spadework.graph import research
-from spadework.graph.desk import desk_of
 from spadework.graph.emit import emitter
+from spadework.graph.session_context import context_of
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from tests.sessions.followed import (
@@ -33,9 +33,9 @@ from tests.world.sites import World
 
 async def at_the_deadline(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """A node in which the deadline strikes."""
-    desk = await desk_of(state["session_id"], runtime.context)
-    desk.budget.started -= 10_000
-    emitter(desk, runtime)(Notice(text="The time is over."))
+    context = await context_of(state["session_id"], runtime.context)
+    context.budget.started -= 10_000
+    emitter(context, runtime)(Notice(text="The time is over."))
     await asyncio.Event().wait()
     raise AssertionError("the run is cut off")
 

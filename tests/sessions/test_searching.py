@@ -17,19 +17,19 @@ from pydantic import SecretStr
 from spadework import Budget, Session, research
 from spadework.errors import SearchError
 from spadework.events import Notice
-from spadework.graph.wishes import dated, gap_query
+from spadework.graph.query_filters import date_queries, gap_query
 from spadework.settings import Settings
 from spadework.tools.search.arxiv import Arxiv
 from spadework.tools.search.brave import Brave
 from spadework.tools.search.mcp_tool import McpSearch
 from spadework.tools.search.openalex import OpenAlex
-from spadework.tools.search.pace import LANES
 from spadework.tools.search.pubmed import PubMed
+from spadework.tools.search.rate_limiter import RATE_LIMITERS
 from spadework.tools.search.searxng import SearXNG
 from spadework.tools.search.serper import Serper
 from spadework.tools.search.tavily import Tavily
 from spadework.tools.search.wikipedia import Wikipedia
-from spadework.tools.urls import host_of
+from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Plan, Query, Recommendation, Topic
 from tests.tools.search.mcp_servers import over_http
 from tests.tools.search.services import KEY, Fault, Services
@@ -43,9 +43,9 @@ SECRET = SecretStr(KEY)
 
 @pytest.fixture(autouse=True)
 def own_queues() -> Iterator[None]:
-    LANES.clear()
+    RATE_LIMITERS.clear()
     yield
-    LANES.clear()
+    RATE_LIMITERS.clear()
 
 
 @pytest.fixture
@@ -158,17 +158,17 @@ async def test_where_nothing_is_recent_enough_older_pages_are_asked_for(
 
 def test_queries_are_dated_by_the_plan():
     queries = (Query(text="a"), Query(text="b", kind="broad"))
-    assert dated(queries, "any") == queries
-    assert [query.freshness for query in dated(queries, "recent")] == ["recent", "recent"]
-    assert [(query.text, query.freshness) for query in dated(queries, "now")] == [
+    assert date_queries(queries, "any") == queries
+    assert [query.freshness for query in date_queries(queries, "recent")] == ["recent", "recent"]
+    assert [(query.text, query.freshness) for query in date_queries(queries, "now")] == [
         ("a", "now"),
         ("b", "recent"),
     ]
-    assert [(query.text, query.freshness) for query in dated(queries[:1], "now")] == [
+    assert [(query.text, query.freshness) for query in date_queries(queries[:1], "now")] == [
         ("a", "now"),
         ("a", "recent"),
     ]
-    assert dated((), "now") == ()
+    assert date_queries((), "now") == ()
 
 
 def test_a_recommended_search_keeps_its_wishes():

@@ -21,8 +21,8 @@ from spadework.events import Event, Finished, Notice, Timed
 from spadework.sessions import late, records
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools import disk, disk_faults
-from spadework.tools.pages import PageStore
+from spadework.tools.stores import disk, disk_faults
+from spadework.tools.stores.page_store import PageStore
 from tests.thinned import thinned
 from tests.world.timing import eventually
 
@@ -89,7 +89,7 @@ def test_the_process_ends_in_time(settings: Settings, hanging: str) -> None:
     done, seconds = asked(
         settings,
         "from spadework.sessions import records",
-        "from spadework.tools.pages import PageStore",
+        "from spadework.tools.stores.page_store import PageStore",
         "write = records.write_atomically",
         "def hangs(path, *rest):",
         "    if getattr(path, 'name', '') == 'session_metadata.json':",

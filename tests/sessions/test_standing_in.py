@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.search import choose
-from spadework.tools.search.known import PROVIDERS, Known
+from spadework.tools.search import provider_choice
+from spadework.tools.search.provider_table import PROVIDERS, Known
 from spadework.tools.search.searxng import SearXNG
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -31,7 +31,7 @@ def duckduckgo(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch) -> N
         return True
 
     known = Known(lambda settings: DuckDuckGo(searx.url))
-    monkeypatch.setattr(choose, "_web_is_there", there)
+    monkeypatch.setattr(provider_choice, "_web_is_there", there)
     monkeypatch.setitem(PROVIDERS, "duckduckgo", known)
     monkeypatch.setenv("SPADEWORK_ALLOW_HOSTS", ",".join(world.hosts))
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.research import research
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.knowledge import Entry
-from spadework.tools.knowledge.embedded import EmbeddedKnowledge
-from spadework.tools.pages import content_hash
+from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
+from spadework.tools.stores.page_store import content_hash
 from spadework.values import Page
 from tests.world.brain import play
 from tests.world.model import Model

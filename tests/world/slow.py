@@ -8,7 +8,7 @@ from spadework.agents.model import Model as Client
 from spadework.budget import Budget
 from spadework.prompts import Prompt
 from spadework.settings import Settings
-from spadework.tools.journal import Journal
+from spadework.tools.stores.journal import Journal
 from tests.world.model import Model
 
 

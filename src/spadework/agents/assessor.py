@@ -10,17 +10,23 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from spadework.agents.bridges import asks_for_a_relation
-from spadework.agents.confirming import confirmed
+from spadework.agents.bounds import (
+    at_most,
+    within,
+)
+from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model, at_most, within
-from spadework.agents.numbered import Numbered
-from spadework.agents.shown import Judgement, Shown
+from spadework.agents.model import (
+    Model,
+)
+from spadework.agents.multi_hop import asks_for_a_relation
+from spadework.agents.numbered_passages import Numbered
+from spadework.agents.passage_view import Judgement, PassageView
 from spadework.prompts import render
-from spadework.tools.operators import in_words
-from spadework.tools.orders import is_order
-from spadework.tools.search.domains import MOST_SITES, domains
+from spadework.tools.ranking.query_operators import in_words
+from spadework.tools.search.domain_filter import MOST_SITES, domains
+from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import (
     Evidence,
     Plan,
@@ -86,7 +92,7 @@ async def assess(
     model: Model | None,
     plan: Plan,
     topic: Topic,
-    shown: Sequence[Shown],
+    shown: Sequence[PassageView],
     known: Sequence[Evidence],
     *,
     seconds: float,
@@ -109,24 +115,26 @@ async def assess(
             marks=marks,
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
-        judgement = _located(answer, numbered, known)
-        problems.extend(unnamed(topic.name, answer.evidence, numbered))
+        judgement = _locate_quotes(answer, numbered, known)
+        problems.extend(report_unnamed(topic.name, answer.evidence, numbered))
         if known or (judgement.spots and not leads_on(plan)):
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            return _uncovered(judgement, found)
+            return _uncover_unquoted(judgement, found)
         leads = tuple(r for r in found.recommendations if r.led_to)
-        return judgement if found.score > LIKELY else followed(judgement, leads)
+        return judgement if found.score > LIKELY else ask_for_leads(judgement, leads)
 
     # Where nothing new is shown there is nothing to judge anew.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
-    whole = await asyncio.to_thread(confirmed, plan, topic, judgement, shown)
+    whole = await asyncio.to_thread(confirm_fact, plan, topic, judgement, shown)
     return whole, [*problems, *fell]
 
 
-def _located(answer: AssessmentAnswer, numbered: Numbered, known: Sequence[Evidence]) -> Judgement:
+def _locate_quotes(
+    answer: AssessmentAnswer, numbered: Numbered, known: Sequence[Evidence]
+) -> Judgement:
     """The judgement with the quotes that were named."""
     named = (numbered.spot(item.first, item.last, item.claim) for item in answer.evidence)
     spots = tuple(spot for spot in named if spot)
@@ -136,14 +144,14 @@ def _located(answer: AssessmentAnswer, numbered: Numbered, known: Sequence[Evide
         covered=answer.covered and proven,
         score=score if proven else 0.0,
         spots=spots,
-        gaps=tuple(gap for gap in answer.gaps if not is_order(gap))
+        gaps=tuple(gap for gap in answer.gaps if not is_injection(gap))
         or (() if proven else ("Nothing that was read proves this topic.",)),
         recommendations=recommendations_of(answer.gap_queries, numbered.shown),
         quality=quality_of(answer.quality),
     )
 
 
-def _uncovered(judgement: Judgement, extracted: Judgement) -> Judgement:
+def _uncover_unquoted(judgement: Judgement, extracted: Judgement) -> Judgement:
     """A model that quoted nothing real covers nothing; what code finds may still be cited where
     that is likelier than not to answer.
     """
@@ -164,7 +172,7 @@ def leads_on(plan: Plan) -> bool:
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
-def followed(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgement:
+def ask_for_leads(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgement:
     """What the first pages of a question lead on to is looked up before it is answered: it is asked
     for by a relation to them, and code does not find it there.
     """
@@ -173,7 +181,7 @@ def followed(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgeme
 
 
 def recommendations_of(
-    queries: Sequence[GapQuery], shown: Sequence[Shown]
+    queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
     """The searches that are recommended, by priority, without those that are no words."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
@@ -207,7 +215,7 @@ def quality_of(answer: QualityAnswer) -> Quality:
     )
 
 
-def unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
+def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
     """The quotes that were named by numbers which nothing has."""
     return [
         Problem(

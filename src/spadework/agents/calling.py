@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from spadework.agents.answer_shape import fault, parse_answer
 from spadework.agents.refusals import Unsupported
-from spadework.agents.shapes import fault, parsed
 from spadework.errors import BudgetSpent, SpadeworkError, TooLong
 from spadework.events import Called, Verdict
-from spadework.tools.journal import Journal
-from spadework.tools.record import Record
-from spadework.tools.tape import Request
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.tape import Request
 
 #: Characters of a digest that tell one request from another.
 DIGEST_CHARS = 16
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     ) -> None:
         """Tell of one that was answered."""
         try:
-            parsed(text, shape)
+            parse_answer(text, shape)
         except ValidationError as error:
             await self._tell(record, journal, "misshapen", fault(error))
         else:

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from itertools import chain
 from keyword import kwlist
 
-from spadework.agents.known import Known, bare, spelled_out, unmarked
-from spadework.tools.facts import months, names, numbers, stems
-from spadework.tools.orders import is_order
-from spadework.tools.quantities import Figure, borne_out, figures, is_unit
-from spadework.tools.quotes import plain
-from spadework.tools.sentences import sentences
+from spadework.agents.checked_text import Known, bare, spelled_out, strip_marks
 from spadework.tools.text.detect import language_of, spoken
+from spadework.tools.text.facts import months, names, numbers, stems
 from spadework.tools.text.language import language
-from spadework.tools.tokens import rather_a_name
-from spadework.tools.urls import addresses
+from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.text.quantities import Figure, borne_out, figures, is_unit
+from spadework.tools.text.quotes import plain
+from spadework.tools.text.sentences import sentences
+from spadework.tools.text.tokens import rather_a_name
+from spadework.tools.web.urls import addresses
 from spadework.values import Evidence, Sentence
 
 #: A number word up to this may count what is told.
@@ -49,7 +49,7 @@ BESIDE = 3
 MOST_STRANGE = 5
 
 
-def refused(
+def reason_to_refuse(
     sentence: Sentence,
     cited: Sequence[Evidence],
     pages: Sequence[Known],
@@ -70,7 +70,7 @@ def refused(
     if foreign := addresses(plain(sentence.text)).difference(*(text.addresses for text in there)):
         return f"No source has the address {min(foreign)}."
     for named in _CODE.findall(sentence.text):
-        parts = [unmarked(part) for part in _pieces(named)]
+        parts = [strip_marks(part) for part in _pieces(named)]
         if not any(all(part in text.unmarked for part in parts) for text in (*there, Known(code))):
             return f"“{named}” stands in none of its sources."
     found = strange(sentence.text, there, home or language_of(question.text))
@@ -93,7 +93,7 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
     return [*_strange_figures(said, own, there), *_strange_names(said, own, there)]
 
 
-def founded(heading: str, there: Sequence[Known], home: str = "") -> str:
+def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
     """A heading, or the name of a column, on one line, in the language `home` where it shows none;
     "" for one with a figure, date or name that does not stand `there`, or an order to machines.
     """
@@ -102,10 +102,10 @@ def founded(heading: str, there: Sequence[Known], home: str = "") -> str:
     # Where every word has a capital, one says nothing.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(w if w[1:] != w[1:].lower() else w.lower() for w in words) if titled else line
-    return "" if is_order(line) or strange(said, there, home) else line
+    return "" if is_injection(line) or strange(said, there, home) else line
 
 
-def flagged(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
+def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
     """What looks wrong though it may be right, as a note for who judges; "" where nothing does: a
     relation that no quote names, or a figure or name that stands in the page but not in what is
     cited. `home` is the language of the report.
@@ -118,12 +118,12 @@ def flagged(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> st
     near = [*map(Known, around), about(cited)]
     if found := strange(sentence.text, near, home):
         return f"{', '.join(found)}: not in the quotes."
-    if unrelated := _unrelated(said, near):
+    if unrelated := _find_unquoted_relation(said, near):
         return f"“{unrelated}” is what nobody is called in the quotes."
     return ""
 
 
-def _unrelated(said: str, near: Sequence[Known]) -> str:
+def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
     """What somebody is to somebody in a sentence, as a stem, and in no quote, told from either
     side; "" where there is nothing of the kind. Neither beside a name nor before whose it is, it is
     none: a table has a parent.
@@ -186,7 +186,7 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
-    found = names(said) | _opening(said, own) if surely else _marked(said)
+    found = names(said) | _opening(said, own) if surely else _marked_words(said)
     # Months are looked at with the figures beside them, units with theirs.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
@@ -209,7 +209,7 @@ def _opening(said: str, code: str) -> set[str]:
     return {word.lower() for word in first if word.lower() not in ordinary and rather_a_name(word)}
 
 
-def _marked(said: str) -> set[str]:
+def _marked_words(said: str) -> set[str]:
     """The words of a text with capitals or digits inside, lower-case; of a compound those parts."""
     parts = {part for word in _WORD.findall(said) for part in word.split("-")}
     return {part.lower() for part in parts if _INSIDE.search(part)}

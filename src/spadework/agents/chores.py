@@ -16,7 +16,7 @@ from spadework.agents.model import Model
 from spadework.prompts import render
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
-from spadework.tools.titles import shortened
+from spadework.tools.text.titles import shorten_question
 from spadework.values import Visible
 
 Task = Literal["title", "tags", "follow_ups", "queries", "emoji", "text", "summary"]
@@ -90,12 +90,12 @@ def chore_of(said: str, wishes: str = "", before: str = "") -> Chore | None:
     is shown or spoken of, a gap to fill, a message to be marked, or material after an instruction
     how short and bare its answer must be.
     """
-    if before and _THIS.search(said) and (told := _named(said)):
+    if before and _THIS.search(said) and (told := _first_task(said)):
         return Chore(told, "", f"{said}\n\n{before}", before)
     request = f"{wishes}\n{said}".strip()
-    shown = _shown(request)
+    shown = _conversation_in(request)
     head = request.replace(shown, " ") if shown else request
-    named, key = _named(head if shown else request[:_HEAD_CHARS]), _KEY.search(head)
+    named, key = _first_task(head if shown else request[:_HEAD_CHARS]), _KEY.search(head)
     wanted = next((task for task in get_args(Task) if key and key[1] == task), None)
     if wanted and (shown or _BARE.search(head)):
         return Chore(wanted, wanted, request, shown)
@@ -111,7 +111,7 @@ def chore_of(said: str, wishes: str = "", before: str = "") -> Chore | None:
     return None
 
 
-def _named(instruction: str) -> Task | None:
+def _first_task(instruction: str) -> Task | None:
     """What an instruction asks for first; a conversation that is written down is summed up."""
     found = _TASK.search(instruction)
     return next((task for task in get_args(Task) if found and found[task]), None)
@@ -122,7 +122,7 @@ def done_by_code(chore: Chore, earlier: Sequence[str], answer: str) -> str:
     last answer's first paragraph, and nothing where nothing can be told.
     """
     questions = [*_spoken(chore.shown, by_user=True), *earlier]
-    question = shortened(questions[0]) if questions else ""
+    question = shorten_question(questions[0]) if questions else ""
     answers = _spoken(chore.shown, by_user=False) or [answer]
     made: dict[Task, str | list[str]] = {
         "title": " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:"),
@@ -153,7 +153,7 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
     return "\n".join(made) if isinstance(made, list) else made
 
 
-def _shown(request: str) -> str:
+def _conversation_in(request: str) -> str:
     """The conversation in a request, by its tags, else from its first speaker on where two speak;
     "" where there is none.
     """

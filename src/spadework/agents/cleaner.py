@@ -11,12 +11,17 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from spadework.agents.bounds import (
+    within,
+)
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model, within
+from spadework.agents.model import (
+    Model,
+)
 from spadework.prompts import render
 from spadework.settings import Cleaning
-from spadework.tools.blocks import Block, blocks
-from spadework.tools.cleanliness import cleanliness, is_matter
+from spadework.tools.text.cleanliness import cleanliness, is_matter
+from spadework.tools.text.markdown_blocks import Block, blocks
 from spadework.values import Problem, Visible
 
 #: By setting: from which cleanliness on a page is left as it is, and how many characters it has at
@@ -101,12 +106,12 @@ async def clean(
             technical=cleaning == "technical",
         )
         named = await model.ask("cleaner", cleaner, CleanAnswer, seconds=seconds)
-        return kept(page.text, named.keep)
+        return keep_blocks(page.text, named.keep)
 
     return await first_of(model, "cleaner", page.title or "a page", ask, lambda: page.text)
 
 
-def kept(text: str, numbers: Collection[int]) -> str:
+def keep_blocks(text: str, numbers: Collection[int]) -> str:
     """The blocks with these numbers (from 1), all code, and what was not shown; the whole text
     where that would lose too much.
     """

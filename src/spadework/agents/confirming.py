@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from spadework.agents.shown import Judgement, Shown, Spot
-from spadework.tools.disagreement import about_the_same, disagreement
-from spadework.tools.facts import names, numbers, stems
-from spadework.tools.inline import plain
-from spadework.tools.sentences import sentences
+from spadework.agents.passage_view import Judgement, PassageView, Spot
+from spadework.tools.ranking.disagreement import about_the_same, disagreement
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import names, numbers, stems
+from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Plan, Topic
 
 #: What is a fact that other pages confirm or contradict.
@@ -21,7 +21,9 @@ FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
 MOST_SHOWN, MOST_QUOTED = 60, 2
 
 
-def confirmed(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
+def confirm_fact(
+    plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
+) -> Judgement:
     """The judgement of a topic that asks for a fact, with quotes of other origins: at most
     MOST_QUOTED that say the same as what is quoted, and as many that say something else.
     """
@@ -59,12 +61,12 @@ def _one_value(claims: Sequence[str], known: set[str]) -> bool:
     return len(claims) <= MOST_QUOTED or bool(set.intersection(*map(set, values)))
 
 
-def _origin(found: Spot | Shown) -> str:
+def _origin(found: Spot | PassageView) -> str:
     return found.page.origin or found.page.url
 
 
 def _statements(
-    topic: Topic, asked: set[str], shown: Sequence[Shown]
+    topic: Topic, asked: set[str], shown: Sequence[PassageView]
 ) -> Iterator[tuple[str, Spot]]:
     """The sentences of the best passages that speak of what is asked and hold a value."""
     code = spoken(topic.question)

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from spadework.agents.shown import Judgement, Shown, Spot
-from spadework.tools.blocks import Block, blocks
-from spadework.tools.facts import numbers, spelled, stems
-from spadework.tools.inline import plain, units
-from spadework.tools.passages import heading_at, headings
-from spadework.tools.sentences import sentences
+from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import numbers, spelled_numbers, stems
 from spadework.tools.text.language import language
+from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown_marks import plain, units
+from spadework.tools.text.passages import heading_at, headings
+from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Plan, Sentence, Topic
 
 Span = tuple[int, int]
@@ -53,19 +53,21 @@ def asks_how_many(topic: Topic) -> bool:
     )
 
 
-def with_lists(plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[Shown]) -> Judgement:
+def with_lists(
+    plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
+) -> Judgement:
     """The judgement of a topic that asks how many, in which a list of what is asked for is quoted
     whole where a part of it is quoted; unless a sentence says the number.
     """
-    asked = _asked(plan, topic)
+    asked = _stems_to_count(plan, topic)
     quotes = [spot.quote for spot in judgement.spots]
-    if not asks_how_many(topic) or said(topic, asked, quotes):
+    if not asks_how_many(topic) or states_count(topic, asked, quotes):
         return judgement
     spots = list(judgement.spots)
     for passage in shown:
         inside = [spot for spot in spots if _within(spot, passage)]
         for listed in lists(passage.text, passage.heading) if inside else ():
-            whole = [passage.spot(_moved(span, passage.start)) for span in _parts(listed)]
+            whole = [passage.spot(_move_span(span, passage.start)) for span in _parts(listed)]
             if _names(listed, asked) and any(a.overlaps(b) for a in inside for b in whole):
                 spots += [one for one in whole if not any(one.overlaps(old) for old in spots)]
     return replace(judgement, spots=tuple(spots))
@@ -77,10 +79,10 @@ def counts(
     """What is counted for a topic: of every list of what is asked for that is quoted whole one
     sentence, which cites all of it. `pages` are texts by content hash.
     """
-    asked = _asked(plan, topic)
-    if not asks_how_many(topic) or said(topic, asked, [e.quote for e in own]):
+    asked = _stems_to_count(plan, topic)
+    if not asks_how_many(topic) or states_count(topic, asked, [e.quote for e in own]):
         return []
-    found = ((listed, ids) for listed, ids in _quoted(own, pages) if _names(listed, asked))
+    found = ((listed, ids) for listed, ids in _quoted_lists(own, pages) if _names(listed, asked))
     return [Sentence(text=listed.told, evidence_ids=ids, inferred=True) for listed, ids in found]
 
 
@@ -88,16 +90,16 @@ def is_count(sentence: Sentence, cited: Sequence[Evidence], pages: Mapping[str, 
     """Whether a sentence is the count of a list that it cites whole."""
     if not (sentence.inferred and _COUNT.fullmatch(sentence.text)):
         return False
-    return any(listed.told == sentence.text for listed, _ in _quoted(cited, pages))
+    return any(listed.told == sentence.text for listed, _ in _quoted_lists(cited, pages))
 
 
-def said(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
+def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
     """Whether a sentence of some quotes says a number beside what is asked for."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     told = (plain(quote[start:end]) for quote in quotes for start, end in sentences(quote))
     return any(
-        (numbers(one, code) | spelled(one, code)) - known and asked & stems(one, code)
+        (numbers(one, code) | spelled_numbers(one, code)) - known and asked & stems(one, code)
         for one in told
     )
 
@@ -127,14 +129,14 @@ def _lead(text: str, before: Block | None) -> Span | None:
     if before is None or before.kind != "paragraph":
         return None
     found = sentences(text[before.start : before.end])
-    return _moved(found[-1], before.start) if found else None
+    return _move_span(found[-1], before.start) if found else None
 
 
 def _parts(listed: Listed) -> list[Span]:
     return [*([listed.led] if listed.led else []), *listed.items]
 
 
-def _quoted(
+def _quoted_lists(
     own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> Iterator[tuple[Listed, tuple[str, ...]]]:
     """The lists of which every item stands in some entries, with the ids of these."""
@@ -149,7 +151,7 @@ def _quoted(
                 )
 
 
-def _asked(plan: Plan, topic: Topic) -> set[str]:
+def _stems_to_count(plan: Plan, topic: Topic) -> set[str]:
     """The stems of what is to be counted: those of the question without what it is about."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
@@ -160,7 +162,7 @@ def _names(listed: Listed, asked: set[str]) -> bool:
     return bool(asked & stems(listed.name, spoken(listed.name)))
 
 
-def _within(spot: Spot, passage: Shown) -> bool:
+def _within(spot: Spot, passage: PassageView) -> bool:
     end = passage.start + len(passage.text)
     return spot.page.content_hash == passage.page.content_hash and _meet(
         (spot.start, spot.end), (passage.start, end)
@@ -171,5 +173,5 @@ def _meet(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _moved(span: Span, by: int) -> Span:
+def _move_span(span: Span, by: int) -> Span:
     return span[0] + by, span[1] + by

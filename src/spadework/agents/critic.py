@@ -6,17 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spadework.agents.bounds import (
+    at_most,
+)
+from spadework.agents.entry_text import entry_of
 from spadework.agents.fallback import first_of
-from spadework.agents.marked import section_of
-from spadework.agents.model import Model, at_most
-from spadework.agents.told import entry_of
+from spadework.agents.marked_text import section_of
+from spadework.agents.model import (
+    Model,
+)
 from spadework.agents.writer import SectionAnswer, with_code
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.export.markdown import escaped
-from spadework.tools.operators import in_words
-from spadework.tools.orders import is_order
+from spadework.tools.export.markdown_report import escape_markdown
+from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import (
     Evidence,
     Part,
@@ -96,7 +101,7 @@ async def rewrite(
         "rewrite",
         question=question,
         heading=section.heading,
-        markdown=_marked(section),
+        markdown=_mark_section(section),
         weaknesses=weaknesses,
         evidence=[entry_of(e) for e in evidence],
     )
@@ -110,11 +115,16 @@ async def rewrite(
     return made.model_copy(update={"kind": section.kind}), model.news("writer")
 
 
-def told(review: Review) -> str:
+def describe_review(review: Review) -> str:
     """What an editor thinks, as Markdown, with what became of each weakness."""
-    lines = ["## The editor's opinion", "", escaped(review.verdict)]
+    lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
-        lines += ["", "### Strengths", "", *(f"- {escaped(point)}" for point in review.strengths)]
+        lines += [
+            "",
+            "### Strengths",
+            "",
+            *(f"- {escape_markdown(point)}" for point in review.strengths),
+        ]
     if review.weaknesses:
         lines += ["", "### Weaknesses", "", *map(_line, review.weaknesses)]
     return "\n".join(lines) + "\n"
@@ -122,12 +132,12 @@ def told(review: Review) -> str:
 
 def _line(weakness: Weakness) -> str:
     where = f"{weakness.section}: " if weakness.section else ""
-    return "- " + escaped(f"{where}{weakness.text} {weakness.outcome}".rstrip())
+    return "- " + escape_markdown(f"{where}{weakness.text} {weakness.outcome}".rstrip())
 
 
 def _review(answer: OpinionAnswer) -> Review:
     """What was answered, without what speaks to machines."""
-    points = [point for point in answer.weaknesses if not is_order(point.weakness)]
+    points = [point for point in answer.weaknesses if not is_injection(point.weakness)]
     return Review(
         verdict=answer.verdict,
         strengths=tuple(answer.strengths[:MOST_POINTS]),
@@ -143,7 +153,7 @@ def _review(answer: OpinionAnswer) -> Review:
     )
 
 
-def _marked(section: Section) -> str:
+def _mark_section(section: Section) -> str:
     """A section as its writer gave it: Markdown with marks."""
     parts = section.parts or [Part(form="paragraph", takes=(1,))] * len(section.sentences)
     lines, at = [], 0

@@ -6,9 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spadework.agents.bounds import (
+    at_most,
+)
 from spadework.agents.extractive import doubt as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model, at_most
+from spadework.agents.model import (
+    Model,
+)
 from spadework.events import Asked
 from spadework.prompts import render
 from spadework.values import Hit, Problem, Question, Visible
@@ -45,7 +50,7 @@ async def doubt(
     )
 
 
-def clarified(question: str, answer: str, asked: str = "") -> str:
+def clarify_question(question: str, answer: str, asked: str = "") -> str:
     """The question with what the user answered, and what was `asked`: "What is Mercury?", "Which
     one?" and "the planet" make "What is Mercury (Which one? the planet)?".
     """

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from spadework.tools.text.phrases import ENGLISH, Phrases
-from spadework.tools.urls import host_of, hosts_for_urls
+from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import (
     Conflict,
     Coverage,
@@ -122,13 +122,13 @@ def not_found(
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
-            gaps = _listed(found.gaps, say) if found.gaps else ""
+            gaps = _list_gaps(found.gaps, say) if found.gaps else ""
             nothing = say("unread" if topic.name in unread else "nothing")
             gaps = gaps or nothing * (found.state == "open")
             said = f"{say(found.state, topic=topic.name)} {gaps}".strip()
             same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
             own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]
-            lines.append(f"{said} {_tried(own, say)}".strip())
+            lines.append(f"{said} {_list_queries(own, say)}".strip())
     told = _bare(" ".join(lines))
     lines += [say("must_open", must=must) for must in missing if _bare(must) not in told]
     return Section(
@@ -138,7 +138,7 @@ def not_found(
     )
 
 
-def _listed(gaps: Sequence[str], say: Phrases) -> str:
+def _list_gaps(gaps: Sequence[str], say: Phrases) -> str:
     """What is missing, as the judge says it, in one sentence; or its own sentences."""
     if any(gap.endswith((".", "?", "!")) for gap in gaps):
         return " ".join(gaps)
@@ -149,7 +149,7 @@ def _bare(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .?!")
 
 
-def _tried(queries: Sequence[str], say: Phrases) -> str:
+def _list_queries(queries: Sequence[str], say: Phrases) -> str:
     """What was searched for, the last of it in a number."""
     named = ", ".join(f"“{query}”" for query in queries[:MOST_TRIED])
     more = len(queries) - MOST_TRIED
@@ -189,7 +189,7 @@ def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Sectio
 
 
 def _line(problem: Problem) -> str:
-    return f"{_said(problem)} {problem.effect if '://' not in problem.effect else ''}".strip()
+    return f"{_word_fault(problem)} {problem.effect if '://' not in problem.effect else ''}".strip()
 
 
 def about(
@@ -201,7 +201,7 @@ def about(
     say: Phrases = ENGLISH,
 ) -> Section:
     """How the report came about."""
-    found = _told(made.verdicts, say)
+    found = _count_verdicts(made.verdicts, say)
     how = say("written", writer=made.writer, judge=made.judge, found=found)
     where = say(
         "searched" if searched else "searched_nothing", what="; ".join(searched), pages=pages
@@ -219,7 +219,7 @@ def about(
     )
 
 
-def _told(verdicts: Mapping[Verdict, int], say: Phrases) -> str:
+def _count_verdicts(verdicts: Mapping[Verdict, int], say: Phrases) -> str:
     """How many sentences are what."""
     counts = [
         say(name, many=verdicts[verdict]) for verdict, name in _FOUND.items() if verdict in verdicts
@@ -227,13 +227,13 @@ def _told(verdicts: Mapping[Verdict, int], say: Phrases) -> str:
     return ", ".join(counts) or say("found_none")
 
 
-def _named(problem: Problem) -> str:
+def _name_problem(problem: Problem) -> str:
     return host_of(problem.subject) if "://" in problem.subject else problem.subject
 
 
-def _said(problem: Problem) -> str:
+def _word_fault(problem: Problem) -> str:
     """What went wrong, with the name of what it happened to, once."""
-    name, reason = _named(problem), _without_urls(problem.reason)
+    name, reason = _name_problem(problem), _without_urls(problem.reason)
     return reason if reason.startswith(name) else f"{name}: {reason}"
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from spadework.agents.gate import gate_at
-from spadework.agents.learned import Lessons, Room
-from spadework.agents.listing import LEAST_CONTEXT, listed_context
+from spadework.agents.answer_length import CLOSING, usual
+from spadework.agents.answer_shape import Shape
+from spadework.agents.concurrency import gate_at
+from spadework.agents.model_list import LEAST_CONTEXT, listed_context
 from spadework.agents.providers import chat_model, label_of, provider_of, reasons
 from spadework.agents.refusals import (
     Busy,
@@ -23,15 +24,16 @@ from spadework.agents.refusals import (
     meaning,
 )
 from spadework.agents.replies import text_of, thinks, used_by
-from spadework.agents.shapes import Shape
-from spadework.agents.usual import CLOSING, usual
+from spadework.agents.request import Request, Turn
+from spadework.agents.server_traits import Lessons, Room
 from spadework.budget import Budget
 from spadework.errors import TooLong
-from spadework.holds import Wish, cost
+from spadework.holds import HoldRequest, cost
 from spadework.settings import Role, Settings
-from spadework.tools import names, tokens
-from spadework.tools.journal import Journal
-from spadework.tools.retries import attempts
+from spadework.tools.stores.journal import Journal
+from spadework.tools.text import tokens
+from spadework.tools.web import name_lookup
+from spadework.tools.web.retries import attempts
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -50,15 +52,8 @@ LEAST_SECRET = 8
 REQUEST_SHARE, WHOLE_SHARE = 0.75, 0.9
 #: A request that is too long for a context of unknown size is cut to this share of its tokens.
 KEPT = 0.7
-#: Share of its time in which a call waits for room in the purse; the rest is left to be answered.
+#: Share of its time in which a call waits for room in the limit; the rest is left to be answered.
 WAITING_SHARE = 0.9
-
-
-class Turn(NamedTuple):
-    """Who asks, and until when on the clock of `time.monotonic` an answer is of use."""
-
-    role: Role
-    until: float
 
 
 class Endpoint:
@@ -100,14 +95,14 @@ class Endpoint:
 
         Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
-        names.own()
+        name_lookup.own()
         await tokens.ready()
         counted = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(
             json.dumps(shape.schema)
         )
         await self._prepared()
         for last in (n == LESSONS for n in range(1, LESSONS + 1)):
-            request = _Request(messages, shape, turn, counted, self._wish(counted, turn.role))
+            request = Request(messages, shape, turn, counted, self._wish(counted, turn.role))
             context = self._context()
             try:
                 return await self._persisted(request)
@@ -135,7 +130,7 @@ class Endpoint:
                 if context := await listed_context(self._settings, self._model, self._journal):
                     self._lessons.learn(context=context)
 
-    async def _persisted(self, request: _Request) -> str:
+    async def _persisted(self, request: Request) -> str:
         async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
             with attempt:
                 try:
@@ -155,7 +150,7 @@ class Endpoint:
         secret = key.get_secret_value() if key else ""
         return secret if len(secret) >= LEAST_SECRET else ""
 
-    async def _admitted(self, request: _Request) -> str:
+    async def _admitted(self, request: Request) -> str:
         """One request, once there is room for it; sent again when the endpoint is busy, after the
         time it names.
         """
@@ -174,7 +169,7 @@ class Endpoint:
                     return text
         raise AssertionError("the last try returns or raises")
 
-    async def _paid(self, request: _Request) -> str:
+    async def _paid(self, request: Request) -> str:
         """One request: what it may cost is set aside before, what it did cost is recorded after.
         The model is allowed an answer no longer than what was set aside for it.
         """
@@ -216,7 +211,7 @@ class Endpoint:
         known, given = self._lessons.known.context, self._settings.context_tokens
         return min(known or given, given or known)
 
-    def _wish(self, counted: int, role: Role) -> Wish:
+    def _wish(self, counted: int, role: Role) -> HoldRequest:
         """What a request of so many tokens may take. Raises TooLong when it leaves an answer, with
         the thoughts before it, less room than they usually take.
         """
@@ -235,7 +230,7 @@ class Endpoint:
                 over=told - fits,
             )
         price = settings.prices.get(self._model)
-        return Wish(told, answer, most, price, closing=role in CLOSING)
+        return HoldRequest(told, answer, most, price, closing=role in CLOSING)
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
         """Learn how much fits, from a request that did not: what the endpoint says where that is
@@ -291,15 +286,3 @@ class Endpoint:
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
         price = self._settings.prices.get(self._model)
         return None if price is None else cost(price, tokens_in, tokens_out)
-
-
-class _Request(NamedTuple):
-    """A request: its messages, the shape of its answer, who asks, its tokens as counted here, and
-    what it may take.
-    """
-
-    messages: list[BaseMessage]
-    shape: Shape
-    turn: Turn
-    counted: int
-    wish: Wish

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from textwrap import shorten
 
-from spadework.agents.told import below
-from spadework.tools.facts import stems
+from spadework.agents.entry_text import below
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import stems
 from spadework.values import Evidence
 
 #: Characters of an entry of the ledger in its line.

@@ -19,12 +19,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from spadework.agents.entry_text import Entry, page_line
 from spadework.agents.model import Model
-from spadework.agents.places import Place
-from spadework.agents.told import Entry, page_line
+from spadework.agents.model_place import Place
 from spadework.agents.verifier import ask
 from spadework.prompts import render
-from spadework.tools.pages import write_atomically
+from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Value
 
 #: Verdicts of the thirty that must be right, and false sentences that may be let through.
@@ -48,12 +48,12 @@ class Examined(Value):
         return self.right >= LEAST_RIGHT and self.let_through <= MOST_LET_THROUGH
 
 
-async def examined(model: Model, home: Path, *, seconds: float) -> Examined:
+async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
     """The result of the verifier's model, from before or from now. Raises ModelError or
     BudgetSpent where it cannot be examined.
     """
     path = _path(model.place("verifier"), home)
-    known = await asyncio.to_thread(_kept, path)
+    known = await asyncio.to_thread(_load_result, path)
     if known is None:
         known = await _examine(model, seconds)
         # What cannot be kept is only asked again.
@@ -69,7 +69,7 @@ async def known_result(model: Model, home: Path) -> Examined | None:
 
 async def result_at(place: Place, home: Path) -> Examined | None:
     """The result from before of the model at a place; None where there is none."""
-    return await asyncio.to_thread(_kept, _path(place, home))
+    return await asyncio.to_thread(_load_result, _path(place, home))
 
 
 async def _examine(model: Model, seconds: float) -> Examined:
@@ -104,7 +104,7 @@ def _path(place: Place, home: Path) -> Path:
     return home / "examined" / f"{hashlib.sha256(asked.encode()).hexdigest()[:40]}.json"
 
 
-def _kept(path: Path) -> Examined | None:
+def _load_result(path: Path) -> Examined | None:
     try:
         if time.time() - path.stat().st_mtime > KEPT_SECONDS:
             return None

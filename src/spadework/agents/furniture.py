@@ -9,12 +9,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from spadework.agents.shown import Shown
-from spadework.tools.blocks import Block, blocks
-from spadework.tools.definitions import is_term
-from spadework.tools.inline import plain, units
-from spadework.tools.sentences import is_ended
-from spadework.tools.urls import domain_of
+from spadework.agents.passage_view import PassageView
+from spadework.tools.text.definitions import is_term
+from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown_marks import plain, units
+from spadework.tools.text.sentences import is_ended
+from spadework.tools.web.urls import domain_of
 
 #: On so many pages of a host, and on such a share of those shown, a line is furniture; so is a
 #: block of which such a share is (benchmarks/README.md).
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 class Furniture:
     """The lines of some passages that are furniture."""
 
-    def __init__(self, shown: Sequence[Shown]) -> None:
+    def __init__(self, shown: Sequence[PassageView]) -> None:
         self._pages = defaultdict[tuple[str, str], set[str]](set)
         self._heads = defaultdict[str, set[str]](set)
         hosts = defaultdict[str, set[str]](set)
@@ -43,14 +43,14 @@ class Furniture:
                     self._pages[host, line].add(url)
         self._hosts = {host: len(urls) for host, urls in hosts.items()}
 
-    def holds(self, shown: Shown, block: Block) -> bool:
+    def holds(self, shown: PassageView, block: Block) -> bool:
         """Whether a block of a passage is furniture."""
         if block.kind not in _KINDS or is_term(shown.text, block):
             return False
         lines = list(_lines(shown.text, block))
         return sum(self._is(shown, line) for line in lines) >= MOST * max(1, len(lines))
 
-    def _is(self, shown: Shown, line: str) -> bool:
+    def _is(self, shown: PassageView, line: str) -> bool:
         if is_ended(line):
             return False
         url, host = shown.page.url, domain_of(shown.page.url)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from spadework.agents.endpoint import LEAST_SECRET
-from spadework.agents.listing import UNREADABLE, listed
-from spadework.agents.places import Place, places_of, settings_at
+from spadework.agents.model_list import UNREADABLE, fetch_model_list
+from spadework.agents.model_place import Place, places_of, settings_at
 from spadework.agents.providers import chat_model, provider_of
 from spadework.agents.refusals import Unwanted, meaning
 from spadework.errors import ModelError
 from spadework.settings import Role, Settings
-from spadework.tools import names
-from spadework.tools.urls import host_of
+from spadework.tools.web import name_lookup
+from spadework.tools.web.urls import host_of
 
 GREETING = "Answer with one word: OK."
 #: Tokens of the answer at most: on a server of one's own, and at a provider, whose models may think
@@ -36,7 +36,7 @@ async def greet(place: Place, settings: Settings) -> None:
     """Have the model at a place say a word. Raises ModelError, or SettingsError for a model that
     cannot be asked with these settings.
     """
-    names.own()
+    name_lookup.own()
     own = settings_at(place, settings)
     try:
         await _greet(place, own)
@@ -69,7 +69,7 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
     if not settings.openai_base_url:
         return None
     try:
-        known = [str(model["id"]) for model in (await listed(settings))["data"]]
+        known = [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
     except UNREADABLE:
         return None
     if not known or provider_of(place.name)[1] in known:

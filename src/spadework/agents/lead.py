@@ -6,17 +6,22 @@ from collections.abc import Sequence
 
 from pydantic import Field, create_model
 
+from spadework.agents.bounds import (
+    at_most,
+)
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model, at_most
+from spadework.agents.model import (
+    Model,
+)
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
-from spadework.tools import tokens
-from spadework.tools.inline import one_line
-from spadework.tools.operators import in_words
+from spadework.tools.ranking.query_operators import in_words
+from spadework.tools.text import tokens
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
-from spadework.tools.titles import is_long, shortened
+from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import (
     Complexity,
     Expected,
@@ -138,7 +143,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     kept = answer.model_dump(include={"question_type", "freshness", "language"}) | {
         "complexity": complexity
     }
-    title = one_line(answer.title, TITLE_CHARS) or shortened(question)
+    title = one_line(answer.title, TITLE_CHARS) or shorten_question(question)
     return Plan(
         question=question,
         title=title if is_long(question) else "",

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.quoting import quoted
-from spadework.tools.facts import stems
-from spadework.tools.neighbours import REACH, neighbours
-from spadework.tools.sentences import sentences
+from spadework.agents.quoting import quote_entry
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import stems
+from spadework.tools.text.neighbours import REACH, neighbours
+from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Section, Sentence
 
 #: Of the passages of a section, the share that a shorter one keeps.
@@ -88,7 +88,7 @@ def longer(
             if start < end and free:
                 taken.append((entry.content_hash, start, end))
                 added.append(_neighbour(entry, text, (start, end), f"E{first + len(added)}"))
-                around[n].append(quoted(added[-1]))
+                around[n].append(quote_entry(added[-1]))
         changes[place] = (*around[0], one, *around[1])
     return section.changed(changes), added
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from spadework.agents.shapes import Method, strict
+from spadework.agents.answer_shape import Method, strict
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

@@ -12,25 +12,30 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Any, TypeVar, get_args
+from typing import TypeVar, get_args
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from spadework.agents.answer_shape import LADDER, Method, Shape, fault, parse_answer, strict
 from spadework.agents.calling import Call
-from spadework.agents.endpoint import Endpoint, Turn
+from spadework.agents.endpoint import (
+    Endpoint,
+)
 from spadework.agents.messages import Message, as_sent
-from spadework.agents.places import Place, places_of, settings_at
+from spadework.agents.model_place import Place, places_of, settings_at
 from spadework.agents.refusals import Unsupported
-from spadework.agents.shapes import LADDER, Method, Shape, fault, parsed, strict
+from spadework.agents.request import (
+    Turn,
+)
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong
 from spadework.prompts import Prompt
-from spadework.prompts.cutting import shortened
+from spadework.prompts.shortening import shorten_prompt
 from spadework.settings import Role, Settings
-from spadework.tools import tokens
-from spadework.tools.journal import Journal
-from spadework.tools.record import Record
-from spadework.tools.tape import Request, Tape, heard
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.tape import Request, Tape, last_text
+from spadework.tools.text import tokens
 from spadework.values import Problem
 
 A = TypeVar("A", bound=BaseModel)
@@ -40,18 +45,6 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 CLOSE = 0.97
 #: Share of the time in which a role's own model must answer, where a fallback model could.
 FIRST_SHARE = 0.6
-
-
-def at_most(count: int) -> Any:
-    """A list in an answer, of so many items at most: said to the model, which may else ramble on; a
-    longer one is taken.
-    """
-    return Field(json_schema_extra={"maxItems": count})
-
-
-def within(low: float, high: float) -> Any:
-    """A number in an answer, with bounds that are said to the model; one beyond them is taken."""
-    return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
 class Model:
@@ -175,7 +168,7 @@ class Model:
                 )
             except TooLong as error:
                 await tokens.ready()
-                user, before = shortened(prompt, _kept(user, error.over)), user
+                user, before = shorten_prompt(prompt, _chars_to_keep(user, error.over)), user
                 if len(user) >= len(before):
                     break
         raise TooLong(f"The request is too long for {place.label}, also when it is cut.")
@@ -186,7 +179,7 @@ class Model:
         """The reply as `answer`, with one repair request when it does not have its shape."""
         text = await self._reply(place, turn, messages, answer)
         try:
-            return parsed(text, answer)
+            return parse_answer(text, answer)
         except ValidationError as error:
             repair = (
                 f"That was not a valid answer: {fault(error)} Answer again with JSON of the asked"
@@ -199,7 +192,7 @@ class Model:
                 answer,
             )
         try:
-            return parsed(text, answer)
+            return parse_answer(text, answer)
         except ValidationError as error:
             raise BadReply(
                 f"{place.label} did not answer in the asked shape: {fault(error)}"
@@ -253,7 +246,7 @@ class Model:
 
         call = Call(turn.role, Request("model", request, about=turn.role), time.monotonic())
         try:
-            text = await self._journal.exchange(call.request, ask, heard)
+            text = await self._journal.exchange(call.request, ask, last_text)
             await call.answered(self.record, self._journal, text, answer)
             return text
         except NotRecorded:
@@ -298,7 +291,7 @@ class Model:
         return self._endpoints[place]
 
 
-def _kept(user: str, over: int) -> int:
+def _chars_to_keep(user: str, over: int) -> int:
     """Characters that may stay of a message that has so many tokens too many, 0 where that is not
     known.
     """

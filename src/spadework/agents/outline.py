@@ -12,16 +12,21 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.agents.checking import founded
+from spadework.agents.bounds import (
+    at_most,
+)
+from spadework.agents.checked_text import Known as Text
+from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of
 from spadework.agents.entered import each_once, line_of, place_of, speaks_of
-from spadework.agents.known import Known as Text
-from spadework.agents.model import Model, at_most
+from spadework.agents.model import (
+    Model,
+)
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.nearest import nearest
-from spadework.tools.orders import is_order
+from spadework.tools.text.nearest import nearest
 from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
 #: What sections are made of; how it is set follows from it.
@@ -136,7 +141,7 @@ async def outline(
         effect = "The report has a section for every topic."
         problem = Problem(stage="writer", subject="outline", reason=str(error), effect=effect)
         return by_topic(plan, ledger, known.words), [*model.news("writer"), problem]
-    made = _checked(answer, ledger, plan) or by_topic(plan, ledger, known.words)
+    made = _check_outline(answer, ledger, plan) or by_topic(plan, ledger, known.words)
     return made, model.news("writer")
 
 
@@ -163,7 +168,7 @@ def _topics_of(must: str, plan: Plan) -> str:
     return ", ".join(topic.name for topic in plan.topics if must in topic.must_cover)
 
 
-def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:
+def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:
     """The outline with entries that exist, sections of one heading joined; None where no section
     has any. A heading or title that says what no entry says, or speaks to machines, is none.
 
@@ -179,7 +184,7 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
         own = _with_columns([known[i] for i in one.evidence_ids if i in known], ledger)
         if not own:
             continue
-        heading = founded(one.heading, texts, home) or own[0].topic
+        heading = keep_founded_heading(one.heading, texts, home) or own[0].topic
         if is_summary(heading, plan.language):
             # The summary is written last, from what holds.
             heading = own[0].topic
@@ -188,7 +193,7 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
             joined = tuple(dict.fromkeys([*same.evidence, *own]))
             made[heading.casefold()] = replace(same, evidence=joined)
             continue
-        columns = tuple(founded(column, texts, home) for column in one.columns)
+        columns = tuple(keep_founded_heading(column, texts, home) for column in one.columns)
         words = max(0, one.words)
         made[heading.casefold()] = Outlined(heading, one.shows, own, one.form, columns, words)
     if not made:
@@ -208,8 +213,8 @@ def _checked(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> O
         for n, must in enumerate(musts_of(plan), 1)
         if n not in told and not any(speaks_of(e, must) for one in whole for e in one.evidence)
     ]
-    title = founded(answer.title, texts, home)
-    names = tuple(name for name in answer.names[:MOST_NAMES] if not is_order(name))
+    title = keep_founded_heading(answer.title, texts, home)
+    names = tuple(name for name in answer.names[:MOST_NAMES] if not is_injection(name))
     return Outline(tuple(whole), title, answer.answer, left_out, tuple(missing), names)
 
 

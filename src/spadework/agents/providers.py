@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
-from spadework.tools.certificates import certificates
-from spadework.tools.lines import closing_lines
+from spadework.tools.web.certificates import certificates
+from spadework.tools.web.connections import closing_lines
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

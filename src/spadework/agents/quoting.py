@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from spadework.tools.quotes import plain
-from spadework.tools.sentences import sentences
-from spadework.tools.tables import told
+from spadework.tools.text.markdown_tables import row_as_sentence
+from spadework.tools.text.quotes import plain
+from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Sentence
 
 
-def quoted(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
+def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
     """The sentence that is the quote itself. A row of a table is told with the names of its
     `columns`.
     """
     if evidence.kind in ("row", "cells"):
         ids = (evidence.id, columns.id) if columns else (evidence.id,)
         return Sentence(
-            text=" ".join(told(columns.quote if columns else "", evidence.quote).split()),
+            text=" ".join(
+                row_as_sentence(columns.quote if columns else "", evidence.quote).split()
+            ),
             evidence_ids=ids,
         )
     if evidence.kind == "code":
@@ -49,7 +51,7 @@ def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
     """Whether a sentence is whole sentences of what it cites, and nothing else: words that are torn
     from a sentence may say the opposite of it.
     """
-    if any(quoted(e, columns_of(e, cited)).text == sentence.text for e in cited):
+    if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in cited):
         return True
     said = _words(sentence.text)
     return any(said in _runs(e.quote) for e in cited)

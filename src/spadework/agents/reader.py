@@ -14,20 +14,25 @@ from spadework.agents.assessor import (
     GapQuery,
     QualityAnswer,
     QuoteAnswer,
-    followed,
+    ask_for_leads,
     leads_on,
     quality_of,
     recommendations_of,
-    unnamed,
+    report_unnamed,
+)
+from spadework.agents.bounds import (
+    at_most,
 )
 from spadework.agents.entered import line_of
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model, at_most
-from spadework.agents.numbered import Numbered
-from spadework.agents.shown import Judgement, Shown, Spot
+from spadework.agents.model import (
+    Model,
+)
+from spadework.agents.numbered_passages import Numbered
+from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.prompts import render
-from spadework.tools.orders import is_order
+from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Plan, Problem, Topic, Visible
 
 #: Likelier than not.
@@ -61,7 +66,7 @@ class LedgerAnswer(Visible):
 class Served(NamedTuple):
     """A passage that is shown, and the places of the topics that it was found for."""
 
-    shown: Shown
+    shown: PassageView
     topics: tuple[int, ...]
 
 
@@ -93,7 +98,7 @@ async def read_share(
             "reader", question=plan.question, topics=topics, passages=passages, most=MOST_NAMED
         )
         answer = await model.ask("assessor", prompt, ReadingAnswer, seconds=seconds)
-        lost.extend(unnamed(plan.question, answer.evidence, numbered))
+        lost.extend(report_unnamed(plan.question, answer.evidence, numbered))
         return named(answer)
 
     def named(answer: ReadingAnswer) -> Spots:
@@ -117,7 +122,7 @@ async def judge_ledger(
     plan: Plan,
     topic: Topic,
     own: Sequence[Evidence],
-    shown: Sequence[Shown],
+    shown: Sequence[PassageView],
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
@@ -140,7 +145,7 @@ async def judge_ledger(
         judgement = Judgement(
             covered=answer.covered,
             score=min(1.0, max(0.0, answer.score)),
-            gaps=tuple(gap for gap in answer.gaps if not is_order(gap)),
+            gaps=tuple(gap for gap in answer.gaps if not is_injection(gap)),
             recommendations=recommendations_of(answer.gap_queries, shown),
             quality=quality_of(answer.quality),
         )
@@ -148,6 +153,6 @@ async def judge_ledger(
             return judgement
         found = await asyncio.to_thread(extract)
         leads = tuple(r for r in found.recommendations if r.led_to)
-        return judgement if found.score > LIKELY else followed(judgement, leads)
+        return judgement if found.score > LIKELY else ask_for_leads(judgement, leads)
 
     return await first_of(model if own else None, "assessor", topic.name, ask, extract)

@@ -68,7 +68,7 @@ def needs_a_model(heard: Heard) -> bool:
     return heard.chore() is not None or by_rules(heard.said) is None
 
 
-async def received(heard: Heard, model: Model | None, *, seconds: float) -> Received:
+async def receive_message(heard: Heard, model: Model | None, *, seconds: float) -> Received:
     """What a message is, and the answer to what needs no research, within `seconds`. Where there is
     no model, or it fails, code does the chores, and what is doubtful is researched.
     """
@@ -111,12 +111,12 @@ def _beside(said: str) -> tuple[str, Talk, str]:
         return "", next(_spoken()), "closes"  # a thumb, a heart
     if not talks:
         return said, next(_spoken()), ""
-    tried = [(_left(said, talk), talk) for talk in talks]
+    tried = [(_rest_of_message(said, talk), talk) for talk in talks]
     left, talk = min(tried, key=lambda each: len(each[0]))
     return left, talk, "opens" if talk.opens.search(said) else "closes"
 
 
-def _left(said: str, talk: Talk) -> str:
+def _rest_of_message(said: str, talk: Talk) -> str:
     for pattern in (talk.opens, talk.closes, talk.fill):
         said = pattern.sub(" ", said)
     return _SIGN.sub(" ", said).strip()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from spadework.agents.shapes import thought
-from spadework.tools import tokens
+from spadework.agents.answer_shape import begins_with_thought
+from spadework.tools.text import tokens
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
@@ -24,7 +24,7 @@ def thinks(reply: AIMessage) -> bool:
     """Whether the model has thought before it answered, by its usage or its text."""
     usage = reply.usage_metadata
     told = usage.get("output_token_details", {}).get("reasoning", 0) if usage else 0
-    return bool(told) or thought(text_of(reply))
+    return bool(told) or begins_with_thought(text_of(reply))
 
 
 def text_of(reply: AIMessage) -> str:

@@ -6,13 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from spadework.agents.bounds import (
+    at_most,
+)
 from spadework.agents.fallback import first_of
-from spadework.agents.model import Model, at_most
-from spadework.agents.shown import Shown
+from spadework.agents.model import (
+    Model,
+)
+from spadework.agents.passage_view import PassageView
 from spadework.prompts import render
-from spadework.tools import tokens
-from spadework.tools.operators import in_words
-from spadework.tools.urls import domain_of
+from spadework.tools.ranking.query_operators import in_words
+from spadework.tools.text import tokens
+from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
 #: Hits that are looked at in one call, best first, and tokens of the title and snippet of each;
@@ -70,7 +75,7 @@ async def check_hits(
 
 
 async def reflect(
-    model: Model, question: str, topic: Topic, shown: Sequence[Shown], *, seconds: float
+    model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
     """The query that what was read calls for, or None when it is enough, or no new query was
     named.

@@ -9,17 +9,22 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from spadework.agents.checking import founded
+from spadework.agents.bounds import (
+    at_most,
+)
+from spadework.agents.checked_text import Known
+from spadework.agents.checking import keep_founded_heading
+from spadework.agents.entry_text import entry_of
 from spadework.agents.headings import one_a_heading
-from spadework.agents.known import Known
-from spadework.agents.marked import section_of
-from spadework.agents.model import Model, at_most
+from spadework.agents.marked_text import section_of
+from spadework.agents.model import (
+    Model,
+)
 from spadework.agents.outline import MOST_SECTIONS
-from spadework.agents.told import entry_of
 from spadework.agents.writer import with_code
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
-from spadework.tools import tokens
+from spadework.tools.text import tokens
 from spadework.values import Evidence, Plan, Section, Sentence, Visible
 
 #: Of the tokens of a window, the share that evidence may take; report and answer take the rest.
@@ -126,7 +131,9 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
             continue
         before = told.sections[one.number - 1] if one.number else None
         at = made[one.number - 1] if before else at
-        heading = founded(one.heading, texts, home) or (before.heading if before else told.asked)
+        heading = keep_founded_heading(one.heading, texts, home) or (
+            before.heading if before else told.asked
+        )
         taken = numbers.get(heading.casefold())
         if before and taken is not None:
             heading = before.heading
@@ -140,7 +147,7 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
     if not any(section.sentences for section in whole):
         raise BadReply("The revised report has no sentences.")
     places = {own[0].heading: n for n, own in enumerate(made) if own}
-    return Revision(founded(answer.title, texts, home) or told.title, whole, places)
+    return Revision(keep_founded_heading(answer.title, texts, home) or told.title, whole, places)
 
 
 def same(one: Section, other: Section) -> bool:
@@ -168,9 +175,9 @@ def with_marks(section: Section) -> str:
                     "\n".join(_item(n if listed else 0, i) for n, i in enumerate(items, 1))
                 )
             case _:
-                drawn += [_said(item) for item in items]
+                drawn += [_item_text(item) for item in items]
     rest = section.sentences[at:]
-    return "\n\n".join([*drawn, *(_said([sentence]) for sentence in rest)])
+    return "\n\n".join([*drawn, *(_item_text([sentence]) for sentence in rest)])
 
 
 def _table(columns: Sequence[str], items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
@@ -178,15 +185,17 @@ def _table(columns: Sequence[str], items: Sequence[Sequence[Sentence]]) -> Itera
     yield f"| {' | '.join(columns)} |"
     yield f"|{' --- |' * width}"
     for n in range(0, len(items), width):
-        yield f"| {' | '.join(_said(cell).replace('|', '/') for cell in items[n : n + width])} |"
+        yield (
+            f"| {' | '.join(_item_text(cell).replace('|', '/') for cell in items[n : n + width])} |"
+        )
 
 
 def _item(number: int, item: Sequence[Sentence]) -> str:
     sign = f"{number}. " if number else "- "
-    return sign + _said(item).replace("\n", "\n" + " " * len(sign))
+    return sign + _item_text(item).replace("\n", "\n" + " " * len(sign))
 
 
-def _said(item: Sequence[Sentence]) -> str:
+def _item_text(item: Sequence[Sentence]) -> str:
     return "\n".join(_fence(one) if one.code else f"{one.text}{_mark(one)}" for one in item)
 
 

@@ -13,9 +13,9 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from spadework.agents.confirming import FACTS
-from spadework.agents.expected import meets
+from spadework.agents.expected_kind import meets
 from spadework.tools.text.phrases import Phrases
-from spadework.tools.urls import domain_of
+from spadework.tools.web.urls import domain_of
 from spadework.values import (
     Coverage,
     Evidence,

@@ -13,13 +13,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from spadework.agents.extractive.recalled import recalled
+from spadework.agents.entry_text import entries_of
+from spadework.agents.extractive.follow_up import recall_answer
 from spadework.agents.model import Model
-from spadework.agents.told import entries_of
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools import tokens
-from spadework.tools.retrieve import Bm25
+from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.text import tokens
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import Language, codes, language
 from spadework.values import Evidence, Page, Problem, Question, Section, Value, Visible
@@ -93,10 +93,10 @@ async def turn_of(
         effect = "The follow-up was researched as a question of its own."
         problem = Problem(stage="lead", subject="follow-up", reason=str(error), effect=effect)
         return Turn(kind="new"), [*model.news("lead"), problem]
-    return _answered(answer, report), model.news("lead")
+    return _build_turn(answer, report), model.news("lead")
 
 
-def _answered(answer: TurnAnswer, report: Reported) -> Turn:
+def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
     """The turn that a model names; what it calls known without an entry that says so is new."""
     code = answer.language.strip().lower().partition("-")[0]
     named = code if _CODE.fullmatch(code) else ""
@@ -112,9 +112,9 @@ def _id(said: str) -> str:
 
 
 def _by_code(asked: Question, report: Reported) -> Turn:
-    if added(asked.text):
+    if requested_addition(asked.text):
         return Turn(kind="more")
-    proofs, score = recalled(asked, report.ledger, report.pages)
+    proofs, score = recall_answer(asked, report.ledger, report.pages)
     return Turn(kind="known", proofs=proofs, score=score) if proofs else Turn(kind="new")
 
 
@@ -160,7 +160,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
     return Turn(kind="form", language=next(iter(tongues), ""), length=length)
 
 
-def added(asked: str) -> str:
+def requested_addition(asked: str) -> str:
     """What shall be added to what is there, "" where it does not begin with a word for that:
     "please add the costs" adds "the costs".
     """

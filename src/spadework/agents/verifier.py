@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from spadework.agents.checking import flagged
-from spadework.agents.context import Stated, stated
+from spadework.agents.checking import note_doubts
+from spadework.agents.citation_material import Material
 from spadework.agents.counting import is_count
-from spadework.agents.material import Material
+from spadework.agents.entry_text import Entry, entry_of
 from spadework.agents.model import Model
 from spadework.agents.quoting import own_words
-from spadework.agents.told import Entry, entry_of
+from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.quotes import plain
+from spadework.tools.text.quotes import plain
 from spadework.values import Problem, Section, Sentence, Verdict, Visible
 
 #: Sentences put before the model in one call.
@@ -95,9 +95,9 @@ class Checked:
         return Checked(self.section.changed(changes), tuple(found))
 
 
-def judged(section: Section, findings: Findings) -> Checked:
+def judge_section(section: Section, findings: Findings) -> Checked:
     """A section with what was found of its sentences where they stand."""
-    return Checked(section, tuple(findings[each] for each in stated(section)))
+    return Checked(section, tuple(findings[each] for each in state_sentences(section)))
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,10 @@ async def verify(
     """What is found of every sentence of the sections, with what is `known`, and what could not be
     checked.
     """
-    findings, asked = await asyncio.to_thread(_checked, sections, material, known)
+    findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | {each.stated: UNCHECKED for each in asked}, []
-    answers, why = await _asked(model, asked, material, seconds)
+    answers, why = await _ask_model(model, asked, material, seconds)
     problems = model.news("verifier")
     if unseen := len(asked) - len(answers):
         effect = f"{unseen} sentences could not be checked by a model."
@@ -130,12 +130,12 @@ async def verify(
     return findings | {each.stated: answers.get(each, UNCHECKED) for each in asked}, problems
 
 
-def _checked(
+def _check_by_code(
     sections: Sequence[Section], material: Material, known: Findings
 ) -> tuple[dict[Stated, Finding], list[Asked]]:
     """What is known and what code finds by itself, and the sentences that a model must judge."""
     findings, asked = dict(known), []
-    for each in dict.fromkeys(one for section in sections for one in stated(section)):
+    for each in dict.fromkeys(one for section in sections for one in state_sentences(section)):
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
@@ -149,7 +149,7 @@ def _checked(
         elif _names_only(each) or (sentence.code and not sentence.inferred):
             findings[each] = Finding("supported")
         else:
-            asked.append(Asked(each, flagged(sentence, cited, material.home)))
+            asked.append(Asked(each, note_doubts(sentence, cited, material.home)))
     return findings, asked
 
 
@@ -158,7 +158,7 @@ def _names_only(one: Stated) -> bool:
     return one.label and len(one.sentence.text.split()) <= NAME_WORDS
 
 
-async def _asked(
+async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
     """The model's findings, all calls in one wave, and why some are missing. What is odd must hold

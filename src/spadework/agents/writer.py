@@ -8,14 +8,19 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.context import Stated, stated
+from spadework.agents.bounds import (
+    at_most,
+)
+from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.marked import bare_code, marked, section_of
-from spadework.agents.model import Model, at_most
+from spadework.agents.marked_text import bare_code, parse_sentences, section_of
+from spadework.agents.model import (
+    Model,
+)
 from spadework.agents.outline import Outline, Outlined
-from spadework.agents.quoting import quoted
-from spadework.agents.told import entries_of
+from spadework.agents.quoting import quote_entry
+from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import render
@@ -124,21 +129,21 @@ async def mend(
     """What its writer puts in the place of sentences of a section that did not hold, or that lean
     on one of them. {} where the model fails.
     """
-    section, told = checked.section, stated(checked.section)
+    section, told = checked.section, state_sentences(checked.section)
     prompt = render(
         "mend",
         question=question,
         heading=section.heading,
-        items=_found(checked),
+        items=_describe_findings(checked),
         evidence=entries_of(evidence),
     )
     try:
         answer = await model.ask("writer", prompt, MendingAnswer, seconds=seconds)
     except (ModelError, BudgetSpent) as error:
         effect = "What its evidence does not bear out was taken out of the section."
-        return {}, [*model.news("writer"), _failed(section.heading, error, effect)]
+        return {}, [*model.news("writer"), _report_failure(section.heading, error, effect)]
     return {
-        one.number - 1: _mended(told[one.number - 1], one.text)
+        one.number - 1: _mend_sentence(told[one.number - 1], one.text)
         for one in answer.sentences
         if 1 <= one.number <= len(told)
     }, model.news("writer")
@@ -157,14 +162,15 @@ async def summarise(
     what was found of it; without sentences where the model fails.
     """
     told = [
-        (section.heading, [one for one in stated(section) if not one.label]) for section in sections
+        (section.heading, [one for one in state_sentences(section) if not one.label])
+        for section in sections
     ]
-    found = [_found(one) for one in first]
+    found = [_describe_findings(one) for one in first]
     prompt = render("summary", **_asked(plan, asked_on), sections=told, first=found)
     try:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
     except (ModelError, BudgetSpent) as error:
-        problem = _failed("summary", error, _NO_SUMMARY)
+        problem = _report_failure("summary", error, _NO_SUMMARY)
         return in_short("", plan.language), [*model.news("writer"), problem]
     return in_short(answer.markdown, plan.language), model.news("writer")
 
@@ -179,7 +185,7 @@ def in_short(markdown: str, code: str) -> Section:
     return made.model_copy(update={"kind": "summary"})
 
 
-def _found(checked: Checked) -> list[dict[str, object]]:
+def _describe_findings(checked: Checked) -> list[dict[str, object]]:
     """The sentences of a section as prompts show them, with why one does not hold ("" if it
     does).
     """
@@ -191,11 +197,11 @@ def _found(checked: Checked) -> list[dict[str, object]]:
             "mark": one.mark,
             "why": "" if finding.holds else f"{finding.verdict}. {finding.why}".strip(),
         }
-        for one, finding in zip(stated(checked.section), checked.findings, strict=True)
+        for one, finding in zip(state_sentences(checked.section), checked.findings, strict=True)
     ]
 
 
-def _mended(before: Stated, text: str) -> tuple[Sentence, ...]:
+def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
     """What stands in the place of a sentence: code in that of code, and in that of a cell what it
     says, without the names of its row and its column.
     """
@@ -206,10 +212,10 @@ def _mended(before: Stated, text: str) -> tuple[Sentence, ...]:
     if before.row:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
-    return tuple(marked(text))
+    return tuple(parse_sentences(text))
 
 
-def _failed(subject: str, error: Exception, effect: str) -> Problem:
+def _report_failure(subject: str, error: Exception, effect: str) -> Problem:
     return Problem(stage="writer", subject=subject, reason=str(error), effect=effect)
 
 
@@ -224,7 +230,7 @@ def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
     for n, sentence in enumerate(section.sentences):
         same = code.get(" ".join(sentence.text.split()))
         if same and not sentence.code:
-            changes[n] = (quoted(same),)
+            changes[n] = (quote_entry(same),)
         elif sentence.code and not sentence.evidence_ids:
             source = next((e for e in evidence if sentence.text in e.quote), None)
             ids = (source.id,) if source else ()

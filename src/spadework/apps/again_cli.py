@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.given import settings_from
+from spadework.apps.given_settings import settings_from
 from spadework.apps.options import (
     AsJson,
     Events,
@@ -55,6 +55,6 @@ def replay(
     """Run a finished session again from what it has heard. It needs no network, and comes to the
     same report.
     """
-    from spadework.apps.replaying import replay_one
+    from spadework.apps.replay_command import replay_one
 
     raise typer.Exit(replay_one(settings_from(home=home).home, session_id, model, to))

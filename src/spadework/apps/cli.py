@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from spadework.apps.again_cli import replay, resume
+from spadework.apps.command_words import as_command
 from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
-from spadework.apps.given import settings_of
-from spadework.apps.knowledge import knowledge as knowledge_commands
+from spadework.apps.given_settings import settings_of
+from spadework.apps.knowledge_cli import knowledge as knowledge_commands
 from spadework.apps.looking_cli import doctor, index, read, search, stats
-from spadework.apps.meant import as_command
 from spadework.apps.options import (
     Approve,
     AsJson,
@@ -146,7 +146,7 @@ def ask(
     same.
     """
     settings = settings_of(context)
-    from spadework.apps.terminal.asking import Asking
+    from spadework.apps.terminal.question_input import Asking
 
     asking = Asking(" ".join(question), attach or (), follow, last=continue_).checked(settings)
     from spadework.apps.outputs import Output as Wanted
@@ -182,10 +182,10 @@ def plan(
     is told with it.
     """
     settings = settings_of(context)
-    from spadework.apps.planning import print_plan
-    from spadework.apps.terminal.asking import followed
+    from spadework.apps.plan_command import print_plan
+    from spadework.apps.terminal.question_input import followed_session
 
-    before = followed(settings.home, follow, last=continue_)
+    before = followed_session(settings.home, follow, last=continue_)
     print_plan(" ".join(question), settings, before, as_json)
 
 
@@ -206,11 +206,11 @@ def chat(
     """Ask question after question, each following up the one before. Without a terminal, questions
     are read line by line.
     """
-    from spadework.apps.terminal.asking import followed
-    from spadework.apps.terminal.chat import begin
+    from spadework.apps.terminal.chat_loop import begin
+    from spadework.apps.terminal.question_input import followed_session
 
     base = settings_of(context)
-    begin(base, followed(base.home, follow, last=continue_))
+    begin(base, followed_session(base.home, follow, last=continue_))
 
 
 for command in (resume, replay, read, search, index, doctor, stats, mcp, serve):

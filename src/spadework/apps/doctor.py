@@ -13,11 +13,11 @@ _MARKS = {"works": "ok   ", "slow": "slow ", "broken": "wrong", "hint": "note "}
 
 def examine(settings: Settings) -> int:
     """Print a line a check. 0 when all works that the settings use, else 1."""
-    found = asyncio.run(_examined(settings))
+    found = asyncio.run(_run_checks(settings))
     return 0 if all(check.works for check in found) else 1
 
 
-async def _examined(settings: Settings) -> list[Check]:
+async def _run_checks(settings: Settings) -> list[Check]:
     """The checks, printed before anything that is still waited for in a thread."""
     found = await probe(settings)
     for check in found:

@@ -25,7 +25,7 @@ def one_sentence() -> Iterator[None]:
     try:
         yield
     except SpadeworkError as error:
-        say(told(error), err=True)
+        say(describe_error(error), err=True)
         raise SystemExit(USAGE if isinstance(error, SettingsError) else FAILED) from None
     except BudgetSpent as error:
         say(f"spadework: {error}", err=True)
@@ -35,7 +35,7 @@ def one_sentence() -> Iterator[None]:
             # The reader of our output went away, such as `| head`.
             sys.stderr.close()
             raise SystemExit(FAILED) from None
-        say(f"spadework: {_said(error)}"[:400], err=True)
+        say(f"spadework: {_describe_system_error(error)}"[:400], err=True)
         raise SystemExit(
             FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE
         ) from None
@@ -44,12 +44,12 @@ def one_sentence() -> Iterator[None]:
         raise SystemExit(INTERRUPTED) from None
 
 
-def told(error: SpadeworkError) -> str:
+def describe_error(error: SpadeworkError) -> str:
     """An error as its one sentence, with the mend."""
     return f"spadework: {error} {error.hint}".strip()[:400]
 
 
-def _said(error: OSError | UnicodeError) -> str:
+def _describe_system_error(error: OSError | UnicodeError) -> str:
     """What the system says, with the file it is about."""
     if isinstance(error, OSError):
         name = str(error.filename)[-100:] if error.filename else "a file"

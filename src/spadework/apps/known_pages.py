@@ -12,9 +12,9 @@ from typing import Any
 
 from spadework.apps.saying import say
 from spadework.errors import SettingsError
-from spadework.tools.inline import one_line
 from spadework.tools.knowledge import Entry, Knowledge, Which
-from spadework.tools.pages import write_atomically
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Page
 
 LINES = ".jsonl"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.given import settings_from, settings_of
+from spadework.apps.given_settings import settings_from, settings_of
 from spadework.apps.options import (
     AsJson,
     AvoidSites,
@@ -54,7 +54,7 @@ def read(
     home: Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
-    from spadework.apps.reading import Wanted, read_one
+    from spadework.apps.read_command import Wanted, read_one
 
     read_one(page, html, url, Wanted(as_json, raw), settings_from(home=home, min_level=level))
 
@@ -80,7 +80,7 @@ def search(
     home: Home = None,
 ) -> None:
     """Print ranked hits."""
-    from spadework.apps.searching import search_once
+    from spadework.apps.search_command import search_once
 
     search_once(query, as_json, settings_of(context))
 
@@ -93,7 +93,7 @@ def index(
     home: Home = None,
 ) -> None:
     """Index files and folders ahead of the first question."""
-    from spadework.apps.searching import index_paths
+    from spadework.apps.search_command import index_paths
 
     index_paths(settings_from(home=home, library=tuple(paths) if paths else None))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import is_plain
 from spadework.errors import SettingsError
-from spadework.tools.pages import write_atomically
+from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Result
 
 
@@ -24,19 +24,19 @@ def _json(result: Result) -> bytes:
 
 
 def _html(result: Result) -> bytes:
-    from spadework.tools.export.html import to_html
+    from spadework.tools.export.html_report import to_html
 
     return to_html(result).encode()
 
 
 def _docx(result: Result) -> bytes:
-    from spadework.tools.export.docx import to_docx
+    from spadework.tools.export.docx_report import to_docx
 
     return to_docx(result)
 
 
 def _pdf(result: Result) -> bytes:
-    from spadework.tools.export.pdf import to_pdf
+    from spadework.tools.export.pdf_report import to_pdf
 
     return to_pdf(result)
 
@@ -93,7 +93,7 @@ class Output:
         ):
             raise SettingsError(f"{self.file} cannot be written.")
         if self.file.suffix.lower() == ".pdf":
-            from spadework.tools.export.pdf import find_chromium
+            from spadework.tools.export.pdf_report import find_chromium
 
             find_chromium()
         return self
@@ -101,7 +101,7 @@ class Output:
 
 def prints_pdf() -> bool:
     """Whether there is a browser here that prints a .pdf."""
-    from spadework.tools.export.pdf import find_chromium
+    from spadework.tools.export.pdf_report import find_chromium
 
     try:
         return bool(find_chromium())

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.given import settings_from
+from spadework.apps.given_settings import settings_from
 from spadework.apps.options import Effort, Home, Libraries, Minutes, Model, Search
 
 
@@ -66,7 +66,7 @@ def serve(
     home: Home = None,
 ) -> None:
     """Serve the web page until Ctrl-C. What still runs then is taken up by the next `serve`."""
-    from spadework.apps.web.serving import serve as serve_page
+    from spadework.apps.web.serve_command import serve as serve_page
 
     serve_page(
         settings_from(

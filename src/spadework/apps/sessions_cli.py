@@ -29,7 +29,7 @@ def sessions_default(context: typer.Context, home: Home = None) -> None:
 @sessions.command("list")
 def list_sessions(home: Home = None) -> None:
     """List sessions, newest first."""
-    from spadework.apps.listed import print_list
+    from spadework.apps.session_list import print_list
 
     print_list(home_of(home))
 
@@ -37,7 +37,7 @@ def list_sessions(home: Home = None) -> None:
 @sessions.command("show")
 def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """Print the report of a session."""
-    from spadework.apps.archive import print_report
+    from spadework.apps.session_actions import print_report
 
     print_report(home_of(home), session_id, as_json)
 
@@ -45,7 +45,7 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
 @sessions.command("files")
 def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """List the files of a session, each with its type."""
-    from spadework.apps.archive import print_files
+    from spadework.apps.session_actions import print_files
 
     print_files(home_of(home), session_id, as_json)
 
@@ -60,7 +60,7 @@ def export_session(
     home: Home = None,
 ) -> None:
     """Write the report of a session to a file."""
-    from spadework.apps.archive import export
+    from spadework.apps.session_actions import export
 
     export(home_of(home), session_id, output)
 
@@ -68,7 +68,7 @@ def export_session(
 @sessions.command("delete")
 def delete_session(session_id: str, home: Home = None) -> None:
     """Delete a session with all its files."""
-    from spadework.apps.archive import delete
+    from spadework.apps.session_actions import delete
 
     delete(home_of(home), session_id)
 
@@ -76,7 +76,7 @@ def delete_session(session_id: str, home: Home = None) -> None:
 @sessions.command("redraw")
 def redraw_session(session_id: str, home: Home = None) -> None:
     """Draw the files of a session anew from its record (events.jsonl)."""
-    from spadework.apps.archive import redraw
+    from spadework.apps.session_actions import redraw
 
     redraw(home, session_id)
 
@@ -89,6 +89,6 @@ def repair_sessions(
     home: Home = None,
 ) -> None:
     """Set broken files aside in folders named `broken`, and keep what can still be read."""
-    from spadework.apps.archive import repair
+    from spadework.apps.session_actions import repair
 
     raise typer.Exit(repair(home_of(home), dry_run))

@@ -19,13 +19,13 @@ SORTS = {"kind": "query", "provider": "provider", "round": "round"}
 
 def print_statistics(home: Path, as_json: bool) -> None:
     """Print what the sessions under `home` gave and cost, as tables or as one JSON object."""
-    with _uncollected():
+    with _without_collecting():
         found = statistics(home, say_aside)
     say(found.as_json() if as_json else "\n".join(lines(found)))
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_collecting() -> Iterator[None]:
     """Look for no garbage meanwhile: of thousands of sessions all that is made is kept, and to go
     through it again and again takes a third of the time.
     """

@@ -11,9 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from spadework.events.finding import Checked, Cleaned, Read, Reading, Searched, Selected, Unanswered
-from spadework.events.judging import Assessed, Called, Distilled, Proven, Scored, Verdict
-from spadework.events.running import (
+from spadework.events.judgement_events import Assessed, Called, Distilled, Proven, Scored, Verdict
+from spadework.events.run_events import (
     APPROVE,
     Answered,
     Asked,
@@ -25,7 +24,16 @@ from spadework.events.running import (
     Troubled,
     Wrote,
 )
-from spadework.events.timed import VERSION, Timed, settled
+from spadework.events.search_events import (
+    Checked,
+    Cleaned,
+    Read,
+    Reading,
+    Searched,
+    Selected,
+    Unanswered,
+)
+from spadework.events.timed import VERSION, Timed, settle_events
 
 __all__ = [
     "APPROVE",
@@ -56,7 +64,7 @@ __all__ = [
     "Wrote",
     "parse_event",
     "read_event",
-    "settled",
+    "settle_events",
 ]
 
 Event = Annotated[

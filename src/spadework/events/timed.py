@@ -55,7 +55,7 @@ class Timed(Value):
 E = TypeVar("E", bound=Timed)
 
 
-def settled(events: Iterable[E]) -> list[E]:
+def settle_events(events: Iterable[E]) -> list[E]:
     """The events, each thing told of once: as it was told first, or else what it failed with last.
     The order is that in which things were first told.
     """

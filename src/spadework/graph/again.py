@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from spadework.budget import Budget
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
-from spadework.tools.conflicts import conflicts
+from spadework.tools.ranking.conflicts import conflicts
 from spadework.values import Coverage, QuestionType, Topic
 
 #: The least expected gain for which code asks again.
@@ -30,14 +30,14 @@ RAISING = frozenset({"definition", "steps", "dates", "quality", "freshness", "do
 VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
 
 
-async def price(desk: Desk, state: ResearchState) -> float:
+async def price(context: SessionContext, state: ResearchState) -> float:
     """What a further round is likely to take of what is left; in a replay what it was then."""
     rounds = len(state["rounds"])
 
     async def now() -> float:
-        return share(desk.budget, rounds)
+        return share(context.budget, rounds)
 
-    return await desk.journal.moment("price", f"round {rounds}", float, now, 0.0)
+    return await context.journal.moment("price", f"round {rounds}", float, now, 0.0)
 
 
 def share(budget: Budget, rounds: int) -> float:

@@ -11,14 +11,14 @@ from typing import Any
 
 from spadework.agents.assessor import assess
 from spadework.agents.counting import with_lists
-from spadework.agents.expected import meets
+from spadework.agents.expected_kind import meets
+from spadework.agents.passage_view import Judgement, PassageView, to_people
 from spadework.agents.quoting import columns_of
 from spadework.agents.shortfalls import Standard, shortfalls
-from spadework.agents.shown import Judgement, Shown, to_people
 from spadework.graph.again import no_better
-from spadework.graph.cutting import shown
-from spadework.graph.desk import Desk
+from spadework.graph.cutting import show_passage
 from spadework.graph.entering import entries
+from spadework.graph.session_context import SessionContext
 from spadework.graph.sharing import in_shares
 from spadework.graph.showing import LEAST_ROOM, Looked, fitting, readable, room_of
 from spadework.graph.sparing import ANSWER_TOKENS, payable
@@ -69,7 +69,7 @@ class Judged:
         }
 
 
-async def assess_round(desk: Desk, state: ResearchState) -> Judged:
+async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
     """Judge every topic of the newest round, all at once, and number what is proven."""
     number = max(task.round for task in state["tasks"])
     planned = {topic.name for topic in state["plan"].topics}
@@ -77,22 +77,24 @@ async def assess_round(desk: Desk, state: ResearchState) -> Judged:
     # The newest task of a topic: the plan may have been made anew after its pages were read.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
-    seconds = desk.budget.judging(state.get("plan_seconds", 0.0))
-    looked = await in_shares(desk, state, topics, seconds)
-    looked = looked or await _by_topic(desk, state, topics, seconds)
+    seconds = context.budget.judging(state.get("plan_seconds", 0.0))
+    looked = await in_shares(context, state, topics, seconds)
+    looked = looked or await _by_topic(context, state, topics, seconds)
     added = looked.added
     before = state.get("coverage", {})
     coverage: dict[str, Coverage] = {}
     for topic, judgement in zip(topics, looked.judgements, strict=True):
         known = [e for e in [*ledger, *added] if e.topic == topic.name]
         new = any(e.topic == topic.name for e in added)
-        proof = known if desk.judging else _as_judged(known, judgement)
-        found = _coverage(topic, judgement, proof, desk.settings.completeness)
+        proof = known if context.judging else _as_judged(known, judgement)
+        found = _coverage(topic, judgement, proof, context.settings.completeness)
         old = before.get(topic.name)
-        back = old is not None and (not new if desk.judging else no_better(found, old))
+        back = old is not None and (not new if context.judging else no_better(found, old))
         coverage[topic.name] = _as_before(old, judgement) if old and back else found
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
-    standard = Standard(quality=desk.settings.quality_floor, domains=desk.settings.least_domains)
+    standard = Standard(
+        quality=context.settings.quality_floor, domains=context.settings.least_domains
+    )
     lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
     return Judged(added, coverage, done, looked.problems, list(lacking), looked.shown)
 
@@ -117,53 +119,55 @@ def _mean(scores: Sequence[float]) -> float | None:
 
 
 async def _by_topic(
-    desk: Desk, state: ResearchState, topics: Sequence[Topic], seconds: float
+    context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked:
     """Every topic judged on its best passages, all at once."""
-    room = await _room(desk, len(topics), len(state.get("rounds", [])), seconds)
-    judged = await asyncio.gather(*(_judge(desk, state, topic, room, seconds) for topic in topics))
+    room = await _room(context, len(topics), len(state.get("rounds", [])), seconds)
+    judged = await asyncio.gather(
+        *(_judge(context, state, topic, room, seconds) for topic in topics)
+    )
     ledger = state.get("evidence", [])
     added: list[Evidence] = []
     for topic, (judgement, _, _) in zip(topics, judged, strict=True):
-        added += await entries(desk, topic, judgement.spots, [*ledger, *added])
+        added += await entries(context, topic, judgement.spots, [*ledger, *added])
     return Looked(
         [judgement for judgement, _, _ in judged],
         added,
-        [p for _, seen, _ in judged for p in seen] if desk.model else [],
+        [p for _, seen, _ in judged for p in seen] if context.model else [],
         [problem for _, _, problems in judged for problem in problems],
     )
 
 
-async def _room(desk: Desk, topics: int, number: int, seconds: float) -> int:
+async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
     """Tokens of pages that the model is shown for each of some topics in a round; 0 without one. A
     slow model is shown what it can read in its time, and each what can be paid.
     """
-    if desk.judging is None:
+    if context.judging is None:
         return 0
-    room = room_of(topics, desk.settings.window_tokens, desk.settings.shown_tokens)
+    room = room_of(topics, context.settings.window_tokens, context.settings.shown_tokens)
 
     async def paid() -> int:
-        most = payable(desk) / max(1, topics) - ANSWER_TOKENS
+        most = payable(context) / max(1, topics) - ANSWER_TOKENS
         return int(max(LEAST_ROOM, min(room, most)))
 
-    room = await desk.journal.moment("room", f"round {number}", int, paid, room)
-    return await readable(desk.judging, room, seconds, topics)
+    room = await context.journal.moment("room", f"round {number}", int, paid, room)
+    return await readable(context.judging, room, seconds, topics)
 
 
 async def _judge(
-    desk: Desk, state: ResearchState, topic: Topic, room: int, seconds: float
+    context: SessionContext, state: ResearchState, topic: Topic, room: int, seconds: float
 ) -> tuple[Judgement, list[Passage], list[Problem]]:
     """How far a topic is answered by its best passages, those that were shown, and what failed."""
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
     passages = state.get("passages", {}).get(topic.name, [])
-    texts = {p.content_hash: await desk.pages.get(p.content_hash) for p in passages}
+    texts = {p.content_hash: await context.pages.get(p.content_hash) for p in passages}
 
-    def work() -> tuple[list[Shown], list[Passage]]:
+    def work() -> tuple[list[PassageView], list[Passage]]:
         # What speaks to machines is seen by no role, and so is quoted by none.
         parts = [
             (part, p)
             for p in passages
-            for part in to_people(shown(pages[p.content_hash], texts[p.content_hash], p))
+            for part in to_people(show_passage(pages[p.content_hash], texts[p.content_hash], p))
         ]
         kept = [part for part, _ in parts]
         kept = fitting(kept, room) if room else kept
@@ -172,7 +176,7 @@ async def _judge(
     heard, seen = await asyncio.to_thread(work)
     known = [e for e in state.get("evidence", []) if e.topic == topic.name]
     judgement, problems = await assess(
-        desk.judging, state["plan"], topic, heard, known, seconds=seconds
+        context.judging, state["plan"], topic, heard, known, seconds=seconds
     )
     whole = await asyncio.to_thread(with_lists, state["plan"], topic, judgement, heard)
     return whole, seen, problems

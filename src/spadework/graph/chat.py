@@ -78,7 +78,7 @@ async def receive(
     """Answer at once what needs no research: small talk, a client's chore. Raises SettingsError
     when there is no message of a human, or no words in it.
     """
-    *earlier, said = _said(state)
+    *earlier, said = _human_words(state)
     answers = [m.text for m in state["messages"] if isinstance(m, AIMessage)]
     settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
     greeted = await greet(said, settings, earlier=earlier, answer=answers[-1] if answers else "")
@@ -91,7 +91,7 @@ async def listen(state: ChatState) -> dict[str, Any]:
     """Take the last human message as the question, the thread's last session as the one it follows
     up, and what system messages say as wishes for the form of the answer.
     """
-    *earlier, asked = _said(state)
+    *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
     return {
         "question": asked,
@@ -102,7 +102,7 @@ async def listen(state: ChatState) -> dict[str, Any]:
     }
 
 
-def _said(state: ChatState) -> list[str]:
+def _human_words(state: ChatState) -> list[str]:
     """What humans have said in words. Raises SettingsError where the last one has none."""
     said = [m.text.strip() for m in state.get("messages", []) if isinstance(m, HumanMessage)]
     if not said or not said[-1]:

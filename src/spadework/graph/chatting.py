@@ -12,8 +12,8 @@ from typing import Literal
 from langchain_core.messages import AIMessageChunk
 
 from spadework.events import Assessed, Event, Notice, Planned, Read, Searched, Wrote
-from spadework.tools.export.markdown import escaped, safe_url
-from spadework.tools.inline import one_line
+from spadework.tools.export.markdown_report import escape_markdown, safe_url
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import STATE_WORDS, Plan
 
 #: What a message tells of a run; `additional_kwargs["telling"]` says it to programs.
@@ -55,26 +55,29 @@ class Teller:
 
 
 def _plan(plan: Plan) -> str:
-    topics = (f"{n}. {_said(topic.name)}" for n, topic in enumerate(plan.topics, 1))
+    topics = (f"{n}. {_quote_words(topic.name)}" for n, topic in enumerate(plan.topics, 1))
     return "\n".join(["**Plan**", "", *topics, ""])
 
 
 def _line(event: Event) -> str:
     """A line of a list, so that what follows is one more."""
     if isinstance(event, Notice):
-        return f"- {_said(event.text)}"
+        return f"- {_quote_words(event.text)}"
     if isinstance(event, Searched) and event.topic:  # not the first look, before there is a plan
-        return f"- Searched {_said(event.provider)} for “{_said(event.query)}”: {event.hits} found"
+        return (
+            f"- Searched {_quote_words(event.provider)} for “{_quote_words(event.query)}”:"
+            f" {event.hits} found"
+        )
     if isinstance(event, Read) and not event.reason:
-        name, url = _said(event.title or event.url), safe_url(event.url)
+        name, url = _quote_words(event.title or event.url), safe_url(event.url)
         return f"- Read [{name}]({url})" if url else f"- Read {name}"
     if isinstance(event, Assessed):
-        states = (f"{_said(c.topic)}: {STATE_WORDS[c.state]}" for c in event.coverage)
+        states = (f"{_quote_words(c.topic)}: {STATE_WORDS[c.state]}" for c in event.coverage)
         judged = "Known already" if event.round == 0 else f"Round {event.round}"
         quotes = "1 quote" if event.evidence == 1 else f"{event.evidence} quotes"
         return f"- **{judged}**: {quotes}. {'; '.join(states)}"
     return ""
 
 
-def _said(text: str) -> str:
-    return escaped(one_line(text, _TITLE_CHARS))
+def _quote_words(text: str) -> str:
+    return escape_markdown(one_line(text, _TITLE_CHARS))

@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from spadework.events import Selected
-from spadework.tools.select import Selection, fits
-from spadework.tools.urls import canonical_url
+from spadework.tools.ranking.selection import Selection, fits
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Choice, Fate, Hit, Task
 
 _READ_BEFORE = "It was read in an earlier round."

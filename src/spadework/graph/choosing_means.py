@@ -13,16 +13,16 @@ from spadework.agents.model import Model
 from spadework.budget import Budget
 from spadework.deadline import shares_of
 from spadework.errors import ModelError
-from spadework.graph.models import default_model
-from spadework.graph.opened import Opened, PagesAlone, Replay
+from spadework.graph.default_model import default_model
+from spadework.graph.opening_record import Opened, PagesAlone, Replay
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
-from spadework.tools.journal import Journal
 from spadework.tools.library import Library
-from spadework.tools.search.choose import Choice, choose
 from spadework.tools.search.failover import Search
-from spadework.tools.search.waits import Waits
-from spadework.tools.urls import host_of
+from spadework.tools.search.provider_choice import Choice, choose
+from spadework.tools.search.waiting_times import Waits
+from spadework.tools.stores.journal import Journal
+from spadework.tools.web.urls import host_of
 from spadework.values import Problem
 
 _NO_TIME = Choice((), ("There was no time to open what is searched.",))

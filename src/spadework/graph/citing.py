@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.context import stated
-from spadework.agents.material import Material
+from spadework.agents.citation_material import Material
 from spadework.agents.quoting import own_words
-from spadework.tools.facts import stems
+from spadework.agents.sentence_context import state_sentences
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import stems
 from spadework.values import Evidence, Section, Sentence
 
 #: Share of a sentence's content words that another entry must have to be tried for it.
@@ -29,7 +29,7 @@ def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
     for section in sections:
         told = {
             n: (_with_another(each.sentence, material),)
-            for n, each in enumerate(stated(section))
+            for n, each in enumerate(state_sentences(section))
             if not each.label
         }
         made.append(under_founded(section.changed(told), material))
@@ -40,7 +40,7 @@ def under_founded(section: Section, material: Material) -> Section:
     """A section without the sub-headings, and without the names of columns, that its pages do not
     bear out.
     """
-    cited = _cited(section, material)
+    cited = _cited_evidence(section, material)
     parts = [
         part.model_copy(
             update={
@@ -57,7 +57,7 @@ def under_founded(section: Section, material: Material) -> Section:
 def cited_by(section: Section, material: Material) -> list[Evidence]:
     """The entries that a section cites; where it cites none that exists, those of its topic."""
     topic = [e for e in material.ledger.values() if e.topic == section.heading]
-    return _cited(section, material) or topic
+    return _cited_evidence(section, material) or topic
 
 
 def near(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
@@ -73,7 +73,7 @@ def near(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
     return [*cited, *nearest[:MOST_NEAR]]
 
 
-def _cited(section: Section, material: Material) -> list[Evidence]:
+def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
     return material.cited(dict.fromkeys(i for one in section.sentences for i in one.evidence_ids))
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
 from spadework.events import Cleaned
-from spadework.graph.desk import Desk
-from spadework.graph.distilling import distilled
-from spadework.graph.sparing import ANSWER_TOKENS, LOOK_TOKENS, Leave, payable, sparing
+from spadework.graph.distilling import distil_pages
+from spadework.graph.session_context import SessionContext
+from spadework.graph.sparing import ANSWER_TOKENS, LOOK_TOKENS, Permission, payable, sparing
 from spadework.settings import Role
 from spadework.values import Page, Problem, Topic
 
@@ -34,23 +34,23 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
 
-async def cleaned(
-    desk: Desk, question: str, topic: Topic, pages: Sequence[Page], topics: int
+async def clean_pages(
+    context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
     """The pages, those that were dirty with a text and a hash of their own. Local documents are
     left as they are, and so is a page of which nothing dirty would be shown for the topic.
 
     So are all where the model calls are needed to assess and write the plan's `topics`.
     """
-    dirty = [page for page in pages if await _is_dirty(desk, page)]
+    dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
         return list(pages), []
-    chosen = await _chosen(desk, topic, pages)
-    wanted = {page.content_hash for page in dirty if _shows_dirt(desk, chosen, page)}
-    seconds = desk.budget.phase("read")
+    chosen = await _choose_text(context, topic, pages)
+    wanted = {page.content_hash for page in dirty if _shows_dirt(context, chosen, page)}
+    seconds = context.budget.phase("read")
     done = await asyncio.gather(
         *(
-            _cleaned(desk, (question, chosen[page.content_hash]), page, (seconds, topics))
+            _cleaned(context, (question, chosen[page.content_hash]), page, (seconds, topics))
             for page in pages
             if page.content_hash in wanted
         )
@@ -67,68 +67,72 @@ async def cleaned(
     )
 
 
-async def _is_dirty(desk: Desk, page: Page) -> bool:
+async def _is_dirty(context: SessionContext, page: Page) -> bool:
     """Whether a model may be asked about a page that code finds dirty."""
-    if desk.model is None or desk.quick or page.level < 0 or page.cleaned_by == "model":
+    if context.model is None or context.quick or page.level < 0 or page.cleaned_by == "model":
         return False
-    text = await desk.pages.get(page.content_hash)
-    settings = desk.settings
+    text = await context.pages.get(page.content_hash)
+    settings = context.settings
     return await asyncio.to_thread(is_dirty, text, settings.clean, settings.min_cleanliness)
 
 
-async def _chosen(desk: Desk, topic: Topic, pages: Sequence[Page]) -> dict[str, str]:
+async def _choose_text(
+    context: SessionContext, topic: Topic, pages: Sequence[Page]
+) -> dict[str, str]:
     """What would be shown of each page for a topic to a model that judges, by content hash."""
     found: dict[str, list[str]] = {}
-    for passage in await distilled(desk, topic, pages, by_model=True):
-        text = await desk.pages.get(passage.content_hash)
+    for passage in await distil_pages(context, topic, pages, by_model=True):
+        text = await context.pages.get(passage.content_hash)
         found.setdefault(passage.content_hash, []).append(text[passage.start : passage.end])
     return {content_hash: "\n\n".join(texts) for content_hash, texts in found.items()}
 
 
-def _shows_dirt(desk: Desk, chosen: Mapping[str, str], page: Page) -> bool:
+def _shows_dirt(context: SessionContext, chosen: Mapping[str, str], page: Page) -> bool:
     text = chosen.get(page.content_hash, "")
-    return bool(text) and is_unclean(text, desk.settings.clean, desk.settings.min_cleanliness)
+    return bool(text) and is_unclean(text, context.settings.clean, context.settings.min_cleanliness)
 
 
 async def _cleaned(
-    desk: Desk, read_for: tuple[str, str], page: Page, limits: tuple[float, int]
+    context: SessionContext, read_for: tuple[str, str], page: Page, limits: tuple[float, int]
 ) -> tuple[Page, list[Problem]]:
     """The page cleaned by a model; `read_for` is the question, and what was chosen of the page."""
-    model, cleaning = desk.model, desk.settings.clean
+    model, cleaning = context.model, context.settings.clean
     if model is None:
         return page, []
     question, chosen = read_for
-    text = await desk.pages.get(page.content_hash)
+    text = await context.pages.get(page.content_hash)
     problems: list[Problem] = []
 
     key = {"page": page.content_hash, "how": cleaning}
-    if desk.settings.min_cleanliness is not None:
-        key["least"] = f"{desk.settings.min_cleanliness:g}"
+    if context.settings.min_cleanliness is not None:
+        key["least"] = f"{context.settings.min_cleanliness:g}"
 
-    async def allowed() -> Leave:
-        return await _leave(desk, limits[1])
+    async def allowed() -> Permission:
+        return await _leave(context, limits[1])
 
     async def work() -> str:
         seconds = limits[0]
-        leave = await desk.journal.moment("may clean", key, Leave, allowed, Leave())
-        problems.extend(leave.problems)
-        if not leave.given:
+        permission = await context.journal.moment(
+            "may clean", key, Permission, allowed, Permission()
+        )
+        problems.extend(permission.problems)
+        if not permission.given:
             return page.content_hash
         began = time.monotonic()
-        desk.cleanings += 1
-        desk.cleaning += 1
+        context.cleanings += 1
+        context.cleaning += 1
         try:
             shorter, failed = await clean(
                 model,
                 Dirty(question, page.title, text, chosen),
                 cleaning,
                 seconds=seconds,
-                least=desk.settings.min_cleanliness,
+                least=context.settings.min_cleanliness,
             )
         finally:
-            desk.cleaning -= 1
+            context.cleaning -= 1
         problems.extend(failed)
-        digest, _ = await desk.pages.put(shorter)
+        digest, _ = await context.pages.put(shorter)
         event = Cleaned(
             url=page.url,
             content_hash=page.content_hash,
@@ -138,27 +142,27 @@ async def _cleaned(
             reason=" ".join(problem.reason for problem in failed),
             seconds=round(time.monotonic() - began, 3),
         )
-        desk.record.tell(event)
+        context.record.tell(event)
         # Once it is in the journal it is not told again.
-        await desk.record.written()
+        await context.record.written()
         return digest
 
     # By its text alone: whichever worker comes first pays, also where the model failed.
-    digest = await desk.journal.once("clean", key, str, work)
+    digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
-    chars = len(await desk.pages.get(digest))
+    chars = len(await context.pages.get(digest))
     return page.model_copy(
         update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
     ), problems
 
 
-async def _leave(desk: Desk, topics: int) -> Leave:
+async def _leave(context: SessionContext, topics: int) -> Permission:
     """Whether one more page may be cleaned now."""
-    ceiling = desk.budget.limits.calls
+    ceiling = context.budget.limits.calls
     # Calls of pages being cleaned are not all charged yet.
-    left = int(ceiling - desk.budget.spent("calls")) - CALLS * desk.cleaning
-    poor = payable(desk) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
-    if poor or not may_clean(ceiling, left, desk.cleanings, topics):
-        return Leave(given=False)
-    return await sparing(desk, *ROLES)
+    left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
+    poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
+    if poor or not may_clean(ceiling, left, context.cleanings, topics):
+        return Permission(given=False)
+    return await sparing(context, *ROLES)

@@ -7,29 +7,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.critic import told
+from spadework.agents.critic import describe_review
 from spadework.agents.editor import Made, about, disagreements, limits, not_found
 from spadework.agents.entered import speaks_of
 from spadework.agents.extractive import writer as extractive
-from spadework.graph.desk import Desk
 from spadework.graph.earlier import makers
 from spadework.graph.holding import without_addresses
 from spadework.graph.routes import KNOWN, status_of
+from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, proving, queries_of
 from spadework.graph.unreached import (
     MOST_BESIDE,
     MOST_UNREAD,
     first_of_all,
+    list_unreached,
     told_last,
-    unreached,
     unread_hits,
     with_unread,
 )
 from spadework.graph.verifying import Verified
-from spadework.tools.export.markdown import sentence_markdown, to_markdown
+from spadework.tools.export.markdown_report import sentence_markdown, to_markdown
 from spadework.tools.text.phrases import Phrases
-from spadework.tools.urls import hosts_for_urls
+from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import (
     Citation,
     CoveredTopic,
@@ -77,16 +77,18 @@ def draft(state: ResearchState) -> str:
     return to_markdown(report, ledger, sources_of(state, sections, []))
 
 
-def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) -> Result:
+def result_of(
+    context: SessionContext, state: ResearchState, late: Sequence[Problem] = ()
+) -> Result:
     """The result of a finished run; `late` are problems that no node has met."""
-    why = _ended_by(desk, state)
-    writer, judge = makers(desk, state)
+    why = _ended_by(context, state)
+    writer, judge = makers(context, state)
     mode: Mode = "model" if writer else "extractive"
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
     conflicts = state.get("conflicts", [])
     problems = _once([*state.get("problems", []), *late])
-    lost = unreached(desk, state, problems)
+    lost = list_unreached(context, state, problems)
     first = [problem for one in lost for problem in one.problems]
     rest = [problem for problem in problems if problem not in first]
     problems = [*first, *rest]
@@ -118,13 +120,13 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     closing.append(
         about(
             Made(writer, judge, _verdicts(state) if writer else {}),
-            desk.searching,
+            context.searching,
             (
-                *_uncited(desk, sources, say),
-                *desk.notices,
-                *desk.search.waits.sentences(),
-                *desk.search.unmet.sentences(),
-                *_revised(state, why, say),
+                *_count_uncited(context, sources, say),
+                *context.notices,
+                *context.search.waits.sentences(),
+                *context.search.unmet.sentences(),
+                *_describe_revision(state, why, say),
             ),
             len(state.get("pages", {})),
             "" if _left_open(state, why) else why,
@@ -140,7 +142,7 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
     report = Report(title=hosts_for_urls(named), sections=whole, language=say.spoken)
     status = status_of(why)
     return Result(
-        session_id=desk.session_id,
+        session_id=context.session_id,
         question=state["plan"].question,
         revises=state.get("follows", "") if state.get("before") else "",
         status=status,
@@ -151,19 +153,19 @@ def result_of(desk: Desk, state: ResearchState, late: Sequence[Problem] = ()) ->
         sources=tuple(sources),
         report=to_markdown(report, ledger, sources),
         document=report,
-        opinion=told(review) if (review := state.get("review")) else "",
+        opinion=describe_review(review) if (review := state.get("review")) else "",
         citations=tuple(state.get("citations", [])),
         conflicts=tuple(conflicts),
         problems=tuple(problems),
         shortfalls=lacking,
         left_out=tuple(state.get("left_out", [])),
         rounds=tuple(state.get("rounds", [])),
-        searched=desk.searching,
+        searched=context.searching,
         forecast=state.get("forecast"),
-        usage=desk.budget.used.model_copy(update={"pages": len(state.get("pages", {}))}),
-        timings={"total": round(desk.budget.elapsed(), 2)},
+        usage=context.budget.used.model_copy(update={"pages": len(state.get("pages", {}))}),
+        timings={"total": round(context.budget.elapsed(), 2)},
         iterations=sum(r.number > KNOWN for r in state.get("rounds", [])),
-        session_dir=str(desk.folder),
+        session_dir=str(context.folder),
     )
 
 
@@ -175,29 +177,31 @@ def _missing(state: ResearchState) -> list[str]:
     return [must for must in state.get("missing", []) if not any(speaks_of(e, must) for e in told)]
 
 
-def _uncited(desk: Desk, sources: Sequence[Source], say: Phrases) -> list[str]:
+def _count_uncited(context: SessionContext, sources: Sequence[Source], say: Phrases) -> list[str]:
     """In deep effort, which reads many pages, how many are cited, and where it says why others are
     not.
     """
     count = sum(not source.unused for source in sources)
-    if not desk.deep or count == len(sources):
+    if not context.deep or count == len(sources):
         return []
     return [say("cited_of", many=count)]
 
 
-def _ended_by(desk: Desk, state: ResearchState) -> str:
+def _ended_by(context: SessionContext, state: ResearchState) -> str:
     """What ended the run. Where the model could not be paid, that did, even if code has covered
     every topic in its stead.
     """
-    if desk.stop.is_set():
+    if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))
     if not searched and state.get("stopped_by") in _OF_ITSELF:
         return "nothing searched"
     if not state.get("pages") and any(LATE in p.reason for p in state.get("problems", [])):
         return "time"
-    unpaid = desk.budget.refused if desk.budget.refused in ("calls", "tokens", "money") else ""
-    return unpaid or state.get("stopped_by", "") or desk.budget.ended_by()
+    unpaid = (
+        context.budget.refused if context.budget.refused in ("calls", "tokens", "money") else ""
+    )
+    return unpaid or state.get("stopped_by", "") or context.budget.ended_by()
 
 
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
@@ -251,7 +255,7 @@ def _left_open(state: ResearchState, why: str) -> bool:
     return bool(state.get("before")) and why == "coverage" and not all(c.covered for c in coverage)
 
 
-def _revised(state: ResearchState, why: str, say: Phrases) -> list[str]:
+def _describe_revision(state: ResearchState, why: str, say: Phrases) -> list[str]:
     """What a revised report says of itself: how much of it was written anew, what it left out."""
     before = state.get("before")
     if before is None:

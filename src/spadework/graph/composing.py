@@ -11,8 +11,8 @@ from spadework.agents import writer
 from spadework.agents.counting import counts
 from spadework.agents.model import Model
 from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
-from spadework.graph.desk import Desk
-from spadework.graph.disputing import disputed
+from spadework.graph.disputing import find_disputes
+from spadework.graph.session_context import SessionContext
 from spadework.graph.sparing import SECTION_TOKENS, payable
 from spadework.graph.state import ResearchState, proving
 from spadework.values import Conflict, Evidence, Plan, Problem, Section
@@ -26,16 +26,18 @@ BESIDE = 3
 LEAST_CALLS = 3
 
 
-async def composed(desk: Desk, state: ResearchState, model: Model | None) -> dict[str, Any]:
+async def compose_report(
+    context: SessionContext, state: ResearchState, model: Model | None
+) -> dict[str, Any]:
     """The sections of the report, its title, and what disagrees, as the update of the graph's
     channels.
     """
     plan, ledger, read = state["plan"], proving(state), state.get("pages", {})
-    until = time.monotonic() + desk.budget.phase("write")
+    until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
-    texts = {digest: await desk.pages.get(digest) for digest in hashes}
-    conflicts = await asyncio.to_thread(disputed, plan, ledger, read, texts)
-    made, problems = await _outline(desk, state, model, conflicts, until - time.monotonic())
+    texts = {digest: await context.pages.get(digest) for digest in hashes}
+    conflicts = await asyncio.to_thread(find_disputes, plan, ledger, read, texts)
+    made, problems = await _outline(context, state, model, conflicts, until - time.monotonic())
     asked_on, seconds = state.get("asked_on", ""), until - time.monotonic()
     sections, failed = await writer.write(model, plan, made, seconds=seconds, asked_on=asked_on)
     first = writer.in_short(made.answer, plan.language)
@@ -66,7 +68,11 @@ def _with_counts(
 
 
 async def _outline(
-    desk: Desk, state: ResearchState, model: Model | None, conflicts: list[Conflict], seconds: float
+    context: SessionContext,
+    state: ResearchState,
+    model: Model | None,
+    conflicts: list[Conflict],
+    seconds: float,
 ) -> tuple[Outline, list[Problem]]:
     plan, ledger, most = state["plan"], proving(state), state.get("most_words", 0)
 
@@ -76,23 +82,23 @@ async def _outline(
     if (
         model is None
         or not ledger
-        or not _outlined(desk, plan, ledger)
-        or not await desk.journal.moment("outlined", "", bool, in_time, True)
+        or not _needs_outline(context, plan, ledger)
+        or not await context.journal.moment("outlined", "", bool, in_time, True)
     ):
         return by_topic(plan, ledger, most if model else 0), []
-    words = WORDS[desk.settings.length]
+    words = WORDS[context.settings.length]
     words, asked_on = min(words, most) or words, state.get("asked_on", "")
     known = Known(state.get("coverage", {}), conflicts, words, most, asked_on)
     return await outline(model, plan, ledger, known, seconds=seconds)
 
 
-def _outlined(desk: Desk, plan: Plan, ledger: list[Evidence]) -> bool:
+def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
     """Whether a report is composed before it is written: not in quick effort, nor for a fact, nor
     where a section would lack the call, or its tokens.
     """
-    calls = desk.budget.limits.calls - desk.budget.spent("calls")
+    calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE
-    if calls < coming or payable(desk, closing=True) < coming * SECTION_TOKENS:
+    if calls < coming or payable(context, closing=True) < coming * SECTION_TOKENS:
         return False
     fact = plan.question_type in PLAIN and len(plan.topics) == 1
-    return desk.settings.effort != "quick" and not fact and len(ledger) > 1
+    return context.settings.effort != "quick" and not fact and len(ledger) > 1

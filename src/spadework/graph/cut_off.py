@@ -6,69 +6,73 @@ from spadework.agents import writer
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.outline import by_topic
 from spadework.graph.closing import citations_of, result_of
-from spadework.graph.desk import Desk
-from spadework.graph.disputing import disputed
+from spadework.graph.disputing import find_disputes
 from spadework.graph.earlier import keep
-from spadework.graph.joining import as_it_was, found_for_it, joined, quoted
-from spadework.graph.rechecking import Base, checked
+from spadework.graph.joining import as_it_was, found_for_it, join_states, quote_sections
+from spadework.graph.rechecking import Base, check_changed
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import Earlier, ResearchState, proving
-from spadework.graph.verifying import Check, standing, verified
-from spadework.tools.disk import DiskHangs, in_time
+from spadework.graph.verifying import Check, standing, verify_sections
+from spadework.tools.stores.disk import DiskHangs, in_time
 from spadework.values import Question, Result
 
 
-async def closed_by_code(desk: Desk, state: ResearchState, question: str) -> Result:
+async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
     """The result of a run that was cut off: what the ledger holds, written and verified without a
     model. A report that is followed up stands, with what was found for it.
     """
     before = state.get("before")
     if before is None:
-        closed = await _written(desk, state, question)
+        closed = await _write_by_code(context, state, question)
     elif state["turn"].kind == "form":
         closed = {**state, **as_it_was(before)}
     else:
-        closed = await _followed(desk, state, before)
+        closed = await _follow_by_code(context, state, before)
     closed["stopped_by"] = "time"
-    desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
-    result = result_of(desk, closed)
-    if not desk.journal.hangs:
+    context.page_cache.keep(state.get("pages", {}).values(), context.pages.get)
+    result = result_of(context, closed)
+    if not context.journal.hangs:
         try:
-            await in_time(keep(desk, closed, result), desk.folder / "session.sqlite", 0)
+            await in_time(keep(context, closed, result), context.folder / "session.sqlite", 0)
         except DiskHangs:
-            desk.journal.hangs = True
+            context.journal.hangs = True
     return result
 
 
-async def _written(desk: Desk, state: ResearchState, question: str) -> ResearchState:
+async def _write_by_code(
+    context: SessionContext, state: ResearchState, question: str
+) -> ResearchState:
     plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
     evidence = proving(state)
     written, _ = await writer.write(None, plan, by_topic(plan, evidence), seconds=0)
-    texts = await desk.pages.texts(e.content_hash for e in evidence)
+    texts = await context.pages.texts(e.content_hash for e in evidence)
     material, _ = standing(evidence, texts, plan.question, plan.language)
-    kept = await verified(None, plan, written, material, Check(0))
+    kept = await verify_sections(None, plan, written, material, Check(0))
     return {
         **state,
         "plan": plan,
         "sections": list(kept.sections),
         "citations": citations_of(kept, material.ledger),
-        "conflicts": disputed(plan, evidence, state.get("pages", {}), texts),
+        "conflicts": find_disputes(plan, evidence, state.get("pages", {}), texts),
     }
 
 
-async def _followed(desk: Desk, state: ResearchState, before: Earlier) -> ResearchState:
+async def _follow_by_code(
+    context: SessionContext, state: ResearchState, before: Earlier
+) -> ResearchState:
     now: ResearchState = {"plan": before.plan, **state}
     new = found_for_it(before, now)
-    now["sections"] = quoted(before, now["plan"], new)
-    whole = joined(before, now)
+    now["sections"] = quote_sections(before, now["plan"], new)
+    whole = join_states(before, now)
     evidence, plan = proving({**now, "coverage": whole["coverage"]}), whole["plan"]
-    texts = await desk.pages.texts(e.content_hash for e in evidence)
+    texts = await context.pages.texts(e.content_hash for e in evidence)
     material, _ = standing(evidence, texts, plan.question, plan.language)
     base = Base(before.sections, before.citations)
-    changes = await checked(now, None, base, material, Check(0, summed=False))
+    changes = await check_changed(now, None, base, material, Check(0, summed=False))
     return {
         **now,
         **whole,
         "sections": changes["sections"],
         "citations": changes["citations"],
-        "conflicts": disputed(plan, evidence, state.get("pages", {}), texts),
+        "conflicts": find_disputes(plan, evidence, state.get("pages", {}), texts),
     }

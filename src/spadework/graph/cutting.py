@@ -6,12 +6,12 @@ from bisect import bisect_right
 from functools import lru_cache
 from typing import NamedTuple
 
-from spadework.agents.shown import Shown
-from spadework.tools.inline import one_line
-from spadework.tools.orders import is_order
-from spadework.tools.passages import Block, blocks, cut, heading_at, headings
-from spadework.tools.tables import Span, cells, header_of, rows_of
+from spadework.agents.passage_view import PassageView
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown_tables import Span, cells, header_of, rows_of
+from spadework.tools.text.passages import Block, blocks, cut, heading_at, headings
+from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Page, Passage
 
 #: A table with more characters than this is judged in runs of rows: as one passage it would leave
@@ -33,10 +33,10 @@ class Cut(NamedTuple):
     language: str
 
 
-def shown(page: Page, text: str, passage: Passage) -> Shown:
+def show_passage(page: Page, text: str, passage: Passage) -> PassageView:
     """A passage with its text and the headings above it."""
     above, columns = heading_above(text, passage.start), columns_at(text, passage.start)
-    return Shown(
+    return PassageView(
         page, passage.start, text[passage.start : passage.end], above, columns, passage.score
     )
 
@@ -49,7 +49,7 @@ def heading_above(text: str, at: int) -> str:
 @lru_cache(maxsize=256)
 def _headings(text: str) -> list[tuple[int, int, str]]:
     """The headings of a text, found once however many of its passages are shown."""
-    return [found for found in headings(text) if not is_order(found[2])]
+    return [found for found in headings(text) if not is_injection(found[2])]
 
 
 def cuts_of(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
@@ -118,7 +118,7 @@ def names_at(text: str, table: Block) -> Span | None:
     """
     header = header_of(text, table)
     names = cells(text[slice(*header)]) if header else []
-    return None if any(map(is_order, [" ".join(names), *names])) else header
+    return None if any(map(is_injection, [" ".join(names), *names])) else header
 
 
 @lru_cache(maxsize=256)

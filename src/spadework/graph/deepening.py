@@ -5,17 +5,17 @@ from __future__ import annotations
 from spadework.agents.researcher import reflect
 from spadework.deadline import BEST_ONLY
 from spadework.graph.choosing import Choosing
-from spadework.graph.cutting import shown
-from spadework.graph.desk import Desk
-from spadework.graph.distilling import distilled
+from spadework.graph.cutting import show_passage
+from spadework.graph.distilling import distil_pages
 from spadework.graph.emit import Emit
-from spadework.graph.foreseeing import weighed
+from spadework.graph.foreseeing import weigh_hits
+from spadework.graph.query_filters import with_filters
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import WorkerState
-from spadework.graph.wishes import with_wishes
-from spadework.tools.select import preset_of, select
-from spadework.tools.urls import canonical_url
+from spadework.tools.ranking.selection import preset_of, select
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Page, Problem
 
 #: Characters of the best passages that the reflection sees.
@@ -27,49 +27,51 @@ FIRST = 1
 
 
 async def looked_again(
-    desk: Desk, state: WorkerState, drafts: list[Page], emit: Emit
+    context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Problem]]:
     """The pages that one refined query adds to those that were read in the first round, where a
     reflection on these asks for it. A further round is itself such a search.
     """
     task = state["task"]
-    if not desk.deep or desk.model is None or not drafts or task.round > FIRST:
+    if not context.deep or context.model is None or not drafts or task.round > FIRST:
         return drafts, []
 
     async def in_time() -> bool:
         took = state.get("plan_seconds", 0.0)
-        return not desk.budget.under(BEST_ONLY) and desk.budget.fits(took)
+        return not context.budget.under(BEST_ONLY) and context.budget.fits(took)
 
-    if not await desk.journal.moment("may reflect", task.topic.name, bool, in_time, True):
+    if not await context.journal.moment("may reflect", task.topic.name, bool, in_time, True):
         return drafts, []
     pages = {page.content_hash: page for page in drafts}
     best, used = [], 0
-    for passage in await distilled(desk, task.topic, drafts, by_model=True):
+    for passage in await distil_pages(context, task.topic, drafts, by_model=True):
         used += passage.end - passage.start
         if used <= REFLECTION_CHARS:
             best.append(
-                shown(
-                    pages[passage.content_hash], await desk.pages.get(passage.content_hash), passage
+                show_passage(
+                    pages[passage.content_hash],
+                    await context.pages.get(passage.content_hash),
+                    passage,
                 )
             )
     query, problems = await reflect(
-        desk.model, state["question"], task.topic, best, seconds=desk.budget.phase("read")
+        context.model, state["question"], task.topic, best, seconds=context.budget.phase("read")
     )
     if query is None:
         return drafts, problems
     before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
-    again = with_wishes(again, desk.settings, state["question"])
-    lists, failed, _ = await search_all(desk, again, emit, before)
-    hits = fused_hits(lists, desk.settings)
+    again = with_filters(again, context.settings, state["question"])
+    lists, failed, _ = await search_all(context, again, emit, before)
+    hits = fused_hits(lists, context.settings)
     fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
-    settings = desk.settings
+    settings = context.settings
     made = select(
-        await weighed(desk, again, fresh),
+        await weigh_hits(context, again, fresh),
         preset=preset_of(settings),
         pages_per_domain=settings.pages_per_domain,
         limit=REFINED_PAGES,
     )
     emit(Choosing(again, hits, before, fresh, made, again=True).told(made))
-    more, lost = await read_pages(desk, again, list(made.chosen), list(made.reserve), emit)
+    more, lost = await read_pages(context, again, list(made.chosen), list(made.reserve), emit)
     return [*drafts, *more], [*problems, *failed, *lost]

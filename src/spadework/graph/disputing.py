@@ -6,39 +6,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spadework.tools.conflicts import Heard, conflicts
-from spadework.tools.facts import OTHER_WORDS, stems
-from spadework.tools.orders import orders, without_orders
+from spadework.tools.ranking.conflicts import Heard, conflicts
+from spadework.tools.ranking.trust import trust
 from spadework.tools.text.detect import spoken
-from spadework.tools.trust import trust
+from spadework.tools.text.facts import OTHER_WORDS, stems
+from spadework.tools.text.prompt_injection import injection_spans, without_injections
 from spadework.values import Conflict, Evidence, Page, Plan
 
 #: What is left of the weight of a page that tries to give orders to its readers.
 SUSPECT = 0.25
 
 
-def disputed(
+def find_disputes(
     plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]
 ) -> list[Conflict]:
     """The disagreements of the ledger. `pages` are by URL, `texts` by content hash."""
-    asked = _asked(plan)
+    asked = _stems_asked(plan)
     if not conflicts(evidence, asked):
         return []
     heard = {
-        url: _heard(page, evidence, texts.get(page.content_hash, "")) for url, page in pages.items()
+        url: _hear_page(page, evidence, texts.get(page.content_hash, ""))
+        for url, page in pages.items()
     }
     return conflicts(evidence, asked, heard)
 
 
-def _heard(page: Page, evidence: Sequence[Evidence], text: str) -> Heard:
+def _hear_page(page: Page, evidence: Sequence[Evidence], text: str) -> Heard:
     parts = trust(page, evidence, ())
-    suspect = SUSPECT if orders(text) else 1.0
+    suspect = SUSPECT if injection_spans(text) else 1.0
     return Heard(
-        page.origin or page.url, parts["trust"] * parts["recency"] * suspect, without_orders(text)
+        page.origin or page.url,
+        parts["trust"] * parts["recency"] * suspect,
+        without_injections(text),
     )
 
 
-def _asked(plan: Plan) -> set[str]:
+def _stems_asked(plan: Plan) -> set[str]:
     """The stems of what a question for one fact asks about its subjects; none for any other
     question.
     """

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from spadework.deadline import ACCELERATE
 from spadework.graph.cutting import Cut, cuts_of
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import Find
-from spadework.tools.cleanliness import tells
-from spadework.tools.retrieve import Bm25
+from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.text.cleanliness import tells
 from spadework.values import Expected, Need, Page, Passage, Task, Topic
 
 #: What the title of a page and the headings above a passage count beside its own words: they are
@@ -58,28 +58,30 @@ class Room(NamedTuple):
 EXTRACTIVE = Room(400_000, 60)
 
 
-async def distilled(
-    desk: Desk, topic: Topic, pages: Sequence[Page], *, by_model: bool
+async def distil_pages(
+    context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> list[Passage]:
     """The best passages of `pages`, best page first, for `topic`; as many as the assessor may
     see, who is a model or code.
     """
-    texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in pages}
-    room = await _room(desk, f"distil {topic.name}", by_model=by_model)
+    texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
+    room = await _room(context, f"distil {topic.name}", by_model=by_model)
 
     def work() -> list[Passage]:
         cuts = [
             made
             for rank, page in enumerate(pages)
-            for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
+            for made in cuts_of(
+                page, texts[page.content_hash], rank, context.settings.passage_chars
+            )
         ]
-        return ranked([topic], _telling(cuts, room) if by_model else cuts, room)[topic.name]
+        return rank_passages([topic], _telling(cuts, room) if by_model else cuts, room)[topic.name]
 
     return await asyncio.to_thread(work)
 
 
-async def pooled(
-    desk: Desk,
+async def pool_passages(
+    context: SessionContext,
     tasks: Sequence[Task],
     finds: Sequence[Find],
     pages: Mapping[str, Page],
@@ -92,30 +94,32 @@ async def pooled(
     nothing, those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all
     pages that were read, too, but what was shown for a topic is not shown for it again.
     """
-    by_model = desk.judging is not None
+    by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
     newest, first = max(rounds), min(rounds)
     places = {
         (p.content_hash, p.start, p.end)
         for find in finds
-        if not desk.model or find.round == newest
+        if not context.model or find.round == newest
         for p in find.passages
     }
     known = {page.content_hash: page for page in pages.values()}
     order = sorted(known.values(), key=lambda page: -page.rrf)
-    texts = {page.content_hash: await desk.pages.get(page.content_hash) for page in order}
+    texts = {page.content_hash: await context.pages.get(page.content_hash) for page in order}
     anew = not by_model or newest == first
-    room = await _room(desk, f"pool {newest}", by_model=by_model, first=anew)
+    room = await _room(context, f"pool {newest}", by_model=by_model, first=anew)
 
     def work() -> dict[str, list[Passage]]:
         cuts = [
             made
             for rank, page in enumerate(order)
-            for made in cuts_of(page, texts[page.content_hash], rank, desk.settings.passage_chars)
+            for made in cuts_of(
+                page, texts[page.content_hash], rank, context.settings.passage_chars
+            )
         ]
         if anew:
             found = _once([made for made in cuts if made[:3] in places])
-            return ranked([task.topic for task in tasks], found, room)
+            return rank_passages([task.topic for task in tasks], found, room)
         seen = {
             task.topic.name: {
                 texts[p.content_hash][p.start : p.end]
@@ -160,7 +164,9 @@ def _for_gaps(
     }
 
 
-def ranked(topics: Sequence[Topic], cuts: Sequence[Cut], room: Room) -> dict[str, list[Passage]]:
+def rank_passages(
+    topics: Sequence[Topic], cuts: Sequence[Cut], room: Room
+) -> dict[str, list[Passage]]:
     """For each topic the best of `cuts`, for which there is room."""
     index = _index(cuts)
     return {topic.name: _within(_passages(topic, cuts, index), room) for topic in topics}
@@ -179,16 +185,16 @@ def _once(cuts: Sequence[Cut]) -> list[Cut]:
     return list(first.values())
 
 
-async def _room(desk: Desk, at: str, *, by_model: bool, first: bool = True) -> Room:
+async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool = True) -> Room:
     """What the assessor of a topic may see `at` a step of the run; in deep effort, in the `first`
     round, as much as is read in several calls. Where time is short, half.
     """
     room = EXTRACTIVE
     if by_model:
-        many = first and desk.deep
-        tokens = desk.settings.shown_tokens if many else desk.settings.window_tokens
+        many = first and context.deep
+        tokens = context.settings.shown_tokens if many else context.settings.window_tokens
         room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, each=many)
-    return room.hurried if await desk.narrowed(ACCELERATE, at) else room
+    return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
 #: What a passage holds that gives what is needed: any figure, the line of a table, nothing that

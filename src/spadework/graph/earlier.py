@@ -9,23 +9,21 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from spadework.graph.desk import (
-    Desk,
-)
+from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import (
     checked_session_id,
 )
 from spadework.graph.state import Earlier, ResearchState
-from spadework.tools.pages import PageStore
+from spadework.tools.stores.page_store import PageStore
 from spadework.values import Result
 
 #: What a report is kept as.
 KIND = "report"
 
 
-async def keep(desk: Desk, state: ResearchState, result: Result) -> None:
+async def keep(context: SessionContext, state: ResearchState, result: Result) -> None:
     """Keep the report of a run for those who follow it up."""
-    writer, judge = makers(desk, state)
+    writer, judge = makers(context, state)
     kept = Earlier(
         plan=state["plan"],
         title=state.get("title", ""),
@@ -44,50 +42,50 @@ async def keep(desk: Desk, state: ResearchState, result: Result) -> None:
     async def work() -> Earlier:
         return kept
 
-    await desk.journal.once(KIND, "", Earlier, work)
+    await context.journal.once(KIND, "", Earlier, work)
 
 
-def makers(desk: Desk, state: ResearchState) -> tuple[str, str]:
+def makers(context: SessionContext, state: ResearchState) -> tuple[str, str]:
     """Who wrote the sentences of a report and who judged them, "" for code."""
-    before, judging = state.get("before"), desk.judging
+    before, judging = state.get("before"), context.judging
     made = (before.writer, before.judge) if before else ("", "")
     anew = before is None or any(s not in before.sections for s in state.get("sections", []))
     # A model that never gave an answer has written nothing, whatever was meant.
-    if anew and judging and desk.budget.used.tokens_out:
+    if anew and judging and context.budget.used.tokens_out:
         return judging.name("writer"), judging.name("verifier")
     return made
 
 
-async def earlier(desk: Desk, follows: str) -> Earlier | None:
+async def earlier(context: SessionContext, follows: str) -> Earlier | None:
     """The report of the session `follows`; None where it has left none that can be read, or
     one that says nothing.
     """
     if not follows:
         return None
-    file = desk.folder.parent / checked_session_id(follows) / "session.sqlite"
+    file = context.folder.parent / checked_session_id(follows) / "session.sqlite"
 
     async def work() -> Earlier | None:
         return await asyncio.to_thread(_read, file)
 
-    found = await desk.journal.moment("earlier report", follows, Earlier | None, work, None)
+    found = await context.journal.moment("earlier report", follows, Earlier | None, work, None)
     return found if found and found.sections else None
 
 
-async def take_over(desk: Desk, follows: str, before: Earlier) -> frozenset[str]:
+async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
     """The texts of all pages that a report names, whatever way they came, now in this session, too:
     the hashes of those that are there. One that is gone, or not what it was, proves nothing any
     more.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
-    folder = desk.folder.parent / checked_session_id(follows) / "pages"
+    folder = context.folder.parent / checked_session_id(follows) / "pages"
 
     async def work() -> dict[str, str]:
         return await PageStore(folder).texts(named)
 
     none = dict[str, str]()
-    texts = await desk.journal.moment("earlier texts", follows, dict[str, str], work, none)
+    texts = await context.journal.moment("earlier texts", follows, dict[str, str], work, none)
     for text in texts.values():
-        await desk.pages.put(text)
+        await context.pages.put(text)
     return frozenset(texts)
 
 

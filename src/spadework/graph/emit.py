@@ -12,16 +12,16 @@ from spadework.events import Event
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from spadework.graph.desk import Desk
+    from spadework.graph.session_context import SessionContext
     from spadework.settings import Settings
 
 Emit = Callable[[Event], None]
 
 
-def emitter(desk: Desk, runtime: Runtime[Settings]) -> Emit:
+def emitter(context: SessionContext, runtime: Runtime[Settings]) -> Emit:
     """The function that emits an event of this node."""
 
     def emit(event: Event) -> None:
-        runtime.stream_writer(desk.record.tell(event).model_dump(mode="json"))
+        runtime.stream_writer(context.record.tell(event).model_dump(mode="json"))
 
     return emit

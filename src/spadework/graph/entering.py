@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spadework.agents.shown import Spot
+from spadework.agents.passage_view import Spot
 from spadework.graph.cutting import blocks_of, heading_above, names_at
-from spadework.graph.desk import Desk
-from spadework.tools.blocks import Block
-from spadework.tools.definitions import is_term
-from spadework.tools.neighbours import neighbours
-from spadework.tools.tables import rows_at
+from spadework.graph.session_context import SessionContext
+from spadework.tools.text.definitions import is_term
+from spadework.tools.text.markdown_blocks import Block
+from spadework.tools.text.markdown_tables import rows_at
+from spadework.tools.text.neighbours import neighbours
 from spadework.values import Evidence, EvidenceKind, Page, Topic
 
 #: The kinds of blocks that tell in sentences.
@@ -32,7 +32,7 @@ class _Place(NamedTuple):
 
 
 async def entries(
-    desk: Desk, topic: Topic, spots: Sequence[Spot], ledger: Sequence[Evidence]
+    context: SessionContext, topic: Topic, spots: Sequence[Spot], ledger: Sequence[Evidence]
 ) -> list[Evidence]:
     """Ledger entries of the spots that are new for this topic, numbered on from the ledger's
     end.
@@ -40,7 +40,7 @@ async def entries(
     taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
     made: list[Evidence] = []
     for spot in spots:
-        text = await desk.pages.get(spot.page.content_hash)
+        text = await context.pages.get(spot.page.content_hash)
         if text[spot.start : spot.end] != spot.quote:
             continue
         claim = spot.claim

@@ -55,9 +55,9 @@ def by_experience(
     if len(alike) < LEAST:
         return reckoned
     spans = {
-        name: _bounded(span, limits.get(name, math.inf))
+        name: _bound_span(span, limits.get(name, math.inf))
         for name in GRAINS
-        if (span := _learned(name, reckoned, alike)) is not None
+        if (span := _learn_span(name, reckoned, alike)) is not None
     }
     return reckoned.model_copy(update={**spans, "runs": len(alike)})
 
@@ -72,7 +72,7 @@ def reckoning(forecast: Forecast) -> dict[str, float]:
     }
 
 
-def _learned(name: str, forecast: Forecast, alike: Sequence[Took]) -> Span | None:
+def _learn_span(name: str, forecast: Forecast, alike: Sequence[Took]) -> Span | None:
     """What runs say of one thing; None where one of them does not know it."""
     if name not in forecast.reckoned:
         return None
@@ -86,7 +86,7 @@ def _learned(name: str, forecast: Forecast, alike: Sequence[Took]) -> Span | Non
     rests = sorted(a - share * r for r, a in known)
     middle = share * math.log(max(forecast.reckoned[name], grain))
     low, high = _range(rests)
-    return _told(Span(low=low, median=median(rests), high=high), middle, grain)
+    return _tell_span(Span(low=low, median=median(rests), high=high), middle, grain)
 
 
 def _range(rests: Sequence[float]) -> tuple[float, float]:
@@ -118,7 +118,7 @@ def _student(freedom: int) -> float:
     )
 
 
-def _told(rest: Span, middle: float, grain: float) -> Span:
+def _tell_span(rest: Span, middle: float, grain: float) -> Span:
     """A span of logarithms around a middle as numbers, in whole grains, the range outwards."""
     low, usual, high = (
         math.exp(middle + (part or 0.0)) / grain for part in (rest.low, rest.median, rest.high)
@@ -130,6 +130,6 @@ def _told(rest: Span, middle: float, grain: float) -> Span:
     )
 
 
-def _bounded(span: Span, most: float) -> Span:
+def _bound_span(span: Span, most: float) -> Span:
     middle = None if span.median is None else min(span.median, most)
     return Span(low=min(span.low, most), median=middle, high=min(span.high, most))

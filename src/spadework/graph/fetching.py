@@ -14,14 +14,14 @@ from typing import Any
 from urllib.parse import quote
 
 from spadework.errors import FetchError, NotAllowed, TooLarge
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.reader import Fetch
-from spadework.tools.inline import one_line
-from spadework.tools.tape import Request, Tape
-from spadework.tools.urls import canonical_url
+from spadework.tools.fetch.page_reader import Fetch
+from spadework.tools.stores.tape import Request, Tape
+from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Page, Problem, Value
 
 LIBRARY = "library://"
@@ -38,16 +38,16 @@ class Kept(Value):
     text: str
 
 
-async def from_web(desk: Desk, url: str, seconds: float) -> Page:
+async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
     """The page at an address. What comes is written down before it is read, so that a run that is
     killed meanwhile does not ask for it again. Raises FetchError.
     """
     key = {"url": canonical_url(url)}
 
     async def first() -> int:
-        return desk.reader.level_at(url)
+        return context.reader.level_at(url)
 
-    level = await desk.journal.moment("level", key, int, first, 0)
+    level = await context.journal.moment("level", key, int, first, 0)
     began, fetching = time.monotonic(), 0.0
 
     async def had(at: int, fetch: Fetch) -> Fetched:
@@ -56,7 +56,7 @@ async def from_web(desk: Desk, url: str, seconds: float) -> Page:
         async def ask(tape: Tape) -> Fetched:
             nonlocal fetching
             asked_at = time.monotonic()
-            desk.budget.add(fetches=1)
+            context.budget.add(fetches=1)
             try:
                 fetched = await fetch()
             finally:
@@ -65,17 +65,17 @@ async def from_web(desk: Desk, url: str, seconds: float) -> Page:
             fetched = replace(fetched, dated=fetched.dated or datetime.now(UTC))
             tape.add(*_as_piece(fetched))
             cached = fetched.from_cache
-            desk.budget.add(cache_hits=int(cached), bytes=0 if cached else len(fetched.body))
+            context.budget.add(cache_hits=int(cached), bytes=0 if cached else len(fetched.body))
             return fetched
 
-        return await desk.journal.exchange(request, ask, _fetched)
+        return await context.journal.exchange(request, ask, _fetched_of_tape)
 
-    if desk.journal.recording is not None:
-        seconds = max(seconds, desk.settings.page_seconds)
-    fetched, extracted = await desk.reader.read(url, seconds=seconds, level=level, had=had)
-    digest, text = await desk.pages.put(extracted.markdown)
+    if context.journal.recording is not None:
+        seconds = max(seconds, context.settings.page_seconds)
+    fetched, extracted = await context.reader.read(url, seconds=seconds, level=level, had=had)
+    digest, text = await context.pages.put(extracted.markdown)
     if extracted.links:
-        await desk.links.put(fetched.url, extracted.links)
+        await context.links.put(fetched.url, extracted.links)
     return Page(
         url=fetched.url.partition("#")[0],
         title=extracted.title,
@@ -96,45 +96,49 @@ async def from_web(desk: Desk, url: str, seconds: float) -> Page:
     )
 
 
-async def from_knowledge(desk: Desk, url: str, since: datetime | None) -> Page | None:
+async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
     """The page as the knowledge store has it, with the day on which it was fetched."""
 
     async def work() -> Kept | None:
-        entry = await desk.knowing.page(url, since)
+        entry = await context.page_cache.page(url, since)
         return None if entry is None else Kept(page=entry.page, text=entry.text)
 
-    kept = await desk.journal.moment(
+    kept = await context.journal.moment(
         "known page", {"url": canonical_url(url)}, Kept | None, work, None
     )
     if kept is None:
         return None
-    desk.budget.add(cache_hits=1)
-    digest, text = await desk.pages.put(kept.text)
+    context.budget.add(cache_hits=1)
+    digest, text = await context.pages.put(kept.text)
     return kept.page.model_copy(update={"content_hash": digest, "chars": len(text), "known": True})
 
 
-async def from_library(desk: Desk, url: str) -> Page:
+async def from_library(context: SessionContext, url: str) -> Page:
     """A document of the library. Raises FetchError."""
 
     async def ask(tape: Tape) -> Tape:
-        if desk.library is None:
+        if context.library is None:
             raise FetchError(f"{url} is in a library that is not open.")
-        document = await desk.library.document(url)
+        document = await context.library.document(url)
         day = document.published_at.isoformat() if document.published_at else None
-        tape.add({"title": document.title, "published_at": day}, _encoded(document.markdown))
+        tape.add({"title": document.title, "published_at": day}, _encode_text(document.markdown))
         return tape
 
     head, body = (
-        await desk.journal.exchange(Request("document", {"url": url}, about=url), ask, _itself)
+        await context.journal.exchange(Request("document", {"url": url}, about=url), ask, _itself)
     ).last
     day = head["published_at"]
     return await _local(
-        desk, url, head["title"], _decoded(body), datetime.fromisoformat(day) if day else None
+        context,
+        url,
+        head["title"],
+        _decode_text(body),
+        datetime.fromisoformat(day) if day else None,
     )
 
 
 async def attached_pages(
-    desk: Desk, attachments: Sequence[str]
+    context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
     """The files given with the question as pages; one that cannot be read is a problem.
 
@@ -145,9 +149,11 @@ async def attached_pages(
     for n, name in enumerate(attachments, 1):
         path = Path(name)
         try:
-            if desk.owned_by_graph:
+            if context.owned_by_graph:
                 raise NotAllowed("Files can be attached only to a session.")
-            pages.append(await _attached(desk, path, f"{LIBRARY}attached/{n}-{quote(path.name)}"))
+            pages.append(
+                await _read_attachment(context, path, f"{LIBRARY}attached/{n}-{quote(path.name)}")
+            )
         except (FetchError, TimeoutError) as error:
             reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
             problems.append(
@@ -156,8 +162,8 @@ async def attached_pages(
     return pages, problems
 
 
-async def _attached(desk: Desk, path: Path, url: str) -> Page:
-    most, seconds = desk.settings.page_bytes, desk.budget.phase("plan", "search")
+async def _read_attachment(context: SessionContext, path: Path, url: str) -> Page:
+    most, seconds = context.settings.page_bytes, context.budget.phase("plan", "search")
 
     async def ask(tape: Tape) -> Extracted:
         try:
@@ -173,18 +179,18 @@ async def _attached(desk: Desk, path: Path, url: str) -> Page:
         return await read_apart(body, media_type="", url=url, charset="", seconds=seconds)
 
     async with asyncio.timeout(seconds):
-        extracted = await desk.journal.exchange(
+        extracted = await context.journal.exchange(
             Request("attached", {"url": url}, about=path.name), ask, read
         )
     return await _local(
-        desk, url, extracted.title or path.name, extracted.markdown, extracted.published_at
+        context, url, extracted.title or path.name, extracted.markdown, extracted.published_at
     )
 
 
 async def _local(
-    desk: Desk, url: str, title: str, markdown: str, published_at: datetime | None
+    context: SessionContext, url: str, title: str, markdown: str, published_at: datetime | None
 ) -> Page:
-    digest, text = await desk.pages.put(markdown)
+    digest, text = await context.pages.put(markdown)
     return Page(
         url=url,
         title=title,
@@ -204,7 +210,7 @@ def _as_piece(fetched: Fetched) -> tuple[dict[str, Any], bytes]:
     return head | {"dated": fetched.dated.isoformat() if fetched.dated else None}, fetched.body
 
 
-async def _fetched(tape: Tape) -> Fetched:
+async def _fetched_of_tape(tape: Tape) -> Fetched:
     head, body = tape.last
     day = datetime.fromisoformat(head["dated"]) if head["dated"] else None
     return Fetched(**{**head, "dated": day, "body": body})
@@ -214,9 +220,9 @@ async def _itself(tape: Tape) -> Tape:
     return tape
 
 
-def _encoded(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
-def _decoded(body: bytes) -> str:
+def _decode_text(body: bytes) -> str:
     return body.decode(errors="surrogatepass")

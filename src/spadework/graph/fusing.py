@@ -9,29 +9,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from spadework.agents.extractive import lead
-from spadework.graph.desk import Desk
-from spadework.graph.distilling import pooled
+from spadework.graph.distilling import pool_passages
 from spadework.graph.routes import question_of
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
-from spadework.tools.fuse import reciprocal_rank_fusion
-from spadework.tools.links import page_rank
-from spadework.tools.origins import origins
-from spadework.tools.urls import canonical_url
+from spadework.tools.ranking.fusion import reciprocal_rank_fusion
+from spadework.tools.ranking.link_authority import page_rank
+from spadework.tools.ranking.near_duplicates import group_near_duplicates
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Page, Task
 
 
-async def fused(desk: Desk, state: ResearchState) -> dict[str, Any]:
+async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
     """The pages read so far, and for each topic of the newest round the passages to judge it by."""
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]
-    pages = await _pages(desk, state)
+    pages = await _pages(context, state)
     planned = {}
-    unfit = desk.model and not desk.judging and not desk.settings.approve
+    unfit = context.model and not context.judging and not context.settings.approve
     if unfit and not state.get("rounds"):
         # Whoever may not judge what answers a question has not said well what is asked, either.
         planned = _by_code(state, list(pages.values()), number)
         tasks = planned["tasks"]
-    passages = await pooled(desk, tasks, state.get("finds", []), pages, state.get("shown", []))
+    passages = await pool_passages(
+        context, tasks, state.get("finds", []), pages, state.get("shown", [])
+    )
     return planned | {"pages": pages, "passages": passages}
 
 
@@ -45,19 +47,19 @@ def _by_code(state: ResearchState, pages: Sequence[Page], number: int) -> dict[s
     return {"plan": plan, "tasks": tasks}
 
 
-async def _pages(desk: Desk, state: ResearchState) -> dict[str, Page]:
+async def _pages(context: SessionContext, state: ResearchState) -> dict[str, Page]:
     """Every page by URL: `rrf` is its fused score over the topics that read it, `origin` what it is
     a copy of, `linked` its PageRank.
     """
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
     lists = [[page.url for page in find.pages] for find in finds]
-    scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists, k=desk.settings.rrf_k)}
-    texts = {url: await desk.pages.get(page.content_hash) for url, page in known.items()}
-    first = await asyncio.to_thread(origins, texts)
+    scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists, k=context.settings.rrf_k)}
+    texts = {url: await context.pages.get(page.content_hash) for url, page in known.items()}
+    first = await asyncio.to_thread(group_near_duplicates, texts)
     rank = page_rank(
         {
-            canonical_url(url): {canonical_url(link.url) for link in await desk.links.of(url)}
+            canonical_url(url): {canonical_url(link.url) for link in await context.links.of(url)}
             for url in known
         }
     )

@@ -13,25 +13,25 @@ from langgraph.runtime import Runtime
 
 from spadework.deadline import BEST_ONLY
 from spadework.graph.choosing import Choosing
-from spadework.graph.cleaning import cleaned
-from spadework.graph.dealing import How, Table
+from spadework.graph.cleaning import clean_pages
 from spadework.graph.deepening import looked_again
-from spadework.graph.desk import Desk, desk_of
 from spadework.graph.emit import emitter
-from spadework.graph.foreseeing import weighed
+from spadework.graph.foreseeing import weigh_hits
 from spadework.graph.looking import looked_at
-from spadework.graph.reading import read_pages, tried
-from spadework.graph.recalling import recalled
+from spadework.graph.page_assignment import How, PageAssignment
+from spadework.graph.query_filters import with_filters
+from spadework.graph.reading import read_pages, was_readable
+from spadework.graph.recalling import recall_pages
 from spadework.graph.searching import UNASKED, found_before, fused_hits, search_all
+from spadework.graph.session_context import SessionContext, context_of
 from spadework.graph.state import WorkerState
 from spadework.graph.stopping import stopped_by_disk
-from spadework.graph.wishes import with_wishes
 from spadework.settings import Settings
-from spadework.tools.links import followed
-from spadework.tools.search.wishes import fits, wished
-from spadework.tools.select import Selection, affordable, hurried, preset_of
-from spadework.tools.select import select as select_hits
-from spadework.tools.urls import canonical_url
+from spadework.tools.ranking.link_authority import follow_links
+from spadework.tools.ranking.selection import Selection, affordable, halve_selection, preset_of
+from spadework.tools.ranking.selection import select as select_hits
+from spadework.tools.search.search_filters import add_filters, fits
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Query, Task
 
 #: The round whose threshold is that of the preset; every further one of an open topic lowers it by
@@ -43,20 +43,20 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """Look at what is known; where that will not do, ask every provider every query. Follow the
     links of what was read; fuse the lists.
     """
-    desk = await desk_of(state["session_id"], runtime.context)
-    emit = emitter(desk, runtime)
+    context = await context_of(state["session_id"], runtime.context)
+    emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
-    task = with_wishes(state["task"], desk.settings, state["question"])
-    known = await recalled(desk, state["question"], task, emit, before)
-    asking = None if known.enough else search_all(desk, task, emit, before)
+    task = with_filters(state["task"], context.settings, state["question"])
+    known = await recall_pages(context, state["question"], task, emit, before)
+    asking = None if known.enough else search_all(context, task, emit, before)
     lists, problems, heard = await asking if asking else UNASKED
-    links = {url: await desk.links.of(url) for url in state["read_before"]}
-    left = await found_before(desk, task, before)
-    found = [*lists, *left, *known.beside(lists), followed(links, task.queries, before)]
+    links = {url: await context.links.of(url) for url in state["read_before"]}
+    left = await found_before(context, task, before)
+    found = [*lists, *left, *known.beside(lists), follow_links(links, task.queries, before)]
     # Also what was not searched for, but known or led to.
-    wish = wished(Query(text=""), desk.settings)
+    wish = add_filters(Query(text=""), context.settings)
     return {
-        "hits": [hit for hit in fused_hits(found, desk.settings) if fits(wish, hit)],
+        "hits": [hit for hit in fused_hits(found, context.settings) if fits(wish, hit)],
         "answered": bool(lists or left) or not problems,
         "heard": heard,
         "problems": [*problems, *known.problems],
@@ -65,14 +65,14 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
 
 async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Choose which hits to read, and keep the next best in reserve."""
-    desk = await desk_of(state["session_id"], runtime.context)
+    context = await context_of(state["session_id"], runtime.context)
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
-    settings, emit = desk.settings, emitter(desk, runtime)
+    settings, emit = context.settings, emitter(context, runtime)
     task, share = state["task"], settings.pages_per_domain
-    fresh = await weighed(desk, task, fresh)
-    fresh, problems = await looked_at(desk, state, fresh, emit)
-    paid = await _paid(desk, task, fresh)
+    fresh = await weigh_hits(context, task, fresh)
+    fresh, problems = await looked_at(context, state, fresh, emit)
+    paid = await _paid_earlier(context, task, fresh)
     made = select_hits(
         fresh,
         preset=preset_of(settings),
@@ -82,9 +82,9 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
         asked=state["question"],
     )
     asked = made = affordable(made, paid, task.pages)
-    if await desk.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
-        made = hurried(made)
-    made, taken = await _dealt(desk, state, made)
+    if await context.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
+        made = halve_selection(made)
+    made, taken = await _assign_selection(context, state, made)
     emit(Choosing(task, state["hits"], before, fresh, asked, taken).told(made))
     return {
         "chosen": list(made.chosen),
@@ -94,7 +94,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     }
 
 
-async def _paid(desk: Desk, task: Task, fresh: Sequence[Hit]) -> list[str]:
+async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
     """The hits whose pages were fetched in an earlier round and not needed there: where the ceiling
     bounds the pages of a further round, they take no place, since they cost nothing.
     """
@@ -102,25 +102,25 @@ async def _paid(desk: Desk, task: Task, fresh: Sequence[Hit]) -> list[str]:
         return []
 
     async def here() -> list[str]:
-        return [hit.url for hit in fresh if await tried(desk.journal, hit)]
+        return [hit.url for hit in fresh if await was_readable(context.journal, hit)]
 
     key = {"topic": task.topic.name, "round": task.round}
-    return await desk.journal.once("fetched before", key, list[str], here)
+    return await context.journal.once("fetched before", key, list[str], here)
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft
     deadline.
     """
-    desk = await desk_of(state["session_id"], runtime.context)
-    emit = emitter(desk, runtime)
+    context = await context_of(state["session_id"], runtime.context)
+    emit = emitter(context, runtime)
     # A worker that was saved before pages were dealt out has none.
     taken = frozenset(state.get("taken", ()))
     drafts, problems = await read_pages(
-        desk, state["task"], state["chosen"], state["reserve"], emit, taken
+        context, state["task"], state["chosen"], state["reserve"], emit, taken
     )
     failed = {problem.subject for problem in problems}
-    drafts, more = await looked_again(desk, state, drafts, emit)
+    drafts, more = await looked_again(context, state, drafts, emit)
     read = {canonical_url(page.url) for page in drafts}
     unread = [
         hit
@@ -134,12 +134,12 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
     """Keep the pages that hold text, each text once. Most boilerplate went with the extraction; a
     model takes out what is left of it.
     """
-    desk = await desk_of(state["session_id"], runtime.context)
+    context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
-    pages, problems = await cleaned(
-        desk,
+    pages, problems = await clean_pages(
+        context,
         state["question"],
         state["task"].topic,
         list(seen.values()),
@@ -148,8 +148,8 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
     return {"pages": pages, "problems": problems}
 
 
-async def _dealt(
-    desk: Desk, state: WorkerState, made: Selection
+async def _assign_selection(
+    context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
     """The selection with the pages that this worker is dealt, where they are dealt out; and those
     that the others of the round are dealt.
@@ -161,11 +161,11 @@ async def _dealt(
         return made, frozenset()
     of = (state["question"], task.round)
     how = How(own=task.own, joint=state.get("joint", False), most=task.together)
-    table = desk.tables.setdefault(of, Table(desk.journal, of, among, how))
+    assignment = context.tables.setdefault(of, PageAssignment(context.journal, of, among, how))
     hits = {canonical_url(hit.url): hit for hit in (*made.chosen, *made.reserve)}
     wish = (list(hits), len(made.chosen))
-    mine, taken = await table.deal(
-        task.topic.name, wish, desk.stop, seconds=desk.budget.phase("search")
+    mine, taken = await assignment.assign(
+        task.topic.name, wish, context.stop, seconds=context.budget.phase("search")
     )
     along = [hit for hit in made.chosen if canonical_url(hit.url) in taken]
     own = [hit for url, hit in hits.items() if url in mine]

@@ -7,21 +7,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.context import (
+from spadework.agents.sentence_context import (
     COLONS,
     Stated,
     dangling,
     leaning,
+    leans_on_lead,
     leant_on,
-    led,
     places,
-    stated,
+    state_sentences,
 )
-from spadework.agents.verifier import Checked, Finding, Findings, judged
+from spadework.agents.verifier import Checked, Finding, Findings, judge_section
 from spadework.agents.writer import Changes
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
-from spadework.tools.urls import hosts_for_urls
+from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Problem, Section, Sentence
 
 #: A topic with fewer sentences of its own than this says again, up to so many, what stands in other
@@ -35,12 +35,12 @@ LEADING = "It led to nothing that was left."
 AGAIN = "It stood in the place of what did not hold, and could not be checked itself."
 
 
-def settled(section: Section, changes: Changes, findings: Findings) -> Checked:
+def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
     """A section as it was mended; a sentence that held stays as it was where what stands in its
     place does not, or nothing does.
     """
-    old = judged(section, findings).findings
-    new = iter(judged(section.changed(changes), findings).findings)
+    old = judge_section(section, findings).findings
+    new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
     for n, before in enumerate(old):
         group = [next(new) for _ in changes.get(n, section.sentences[n : n + 1])]
@@ -55,7 +55,7 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
     """What stands in the place of sentences that did not hold, and could not be checked: it does
     not hold either.
     """
-    after = iter(stated(before.section.changed(changes)))
+    after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
         for each in [next(after) for _ in changes.get(n, (None,))]:
@@ -64,14 +64,14 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
     return found
 
 
-def held(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
+def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
     """A section without what does not hold in its place, and without what would then hang in the
     air. What is shortened to stand alone has the finding of what it was.
     """
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):
         gone |= fallen
-    left = stated(section, gone)
+    left = state_sentences(section, gone)
     changes: Changes = dict.fromkeys(gone, ())
     for n, each in enumerate(left):
         alone = _alone(each.sentence)
@@ -87,8 +87,8 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
     """What falls once others are gone, by position, and why."""
     section = checked.section
     fallen = dict.fromkeys(dangling(section, gone), LEADING)
-    around = zip(stated(section, gone), places(section), strict=True)
-    whole = stated(section)
+    around = zip(state_sentences(section, gone), places(section), strict=True)
+    whole = state_sentences(section)
     for n, (each, place) in enumerate(around):
         finding = findings.get(each, checked.findings[n])
         if n in gone:
@@ -96,7 +96,7 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
         if not finding.holds:
             fallen[n] = f"{finding.verdict}. {finding.why}"
         elif each not in findings and (
-            place.in_table or led(whole[n]) or not _alone(each.sentence)
+            place.in_table or leans_on_lead(whole[n]) or not _alone(each.sentence)
         ):
             fallen[n] = LEANING
     return fallen
@@ -128,7 +128,7 @@ def once(sections: Sequence[Checked]) -> list[Checked]:
     made = []
     for checked in sections:
         section = checked.section
-        bound = (each.row or each.follows or each.label for each in stated(section))
+        bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
         told = section.sentences
         again = [n for n, one in enumerate(told) if one.text in said and n not in stays]

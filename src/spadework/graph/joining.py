@@ -31,7 +31,7 @@ def as_it_was(before: Earlier) -> ResearchState:
     }
 
 
-def answered(before: Earlier, turn: Turn, asked: str) -> ResearchState:
+def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> ResearchState:
     """All channels of a follow-up that the evidence of a report answers: a plan of one topic, which
     is proven. What was proven besides is kept for those who ask on.
     """
@@ -59,7 +59,7 @@ def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
     return [e for e in proving(state) if e.id not in known]
 
 
-def joined(before: Earlier, state: ResearchState) -> ResearchState:
+def join_states(before: Earlier, state: ResearchState) -> ResearchState:
     """The plan of the report with the topics of the follow-up, the coverage of all of them, and
     what the evidence of all lacks. A topic of both has the evidence of both.
     """
@@ -89,7 +89,7 @@ def _shortfalls(
     return [*(s for s in before.shortfalls if s.topic not in anew and s not in now), *now]
 
 
-def quoted(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
+def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
     """The sections of the report, and for each topic of the follow-up one in the words of its
     sources.
     """

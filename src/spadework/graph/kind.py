@@ -6,16 +6,16 @@ import hashlib
 import os
 import platform
 
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 
 
-def kind_of(desk: Desk, *, follows: bool, examines: bool) -> str:
+def kind_of(context: SessionContext, *, follows: bool, examines: bool) -> str:
     """The kind of a run in words: effort, models, what is searched, whether a session is followed
     up, whether it examines its model first, and what bounds its rounds and pages.
     """
-    settings, model = desk.settings, desk.model
+    settings, model = context.settings, context.model
     models = dict.fromkeys((model.name("lead"), model.name("writer"))) if model else ["no model"]
-    searched = sorted({provider.name for provider in desk.search.providers})
+    searched = sorted({provider.name for provider in context.search.providers})
     parts = [
         f"{settings.effort} effort",
         " and ".join(models),
@@ -28,7 +28,11 @@ def kind_of(desk: Desk, *, follows: bool, examines: bool) -> str:
     return ", ".join(parts)
 
 
-def machine_of(desk: Desk) -> str:
+def machine_of(context: SessionContext) -> str:
     """The machine, and the server of the model, as a digest: neither is named."""
-    told = (platform.node(), os.cpu_count(), desk.settings.openai_base_url if desk.model else "")
+    told = (
+        platform.node(),
+        os.cpu_count(),
+        context.settings.openai_base_url if context.model else "",
+    )
     return hashlib.blake2b(repr(told).encode(), digest_size=4).hexdigest()

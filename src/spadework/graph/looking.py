@@ -5,11 +5,11 @@ from __future__ import annotations
 from spadework.agents.researcher import MOST_HITS, check_hits
 from spadework.deadline import BEST_ONLY, SLOWER
 from spadework.events import Checked
-from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
-from spadework.graph.sparing import Leave, leaves_enough, sparing
+from spadework.graph.session_context import SessionContext
+from spadework.graph.sparing import Permission, leaves_enough, sparing
 from spadework.graph.state import WorkerState
-from spadework.tools.select import ENOUGH
+from spadework.tools.ranking.selection import ENOUGH
 from spadework.values import Hit, Problem
 
 #: In a short run a look may take this long all the same.
@@ -17,32 +17,32 @@ LEAST_SECONDS = 3.0
 
 
 async def looked_at(
-    desk: Desk, state: WorkerState, hits: list[Hit], emit: Emit
+    context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], list[Problem]]:
     """The hits that are worth reading. Where these are too few the others stay, with relevance and
     fused score 0, so they come last. So few hits that all are read are not looked at, nor, in deep
     effort, those of a further round, whose queries say what is missing.
     """
-    again = desk.deep and state["task"].round > 1
-    if desk.model is None or len(hits) <= ENOUGH or again:
+    again = context.deep and state["task"].round > 1
+    if context.model is None or len(hits) <= ENOUGH or again:
         return hits, []
     topic, topics = state["task"].topic, state.get("topics", 1)
     # A worker that was saved before it knew the others reckons with all topics.
     tasks = state.get("tasks", topics)
 
-    async def allowed() -> Leave:
+    async def allowed() -> Permission:
         took = state.get("plan_seconds", 0.0)
-        if SLOWER * took > _seconds(desk) or not desk.budget.fits(took):
-            return Leave(given=False)  # it would be asked in vain, or what follows it
-        return await _leave(desk, tasks, topics)
+        if SLOWER * took > _seconds(context) or not context.budget.fits(took):
+            return Permission(given=False)  # it would be asked in vain, or what follows it
+        return await _leave(context, tasks, topics)
 
     key = {"topic": topic.name, "round": state["task"].round}
-    leave = await desk.journal.moment("may look", key, Leave, allowed, Leave())
-    if not leave.given:
-        return hits, list(leave.problems)
+    permission = await context.journal.moment("may look", key, Permission, allowed, Permission())
+    if not permission.given:
+        return hits, list(permission.problems)
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
     against, problems = await check_hits(
-        desk.model, state["question"], topic, ranked, seconds=_seconds(desk)
+        context.model, state["question"], topic, ranked, seconds=_seconds(context)
     )
     number, looked = state["task"].round, min(MOST_HITS, len(ranked))
     emit(Checked(topic=topic.name, hits=looked, round=number, against=dict(against)))
@@ -55,12 +55,12 @@ async def looked_at(
     return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
 
 
-def _seconds(desk: Desk) -> float:
-    return desk.budget.step("search", least=LEAST_SECONDS)
+def _seconds(context: SessionContext) -> float:
+    return context.budget.step("search", least=LEAST_SECONDS)
 
 
-async def _leave(desk: Desk, tasks: int, topics: int) -> Leave:
+async def _leave(context: SessionContext, tasks: int, topics: int) -> Permission:
     """Whether the hits of one of so many tasks may be looked at now."""
-    if desk.budget.under(BEST_ONLY) or not leaves_enough(desk, tasks, tasks, topics):
-        return Leave(given=False)
-    return await sparing(desk, "judge")
+    if context.budget.under(BEST_ONLY) or not leaves_enough(context, tasks, tasks, topics):
+        return Permission(given=False)
+    return await sparing(context, "judge")

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 from spadework.budget import Budget
 from spadework.deadline import WRITE_NOW
 from spadework.graph.choosing_means import Means, chosen_again, chosen_now, open_means
-from spadework.graph.knowing import Knowing
-from spadework.graph.opened import PagesAlone, Replay
+from spadework.graph.opening_record import PagesAlone, Replay
+from spadework.graph.page_cache import PageCache
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import Meaning, meaning_of
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
-from spadework.tools.journal import Journal
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library import Library
-from spadework.tools.private import private_folder
+from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.private_files import private_folder
 
 
 class Parts(NamedTuple):
@@ -33,7 +33,7 @@ class Parts(NamedTuple):
     web: Web
     browser: Browser
     libraries: list[Library]
-    knowing: Knowing
+    page_cache: PageCache
     cleanings: int
 
 
@@ -77,8 +77,8 @@ async def open_parts(
         web = await opened.enter_async_context(Web(settings))
         browser = Browser(settings)
         opened.pop_all()
-    knowing = Knowing(store, settings, meaning)
-    return Parts(journal, means, web, browser, libraries, knowing, cleanings)
+    page_cache = PageCache(store, settings, meaning)
+    return Parts(journal, means, web, browser, libraries, page_cache, cleanings)
 
 
 async def _journal(

@@ -12,15 +12,15 @@ from spadework import clock
 from spadework.agents import lead
 from spadework.agents.extractive.lead import in_context
 from spadework.events import Notice
-from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.experience import by_experience, reckoning
 from spadework.graph.forecast import ceilings, forecast, later
-from spadework.graph.judging import examines
 from spadework.graph.kind import kind_of, machine_of
+from spadework.graph.model_examination import examines
 from spadework.graph.routes import first_tasks
 from spadework.graph.searching import first_look
-from spadework.tools.plans import PlanStore, normalised
+from spadework.graph.session_context import SessionContext
+from spadework.tools.stores.plan_store import PlanStore, normalise_question
 from spadework.values import Forecast, Plan, Problem, Question
 
 #: In a short run a plan may take this long all the same: all that follows stands on it.
@@ -30,24 +30,26 @@ LEAST_SECONDS = 6.0
 START_SECONDS = 5.0
 
 
-async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, list[Problem], float]:
+async def make_plan(
+    context: SessionContext, question: Question, emit: Emit
+) -> tuple[Plan, list[Problem], float]:
     """The plan of a question, what failed, and how many seconds a model took for it: 0 where none
     has made it now.
 
     A model's plan is kept for the next time; the extractive lead's follows what is found now.
     """
-    store = PlanStore(desk.settings.home / "plans", desk.settings.plan_days)
-    key = _key(desk, question)
+    store = PlanStore(context.settings.home / "plans", context.settings.plan_days)
+    key = _key(context, question)
     # A plan for what is new is good for the day on which it was made.
     dated = key | {"asked_on": question.asked_on}
 
     async def look() -> Plan | None:
-        if desk.model is None:
+        if context.model is None:
             return None
         return await asyncio.to_thread(store.get, dated) or await asyncio.to_thread(store.get, key)
 
-    if known := await desk.journal.moment("plan", dated, Plan | None, look, None):
-        desk.budget.add(cache_hits=1)
+    if known := await context.journal.moment("plan", dated, Plan | None, look, None):
+        context.budget.add(cache_hits=1)
         emit(
             Notice(
                 text=(
@@ -58,22 +60,22 @@ async def planned(desk: Desk, question: Question, emit: Emit) -> tuple[Plan, lis
         )
         return known.model_copy(update={"question": question.text}), [], 0.0
     # A model that plans quickly, or sees what was answered before, is not shown what there is.
-    told = desk.model and (desk.quick or any(question.answers))
-    hits = [] if told else await first_look(desk, in_context(question), emit)
-    began = desk.budget.elapsed()
+    told = context.model and (context.quick or any(question.answers))
+    hits = [] if told else await first_look(context, in_context(question), emit)
+    began = context.budget.elapsed()
     made, problems = await lead.plan(
-        desk.model,
+        context.model,
         question,
         hits,
-        searching=desk.searching,
-        quick=desk.quick,
-        seconds=desk.budget.step("plan", "search", least=LEAST_SECONDS),
+        searching=context.searching,
+        quick=context.quick,
+        seconds=context.budget.step("plan", "search", least=LEAST_SECONDS),
     )
     for problem in problems:
         emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
     seconds = 0.0
-    if desk.model and not any("extractive" in problem.effect for problem in problems):
-        seconds = desk.budget.elapsed() - began
+    if context.model and not any("extractive" in problem.effect for problem in problems):
+        seconds = context.budget.elapsed() - began
         # A plan that cannot be kept is only made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
@@ -86,52 +88,54 @@ def today() -> str:
 
 
 async def foreseen(
-    desk: Desk, plan: Plan, plan_seconds: float, *, follows: bool = False
+    context: SessionContext, plan: Plan, plan_seconds: float, *, follows: bool = False
 ) -> Forecast:
     """What the run of a plan will take, for which a model took so long: by what earlier runs of its
     kind took, else by constants. `follows`: it follows up a session.
     """
-    first = await examines(desk)
-    tasks = first_tasks(plan, desk.budget, desk.workload(plan))
+    first = await examines(context)
+    tasks = first_tasks(plan, context.budget, context.workload(plan))
     made = forecast(
         plan,
         tasks,
-        desk.settings,
-        providers=[provider.name for provider in desk.search.providers],
-        model=desk.model is not None,
+        context.settings,
+        providers=[provider.name for provider in context.search.providers],
+        model=context.model is not None,
         plan_seconds=plan_seconds,
     )
-    made = later(made, _prepared(desk.budget.elapsed() - plan_seconds), desk.settings)
-    kind = kind_of(desk, follows=follows, examines=first)
-    named = {"kind": kind, "machine": machine_of(desk)}
+    made = later(
+        made, _seconds_before_plan(context.budget.elapsed() - plan_seconds), context.settings
+    )
+    kind = kind_of(context, follows=follows, examines=first)
+    named = {"kind": kind, "machine": machine_of(context)}
     made = made.model_copy(update={**named, "reckoned": reckoning(made)})
-    return by_experience(made, desk.experience, ceilings(desk.settings))
+    return by_experience(made, context.experience, ceilings(context.settings))
 
 
-def _prepared(seconds: float) -> float:
+def _seconds_before_plan(seconds: float) -> float:
     """The seconds that a run has lasted before its plan, where these are more than of most."""
     return round(seconds, 1) if seconds > START_SECONDS else 0.0
 
 
-def _key(desk: Desk, question: Question) -> Any:
+def _key(context: SessionContext, question: Question) -> Any:
     """What a model's plan depends on: the question and what came with it, the model, the effort,
     the words of the prompt.
     """
     asked = {
-        "question": normalised(question.text),
-        "earlier": [normalised(text) for text in question.earlier],
+        "question": normalise_question(question.text),
+        "earlier": [normalise_question(text) for text in question.earlier],
         "answers": question.answers,
         "domains": question.domains,
         "wishes": question.wishes,
         "keeps": question.keeps,
     }
-    settings = desk.settings
-    system = lead.prompt_of(Question(text=""), [], [], quick=desk.quick).system
+    settings = context.settings
+    system = lead.prompt_of(Question(text=""), [], [], quick=context.quick).system
     model = [settings.model_for("lead"), settings.openai_base_url]
     return asked | {
         "language": question.language,
         "model": model,
-        "searching": desk.searching,
+        "searching": context.searching,
         "effort": settings.effort,
         "prompt": system,
     }

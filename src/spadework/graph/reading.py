@@ -14,11 +14,11 @@ from typing import Any, cast, get_args
 
 from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
-from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import LIBRARY, from_knowledge, from_library, from_web
+from spadework.graph.session_context import SessionContext
 from spadework.graph.waiting import unless_stopped
-from spadework.tools.fetch.pool import (
+from spadework.tools.fetch.page_pool import (
     Began,
     Came,
     Failed,
@@ -28,11 +28,11 @@ from spadework.tools.fetch.pool import (
     Why,
     read_many,
 )
-from spadework.tools.inline import one_line
-from spadework.tools.journal import Journal
-from spadework.tools.knowledge.gate import fresh_since
-from spadework.tools.orders import is_order
-from spadework.tools.urls import canonical_url, host_of
+from spadework.tools.knowledge.sufficiency import fresh_since
+from spadework.tools.stores.journal import Journal
+from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
 
 #: A page is slow after `slow_page_seconds`, but at the latest after this share of the time it has.
@@ -42,7 +42,7 @@ GRACE_SECONDS = 2.0
 
 
 async def read_pages(
-    desk: Desk,
+    context: SessionContext,
     task: Task,
     chosen: Sequence[Hit],
     reserve: Sequence[Hit],
@@ -61,10 +61,10 @@ async def read_pages(
     if not wanted:  # all are others': each fills a place, or none would be read
         wanted, taken = len(chosen), frozenset()
     others: set[str] = set()
-    since = fresh_since(task.queries, desk.settings)
+    since = fresh_since(task.queries, context.settings)
 
     async def read(hit: Hit, seconds: float) -> Page:
-        page = await read_page(desk, hit, seconds, since)
+        page = await read_page(context, hit, seconds, since)
         others.update([page.url] if canonical_url(hit.url) in taken else [])
         return page
 
@@ -74,12 +74,14 @@ async def read_pages(
     # A replay cannot know which pages came first: of those that nobody waited for it tells what was
     # told then.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
-    given_up: dict[str, str] = await desk.journal.noted("given up", key) or {}
+    given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     told = {
         hit.url: _problems(_given_up(hit, given_up[hit.url])) for hit in hits if hit.url in given_up
     }
     left = [hit for hit in hits if hit.url not in given_up]
-    reading = read_many(left, read, _limits(desk, wanted), group=_host, key=place, stop=desk.stop)
+    reading = read_many(
+        left, read, _limits(context, wanted), group=_host, key=place, stop=context.stop
+    )
     began: dict[str, float] = {}
     async with aclosing(reading) as outcomes:
         async for outcome in outcomes:
@@ -92,7 +94,9 @@ async def read_pages(
             elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
                 given_up[outcome.candidate.url] = str(outcome.error)
     waiting = [hit.url for hit in left if hit.url not in told]
-    await desk.journal.note("given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up})
+    await context.journal.note(
+        "given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up}
+    )
     order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
     return (
         sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))),
@@ -100,8 +104,8 @@ async def read_pages(
     )
 
 
-def _limits(desk: Desk, wanted: int) -> Limits:
-    settings, seconds = desk.settings, desk.budget.phase("read")
+def _limits(context: SessionContext, wanted: int) -> Limits:
+    settings, seconds = context.settings, context.budget.phase("read")
     return Limits(
         wanted=wanted,
         parallel=settings.parallel_pages,
@@ -119,26 +123,28 @@ def _host(hit: Hit) -> str:
     return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
 
 
-async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None = None) -> Page:
+async def read_page(
+    context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
+) -> Page:
     """The page of a hit, read once in the session, with what the hit knows of it.
 
     One that an earlier run has fetched since then is taken from the knowledge store.
     """
 
     async def work() -> Page:
-        desk.budget.charge("pages")
+        context.budget.charge("pages")
         if hit.url.startswith(LIBRARY):
-            return await from_library(desk, hit.url)
-        known = await from_knowledge(desk, hit.url, since)
-        return known or await from_web(desk, hit.url, seconds)
+            return await from_library(context, hit.url)
+        known = await from_knowledge(context, hit.url, since)
+        return known or await from_web(context, hit.url, seconds)
 
-    page = await desk.journal.once("page", _key(hit), Page, work)
-    own_title = "" if is_order(page.title) else page.title
+    page = await context.journal.once("page", _key(hit), Page, work)
+    own_title = "" if is_injection(page.title) else page.title
     return page.model_copy(
         update={
             "title": one_line(own_title or hit.title),
-            "publisher": "" if is_order(hit.publisher) else one_line(hit.publisher),
-            "author": "" if is_order(page.author) else one_line(page.author),
+            "publisher": "" if is_injection(hit.publisher) else one_line(hit.publisher),
+            "author": "" if is_injection(page.author) else one_line(page.author),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,
             "rrf": hit.rrf,
@@ -147,19 +153,19 @@ async def read_page(desk: Desk, hit: Hit, seconds: float, since: datetime | None
     )
 
 
-async def page_at(desk: Desk, url: str) -> Page:
+async def page_at(context: SessionContext, url: str) -> Page:
     """The page at an address that somebody named, within the seconds of a page. Raises FetchError,
     and Stopped when the user wants to stop.
     """
-    seconds = min(desk.settings.page_seconds, desk.budget.until_closing())
-    reading = read_page(desk, Hit(url=url), seconds)
+    seconds = min(context.settings.page_seconds, context.budget.until_closing())
+    reading = read_page(context, Hit(url=url), seconds)
     try:
-        return await unless_stopped(desk.stop, reading, seconds=seconds + GRACE_SECONDS)
+        return await unless_stopped(context.stop, reading, seconds=seconds + GRACE_SECONDS)
     except TimeoutError:
         raise TooSlow("It was not there in time.") from None
 
 
-async def tried(journal: Journal, hit: Hit) -> bool | None:
+async def was_readable(journal: Journal, hit: Hit) -> bool | None:
     """Whether the page of a hit, tried in the session, could be read; None where it was not tried.
     Neither is tried again.
     """

@@ -16,9 +16,6 @@ from pydantic import ValidationError
 
 from spadework.clock import today
 from spadework.events import Searched
-from spadework.graph.desk import (
-    Desk,
-)
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import Kept
 from spadework.graph.provider_search import (
@@ -27,15 +24,16 @@ from spadework.graph.provider_search import (
 from spadework.graph.searching import (
     leads_of,
 )
+from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import (
     checked_session_id,
 )
 from spadework.tools.knowledge import Recalled
-from spadework.tools.knowledge.gate import enough, fresh_since, relevant, subject
-from spadework.tools.pages import PageStore, content_hash
-from spadework.tools.search.domains import wanted
-from spadework.tools.select import KNOWLEDGE
-from spadework.tools.urls import canonical_url
+from spadework.tools.knowledge.sufficiency import enough, fresh_since, relevant, subject
+from spadework.tools.ranking.selection import KNOWLEDGE
+from spadework.tools.search.domain_filter import is_wanted
+from spadework.tools.stores.page_store import PageStore, content_hash
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Page, Plan, Problem, Query, Result, Source, Task, Value
 
 #: How old a page may be for a question about what is so now.
@@ -60,8 +58,8 @@ class Known(Value):
         return [left] if left else []
 
 
-async def recalled(
-    desk: Desk, question: str, task: Task, emit: Emit, before: AbstractSet[str]
+async def recall_pages(
+    context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
     """What is known for a task of a question, without the pages `before` (canonical URLs). Decided
     once in a session, also when it is resumed.
@@ -72,12 +70,12 @@ async def recalled(
     key = {"topic": task.topic.name, "round": task.round, "question": question}
 
     async def asked() -> Known:
-        return await _asked(desk, question, task, before)
+        return await _ask_store(context, question, task, before)
 
     async def work() -> Known:
-        return await desk.journal.moment("known", key, Known, asked, Known())
+        return await context.journal.moment("known", key, Known, asked, Known())
 
-    known = await desk.journal.once("known", key, Known, work)
+    known = await context.journal.once("known", key, Known, work)
     if known.hits:
         found = len(known.hits)
         emit(
@@ -93,27 +91,29 @@ async def recalled(
     return known
 
 
-async def _asked(desk: Desk, question: str, task: Task, before: AbstractSet[str]) -> Known:
-    since = fresh_since(task.queries, desk.settings)
+async def _ask_store(
+    context: SessionContext, question: str, task: Task, before: AbstractSet[str]
+) -> Known:
+    since = fresh_since(task.queries, context.settings)
     if since is None:
         return Known()
-    limit = desk.settings.search_results
+    limit = context.settings.search_results
     found = await asyncio.gather(
         *(
-            desk.knowing.search(subject(text), limit=limit, since=since)
+            context.page_cache.search(subject(text), limit=limit, since=since)
             for text in dict.fromkeys((question, task.topic.question))
         )
     )
-    fit = [one for one in relevant(found) if _wanted(one.entry.page.url, task, before)]
+    fit = [one for one in relevant(found) if _is_wanted(one.entry.page.url, task, before)]
     # Where there will be no second round, nothing could make good what is missing.
-    will_do = desk.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
+    will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
     hits = tuple(_hits(fit[:limit], Query(text=question)))
-    return Known(hits=hits, enough=will_do, problems=tuple(desk.knowing.problems))
+    return Known(hits=hits, enough=will_do, problems=tuple(context.page_cache.problems))
 
 
-def _wanted(url: str, task: Task, before: AbstractSet[str]) -> bool:
+def _is_wanted(url: str, task: Task, before: AbstractSet[str]) -> bool:
     """Whether a page is new, and of a site that one of the queries may find."""
-    return canonical_url(url) not in before and any(wanted(query, url) for query in task.queries)
+    return canonical_url(url) not in before and any(is_wanted(query, url) for query in task.queries)
 
 
 def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
@@ -132,27 +132,27 @@ def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
     return ranked_hits(hits, query)
 
 
-async def earlier_pages(desk: Desk, follows: str, plan: Plan) -> list[Page]:
+async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
     """The pages that the session `follows` has read, now pages of this session, too; [] where there
     is none, or the folder is gone.
     """
     if not follows:
         return []
-    folder = desk.folder.parent / checked_session_id(follows)
+    folder = context.folder.parent / checked_session_id(follows)
 
     async def work() -> list[Kept]:
         store = PageStore(folder / "pages")
         pages = await asyncio.to_thread(recorded_pages, folder)
-        found = [await _kept(page, store) for page in pages]
+        found = [await _load_kept(page, store) for page in pages]
         return [kept for kept in found if kept]
 
-    found = await desk.journal.moment("earlier pages", follows, list[Kept], work, list[Kept]())
+    found = await context.journal.moment("earlier pages", follows, list[Kept], work, list[Kept]())
     oldest = today() - FRESH
     wanted = [kept for kept in found if plan.freshness != "now" or kept.page.fetched_at > oldest]
-    return [await _taken_over(desk, kept) for kept in wanted]
+    return [await _taken_over(context, kept) for kept in wanted]
 
 
-async def _kept(page: Page, store: PageStore) -> Kept | None:
+async def _load_kept(page: Page, store: PageStore) -> Kept | None:
     """The page with its text; None when that is gone, or another than it was."""
     try:
         text = await store.get(page.content_hash)
@@ -161,14 +161,14 @@ async def _kept(page: Page, store: PageStore) -> Kept | None:
     return Kept(page=page, text=text) if content_hash(text) == page.content_hash else None
 
 
-async def _taken_over(desk: Desk, kept: Kept) -> Page:
+async def _taken_over(context: SessionContext, kept: Kept) -> Page:
     """The page in the journal and the folder of this session, so that nobody fetches it again."""
 
     async def work() -> Page:
-        await desk.pages.put(kept.text)
+        await context.pages.put(kept.text)
         return kept.page
 
-    await desk.journal.once("page", {"url": kept.page.url}, Page, work)
+    await context.journal.once("page", {"url": kept.page.url}, Page, work)
     return kept.page
 
 

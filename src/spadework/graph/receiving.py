@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from spadework.agents.model import Model
-from spadework.agents.reception import RESEARCH, Heard, needs_a_model, received
+from spadework.agents.reception import RESEARCH, Heard, needs_a_model, receive_message
 from spadework.budget import Budget
 from spadework.errors import ModelError
-from spadework.graph.models import default_model
+from spadework.graph.default_model import default_model
 from spadework.settings import Settings
-from spadework.tools.journal import Journal
+from spadework.tools.stores.journal import Journal
 from spadework.values import Usage, Value
 
 #: A model that is slower than that with a title is not waited for.
@@ -50,11 +50,13 @@ async def receive(
     heard = Heard(said, wishes, tuple(earlier), answer)
     budget = Budget.of(settings)
     if not needs_a_model(heard):
-        found = await received(heard, None, seconds=0)
+        found = await receive_message(heard, None, seconds=0)
     else:
         budget.start(time.monotonic())
         async with AsyncExitStack() as closing:
-            found = await received(heard, await _model(settings, budget, closing), seconds=SECONDS)
+            found = await receive_message(
+                heard, await _model(settings, budget, closing), seconds=SECONDS
+            )
     chore = heard.chore()
     return Greeted(
         research=found == RESEARCH,

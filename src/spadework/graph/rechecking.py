@@ -9,16 +9,16 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
-from spadework.agents.material import Material
+from spadework.agents.citation_material import Material
 from spadework.agents.model import Model
 from spadework.graph.closing import citations_of
-from spadework.graph.desk import Desk
 from spadework.graph.joining import as_it_was
-from spadework.graph.judging import judge
+from spadework.graph.model_examination import judge
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
-from spadework.graph.verifying import Check, verified
-from spadework.tools.export.markdown import sentence_markdown
-from spadework.tools.urls import hosts_for_urls
+from spadework.graph.verifying import Check, verify_sections
+from spadework.tools.export.markdown_report import sentence_markdown
+from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Problem, Section
 
 
@@ -57,7 +57,7 @@ async def whole(
     state: ResearchState, model: Model | None, material: Material, check: Check
 ) -> dict[str, Any]:
     """A report that is new, with what holds of it, as the update of the graph's channels."""
-    found = await verified(model, state["plan"], state.get("sections", []), material, check)
+    found = await verify_sections(model, state["plan"], state.get("sections", []), material, check)
     return {
         "sections": found.sections,
         "citations": citations_of(found, material.ledger),
@@ -65,7 +65,7 @@ async def whole(
     }
 
 
-async def checked(
+async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
     """The report with what holds of the sections that changed, as the update of the graph's
@@ -73,7 +73,7 @@ async def checked(
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
-    found = await verified(model, state["plan"], changed, material, check)
+    found = await verify_sections(model, state["plan"], changed, material, check)
     # A section of which nothing held shows what it cites; the one before it is better.
     shown = {p.subject for p in found.problems if "extractive" in p.effect}
     empty = {heading for heading in shown if base.of(heading)}
@@ -139,6 +139,6 @@ def _as_it_is(problem: Problem, empty: AbstractSet[str]) -> Problem:
     return problem.model_copy(update={"effect": "The section stands as it was."})
 
 
-async def judging(desk: Desk, at: str) -> tuple[Model | None, list[Problem]]:
+async def judging(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
     """The model that may judge at this step, where there is time for one; and why there is none."""
-    return (None, []) if desk.budget.until_closing() <= 0 else await judge(desk, at)
+    return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)

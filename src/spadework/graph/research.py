@@ -23,27 +23,25 @@ from langgraph.types import Overwrite, Send
 
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
-from spadework.graph import routes, stored, worker
+from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
-from spadework.graph.asking import approve, clarify
 from spadework.graph.assessing import assess_round
+from spadework.graph.clarifying import approve, clarify
 from spadework.graph.closing import draft, result_of
-from spadework.graph.composing import composed
-from spadework.graph.desk import (
-    desk_of,
-)
+from spadework.graph.composing import compose_report
 from spadework.graph.earlier import keep
+from spadework.graph.editing import review_report
 from spadework.graph.emit import emitter
 from spadework.graph.fetching import attached_pages
-from spadework.graph.fusing import fused
-from spadework.graph.judging import begin, judge
-from spadework.graph.planning import foreseen, planned, today
+from spadework.graph.fusing import fuse_finds
+from spadework.graph.model_examination import begin, judge
+from spadework.graph.planning import foreseen, make_plan, today
 from spadework.graph.recalling import earlier_pages
-from spadework.graph.rechecking import base_of, checked, judging, whole
-from spadework.graph.reviewing import reviewed
-from spadework.graph.revising import extended, receive, revised
+from spadework.graph.rechecking import base_of, check_changed, judging, whole
+from spadework.graph.revising import extend_report, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
-from spadework.graph.scoring import checked_scores, scored
+from spadework.graph.scoring import checked_scores, score_topics
+from spadework.graph.session_context import context_of
 from spadework.graph.session_id import (
     checked_session_id,
     new_session_id,
@@ -60,9 +58,9 @@ from spadework.graph.state import (
 )
 from spadework.graph.stopping import DiskStopped
 from spadework.graph.verifying import Check, standing, still_proven
-from spadework.graph.waiting import stopped
+from spadework.graph.waiting import was_stopped
 from spadework.settings import Settings
-from spadework.tools.disk_faults import disk_fault
+from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem
 
 #: The node that LangGraph makes of a worker's error handler.
@@ -80,10 +78,10 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     named = state.get("session_id", "")
     fresh = not named or named == state.get("opened")
     session_id = checked_session_id(new_session_id() if fresh else named)
-    desk = await desk_of(session_id, runtime.context)
-    attached, problems = await attached_pages(desk, state.get("attachments", []))
+    context = await context_of(session_id, runtime.context)
+    attached, problems = await attached_pages(context, state.get("attachments", []))
     cleared = left_over(state)
-    problems = [*desk.problems, *problems]
+    problems = [*context.problems, *problems]
     met = Overwrite(problems) if cleared else problems
     return {
         **cleared,
@@ -99,14 +97,14 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     """Split the question into topics, after a first broad search unless a model does it quickly.
     Find what is known from before.
     """
-    desk = await desk_of(state["session_id"], runtime.context)
+    context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
-    emit = emitter(desk, runtime)
-    made, problems, seconds = await planned(desk, question, emit)
-    known = await earlier_pages(desk, state.get("follows", ""), made)
-    foretold = await foreseen(desk, made, seconds, follows=bool(state.get("follows")))
+    emit = emitter(context, runtime)
+    made, problems, seconds = await make_plan(context, question, emit)
+    known = await earlier_pages(context, state.get("follows", ""), made)
+    foretold = await foreseen(context, made, seconds, follows=bool(state.get("follows")))
     emit(Planned(plan=made, forecast=foretold))
-    begin(desk)
+    begin(context)
     return {
         "plan": made,
         "forecast": foretold,
@@ -125,7 +123,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     # What an error of ours says is meant for people; any other may name paths of this machine.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__
-    problem = worker.lost(state["task"].topic.name, said[:300])
+    problem = worker.report_lost(state["task"].topic.name, said[:300])
     return {"problems": [problem]}
 
 
@@ -133,35 +131,39 @@ async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     """Merge what the workers brought: every page once, ranked over all topics, near-copies under
     one origin.
     """
-    desk = await desk_of(state["session_id"], runtime.context)
-    await judge(desk, f"fuse {len(state.get('rounds', []))}")
-    return await fused(desk, state)
+    context = await context_of(state["session_id"], runtime.context)
+    await judge(context, f"fuse {len(state.get('rounds', []))}")
+    return await fuse_finds(context, state)
 
 
 async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Judge the topics of this round on the ledger, and name the tasks that would fill the gaps."""
-    desk = await desk_of(state["session_id"], runtime.context)
-    _, unfit = await judge(desk, f"assess {len(state.get('rounds', []))}")
-    judged = await assess_round(desk, state)
+    context = await context_of(state["session_id"], runtime.context)
+    _, unfit = await judge(context, f"assess {len(state.get('rounds', []))}")
+    judged = await assess_round(context, state)
     known = judged.after(state)
-    emit, before = emitter(desk, runtime), state.get("coverage", {})
-    for event in scored(judged.round, before, judged.coverage, by_model=desk.judging is not None):
+    emit, before = emitter(context, runtime), state.get("coverage", {})
+    for event in score_topics(
+        judged.round, before, judged.coverage, by_model=context.judging is not None
+    ):
         emit(event)
     emit(
         Assessed(
             round=judged.round.number,
             coverage=tuple(known["coverage"].values()),
             evidence=len(known["evidence"]),
-            usage=desk.budget.used,
+            usage=context.budget.used,
         )
     )
     emit(Wrote(markdown=draft(known)))
-    stop = await stopped(desk.journal, desk.stop, f"round {judged.round.number}")
-    cost = await price(desk, known)
-    ended = partial(routes.stopped_by, known, desk.budget, desk.settings, cost)
+    stop = await was_stopped(context.journal, context.stop, f"round {judged.round.number}")
+    cost = await price(context, known)
+    ended = partial(routes.stopped_by, known, context.budget, context.settings, cost)
     why = "stop" if stop else await asyncio.to_thread(ended)
-    work = desk.workload(state["plan"])
-    tasks = [] if why else await asyncio.to_thread(routes.gap_tasks, known, desk.budget, work, cost)
+    work = context.workload(state["plan"])
+    tasks = (
+        [] if why else await asyncio.to_thread(routes.gap_tasks, known, context.budget, work, cost)
+    )
     return {
         **judged.channels(),
         "problems": [*unfit, *judged.problems],
@@ -174,37 +176,37 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     """Compose the report from the ledger and write its sections, all in one wave; set what
     disagrees side by side.
     """
-    desk = await desk_of(state["session_id"], runtime.context)
-    model = None if desk.budget.until_closing() <= 0 else (await judge(desk, "write"))[0]
-    desk.knowing.keep(state.get("pages", {}).values(), desk.pages.get)
-    desk.budget.writes()
+    context = await context_of(state["session_id"], runtime.context)
+    model = None if context.budget.until_closing() <= 0 else (await judge(context, "write"))[0]
+    context.page_cache.keep(state.get("pages", {}).values(), context.pages.get)
+    context.budget.writes()
     if review := state.get("review"):
-        return await rewritten(desk, state, review, model)
+        return await rewritten(context, state, review, model)
     if before := state.get("before"):
-        return await extended(desk, state, model, before)
-    return await composed(desk, state, model)
+        return await extend_report(context, state, model, before)
+    return await compose_report(context, state, model)
 
 
 async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Check every sentence, have mended what does not hold, and sum up what does."""
-    desk, made = await desk_of(state["session_id"], runtime.context), state["plan"]
+    context, made = await context_of(state["session_id"], runtime.context), state["plan"]
     ledger = proving(state)
-    texts = await desk.pages.texts(e.content_hash for e in ledger)
+    texts = await context.pages.texts(e.content_hash for e in ledger)
     # A follow-up that goes on from a report names things of its own.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = standing(ledger, texts, asked, made.language)
-    model, unfit = await judging(desk, "verify")
+    model, unfit = await judging(context, "verify")
     base = base_of(state)
     check = Check(
-        desk.budget.phase("write"),
-        thorough=desk.settings.effort != "quick" and not (base and base.better),
+        context.budget.phase("write"),
+        thorough=context.settings.effort != "quick" and not (base and base.better),
         summed=base is None,
         known=known_findings(state),
         asked_on=state.get("asked_on", ""),
         names=state.get("names", []),
     )
     changes = await (
-        checked(state, model, base, material, check)
+        check_changed(state, model, base, material, check)
         if base
         else whole(state, model, material, check)
     )
@@ -212,7 +214,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         # Why code judges was said in the rounds before, which another form of a report has not.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
-        emit = emitter(desk, runtime)
+        emit = emitter(context, runtime)
         for event in checked_scores(len(state.get("rounds", [])), before, changes["coverage"]):
             emit(event)
     return {**changes, "problems": [*unfit, *lost, *changes["problems"]]}
@@ -220,24 +222,26 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Let an editor read the report in deep effort; what it finds weak goes back once."""
-    return await reviewed(await desk_of(state["session_id"], runtime.context), state)
+    return await review_report(await context_of(state["session_id"], runtime.context), state)
 
 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Compose the result and hand it over."""
-    desk = await desk_of(state["session_id"], runtime.context)
-    await stopped(desk.journal, desk.stop, "save")
-    await desk.journal.note("waits", "", desk.search.waits.sentences())
+    context = await context_of(state["session_id"], runtime.context)
+    await was_stopped(context.journal, context.stop, "save")
+    await context.journal.note("waits", "", context.search.waits.sentences())
     none = list[Problem]()
-    late = await desk.journal.moment("late problems", "", list[Problem], desk.knowing.kept, none)
-    result = result_of(desk, state, late)
-    await keep(desk, state, result)
-    emit = emitter(desk, runtime)
+    late = await context.journal.moment(
+        "late problems", "", list[Problem], context.page_cache.kept, none
+    )
+    result = result_of(context, state, late)
+    await keep(context, state, result)
+    emit = emitter(context, runtime)
     emit(Wrote(markdown=result.report, final=True))
     # A session tells it when its files are written.
     runtime.stream_writer(Finished(result=result).model_dump(mode="json"))
-    if desk.owned_by_graph:
-        await desk.close()
+    if context.owned_by_graph:
+        await context.close()
     return {**GIVEN, "report": result.report, "result": result}
 
 
@@ -293,6 +297,6 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     return graph.copy({"checkpointer": checkpointer})
 
 
-stored.register()
+checkpoint_types.register()
 #: The graph without a checkpointer, as LangGraph servers want it.
 graph: Graph = _builder().compile(name="research")

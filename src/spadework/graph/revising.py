@@ -13,16 +13,22 @@ from spadework.agents.extractive.lead import in_context
 from spadework.agents.length import longer, shorter
 from spadework.agents.model import Model
 from spadework.agents.reviser import Told, revise
-from spadework.agents.turn import Reported, Turn, TurnKind, added, sure_turn, turn_of
+from spadework.agents.turn import Reported, Turn, TurnKind, requested_addition, sure_turn, turn_of
 from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
-from spadework.graph.desk import Desk, desk_of
-from spadework.graph.disputing import disputed
+from spadework.graph.disputing import find_disputes
 from spadework.graph.earlier import earlier, take_over
 from spadework.graph.emit import Emit, emitter
-from spadework.graph.joining import answered, as_it_was, found_for_it, joined, quoted
+from spadework.graph.joining import (
+    answer_from_evidence,
+    as_it_was,
+    found_for_it,
+    join_states,
+    quote_sections,
+)
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.rechecking import judging
+from spadework.graph.session_context import SessionContext, context_of
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question
@@ -48,36 +54,36 @@ _NOTHING = {
 
 async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Find the report that is followed up, and what is wanted of it now."""
-    desk = await desk_of(state["session_id"], runtime.context)
-    before = await earlier(desk, state.get("follows", ""))
-    emit = emitter(desk, runtime)
+    context = await context_of(state["session_id"], runtime.context)
+    before = await earlier(context, state.get("follows", ""))
+    emit = emitter(context, runtime)
     if before is None:
         return {"turn": Turn(kind="new"), "before": None, **_instead(state, emit)}
     asked = state["question"]
     exchanges = _exchanges(state, before)
     turn, problems = await turn_of(
-        desk.model,
+        context.model,
         Question(text=asked, earlier=tuple(exchanges["earlier"])),
-        _reported(before),
-        seconds=desk.budget.phase("plan"),
+        _report_before(before),
+        seconds=context.budget.phase("plan"),
     )
     told = {"turn": turn, "problems": problems, **exchanges}
     if turn.kind == "new":
         return {**told, "before": None}
-    texts = await take_over(desk, state.get("follows", ""), before)
+    texts = await take_over(context, state.get("follows", ""), before)
     if turn.kind == "known" and not _proven(turn, before, texts):
         return {**told, "turn": Turn(kind="new"), "before": None}
     emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
         meant = in_context(Question(text=asked, earlier=tuple(exchanges["earlier"])))
-        return {**told, **answered(before, turn, meant), "before": None}
+        return {**told, **answer_from_evidence(before, turn, meant), "before": None}
     told |= {**as_it_was(before), "before": before}
     if turn.kind == "more":
         del told["plan"]
-        return told if desk.model else {**told, "question": added(asked) or asked}
+        return told if context.model else {**told, "question": requested_addition(asked) or asked}
     # All pages are wanted, also old ones of what is asked about now.
     await earlier_pages(
-        desk, state.get("follows", ""), before.plan.model_copy(update={"freshness": "any"})
+        context, state.get("follows", ""), before.plan.model_copy(update={"freshness": "any"})
     )
     return {**told, "stopped_by": REVISED}
 
@@ -121,49 +127,51 @@ def _proven(turn: Turn, before: Earlier, texts: Collection[str]) -> bool:
     return all(e.content_hash in texts for e in before.evidence if e.id in turn.proofs)
 
 
-def _reported(before: Earlier) -> Reported:
+def _report_before(before: Earlier) -> Reported:
     pages = {page.content_hash: page for page in before.pages}
     return Reported(before.plan.question, before.sections, before.evidence, pages)
 
 
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """The report in another form, from what it rests on already."""
-    desk = await desk_of(state["session_id"], runtime.context)
+    context = await context_of(state["session_id"], runtime.context)
     before, turn = state["before"], state["turn"]
     assert before is not None
-    model, unfit = await judging(desk, "revise")
+    model, unfit = await judging(context, "revise")
     plan = before.plan
     if model is not None:
         plan = plan.model_copy(update={"language": turn.language or plan.language})
-        told = _told(state, before, plan)
-        changes = await _by_model(desk, model, told, before)
+        told = _tell_state(state, before, plan)
+        changes = await _by_model(context, model, told, before)
     else:
-        changes = await _by_code(desk, before, turn)
+        changes = await _by_code(context, before, turn)
     problems = [*unfit, *changes.pop("problems", [])]
     return {**changes, "plan": plan, "problems": problems}
 
 
-async def extended(
-    desk: Desk, state: ResearchState, model: Model | None, before: Earlier
+async def extend_report(
+    context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
 ) -> dict[str, Any]:
     """The report with what was found for the follow-up, as the update of the graph's channels."""
-    new, whole = found_for_it(before, state), joined(before, state)
+    new, whole = found_for_it(before, state), join_states(before, state)
     ledger, plan = proving({**state, "coverage": whole["coverage"]}), whole["plan"]
-    texts = await desk.pages.texts(e.content_hash for e in ledger)
+    texts = await context.pages.texts(e.content_hash for e in ledger)
     changes: dict[str, Any] = {"sections": list(before.sections)}
     if model is not None and new:
-        told = _told(state, before, plan, [e.id for e in new])
-        changes = await _by_model(desk, model, told, before)
+        told = _tell_state(state, before, plan, [e.id for e in new])
+        changes = await _by_model(context, model, told, before)
     if new and changes["sections"] == list(before.sections):
-        changes["sections"] = quoted(before, state["plan"], new)
+        changes["sections"] = quote_sections(before, state["plan"], new)
     return {
         **whole,
         **changes,
-        "conflicts": disputed(plan, ledger, state.get("pages", {}), texts),
+        "conflicts": find_disputes(plan, ledger, state.get("pages", {}), texts),
     }
 
 
-def _told(state: ResearchState, before: Earlier, plan: Plan, more: Sequence[str] = ()) -> Told:
+def _tell_state(
+    state: ResearchState, before: Earlier, plan: Plan, more: Sequence[str] = ()
+) -> Told:
     return Told(
         plan,
         state.get("title", ""),
@@ -176,10 +184,15 @@ def _told(state: ResearchState, before: Earlier, plan: Plan, more: Sequence[str]
     )
 
 
-async def _by_model(desk: Desk, model: Model, told: Told, before: Earlier) -> dict[str, Any]:
+async def _by_model(
+    context: SessionContext, model: Model, told: Told, before: Earlier
+) -> dict[str, Any]:
     try:
         done = await revise(
-            model, told, window=desk.settings.window_tokens, seconds=desk.budget.phase("write")
+            model,
+            told,
+            window=context.settings.window_tokens,
+            seconds=context.budget.phase("write"),
         )
     except (ModelError, BudgetSpent) as error:
         return _as_is(before, str(error), model.news("writer"))
@@ -197,7 +210,7 @@ def _as_is(before: Earlier, why: str, other: Sequence[Problem] = ()) -> dict[str
     return {"sections": list(before.sections), "problems": [*other, problem]}
 
 
-async def _by_code(desk: Desk, before: Earlier, turn: Turn) -> dict[str, Any]:
+async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
     """The report shorter or longer, where it is made of passages; nothing else is for code."""
     if before.writer or not turn.length or turn.language:
         reason = (
@@ -213,7 +226,7 @@ async def _by_code(desk: Desk, before: Earlier, turn: Turn) -> dict[str, Any]:
             question = asked.get(section.heading, before.plan.question)
             sections.append(shorter(section, question, {e.id: e for e in ledger}))
             continue
-        texts = await desk.pages.texts(e.content_hash for e in ledger)
+        texts = await context.pages.texts(e.content_hash for e in ledger)
         told, more = longer(section, ledger, texts, len(ledger) + 1)
         sections.append(told)
         ledger += more

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spadework.agents import critic, writer
-from spadework.agents.context import Stated, stated
 from spadework.agents.headings import one_a_heading
 from spadework.agents.model import Model
 from spadework.agents.outline import by_topic
+from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Finding
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState, proving
-from spadework.tools.export.markdown import sentence_markdown
-from spadework.tools.nearest import nearest
+from spadework.tools.export.markdown_report import sentence_markdown
+from spadework.tools.text.nearest import nearest
 from spadework.values import Evidence, Review, Section, Weakness
 
 #: Entries that a section does not cite and its writer is shown when it writes it anew.
@@ -28,7 +28,7 @@ TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 
 
 async def rewritten(
-    desk: Desk, state: ResearchState, review: Review, model: Model | None
+    context: SessionContext, state: ResearchState, review: Review, model: Model | None
 ) -> dict[str, Any]:
     """The sections that the editor found weak, or of whose topic more was found, written anew, all
     in one wave. What was found of a topic that has no section gets one.
@@ -36,17 +36,17 @@ async def rewritten(
     if model is None:
         return {}
     sections, plan = state.get("sections", []), state["plan"]
-    seconds = desk.budget.phase("write")
+    seconds = context.budget.phase("write")
     ledger = proving(state)
     known = {e.id for e in state.get("evidence", [])[: review.entries]}
     fresh = [e for e in ledger if e.id not in known]
     homes = {e.id: _home(e, review, sections, ledger) for e in fresh}
     asked: dict[str, list[str]] = defaultdict(list)
     for point in review.weaknesses:
-        if point.section and not point.outcome and (not point.query or _found(point, fresh)):
+        if point.section and not point.outcome and (not point.query or _was_found(point, fresh)):
             asked[point.section].append(point.text)
     for heading in filter(None, homes.values()):
-        points = [p.text for p in review.weaknesses if p.query and _found(p, fresh)]
+        points = [p.text for p in review.weaknesses if p.query and _was_found(p, fresh)]
         asked[heading] = list(dict.fromkeys([*asked[heading], *points]))
     summary = next((section for section in sections if section.kind == "summary"), None)
     if summary and fresh:
@@ -84,7 +84,7 @@ async def rewritten(
     }
 
 
-def _found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
+def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
     return any(e.topic == point.topic for e in fresh)
 
 
@@ -132,5 +132,5 @@ def known_findings(state: ResearchState) -> dict[Stated, Finding]:
     return {
         each: Finding(verdicts.get(sentence_markdown(each.sentence), "supported"))
         for section in (review.sections if review else ())
-        for each in stated(section)
+        for each in state_sentences(section)
     }

@@ -12,11 +12,11 @@ from langgraph.types import Send
 from spadework.budget import Budget
 from spadework.deadline import ACCELERATE
 from spadework.graph.again import open_topics, worth_asking
+from spadework.graph.query_filters import date_queries, gap_query
 from spadework.graph.state import ResearchState
-from spadework.graph.wishes import dated, gap_query
 from spadework.graph.workload import Workload
 from spadework.settings import Settings
-from spadework.tools.select import LOCAL
+from spadework.tools.ranking.selection import LOCAL
 from spadework.values import (
     Coverage,
     Plan,
@@ -78,7 +78,10 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
         own=broad,
         together=most if most < topics * load.pages else None,
     )
-    asked = [(topic, dated(topic.queries[: load.queries], plan.freshness)) for topic in plan.topics]
+    asked = [
+        (topic, date_queries(topic.queries[: load.queries], plan.freshness))
+        for topic in plan.topics
+    ]
     return [
         task.model_copy(update={"topic": topic, "queries": queries}) for topic, queries in asked
     ]
@@ -110,14 +113,16 @@ def gap_tasks(
         (query.text.lower(), query.exclude_domains) for task in asked for query in task.queries
     }
     wanted = {
-        topic.name: _recommended(topic, coverage.get(topic.name), state.get("shortfalls", []))
+        topic.name: _recommended_searches(
+            topic, coverage.get(topic.name), state.get("shortfalls", [])
+        )
         for topic in going_on
     }
     gaps = {
         name: _gap_queries(of, before, state["plan"])[: load.gap_queries]
         for name, of in wanted.items()
     }
-    made = [(topic, (*_unasked(topic, state), *gaps[topic.name])) for topic in going_on]
+    made = [(topic, (*_queries_unasked(topic, state), *gaps[topic.name])) for topic in going_on]
     broad = state["plan"].question_type == "list"
     again = {
         topic.name
@@ -151,7 +156,9 @@ def gap_tasks(
         Task(
             topic=topic,
             queries=queries,
-            again=dated(topic.queries, state["plan"].freshness) if topic.name in again else (),
+            again=date_queries(topic.queries, state["plan"].freshness)
+            if topic.name in again
+            else (),
             round=number,
             pages=min(load.gap_pages, most),
             broad=broad,
@@ -165,11 +172,11 @@ def gap_tasks(
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
     """What the pages that are known already lead on to, beside the topic's own queries."""
     own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
-    found = _recommended(task.topic, state["coverage"].get(task.topic.name), ())
+    found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
     return _gap_queries([r for r in found if r.led_to], own, state["plan"])
 
 
-def _unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
+def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
     """The topic's own queries, where what earlier runs have read was to do without the web, and has
     not.
     """
@@ -177,10 +184,10 @@ def _unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]
     known = [page.known for page in pages if not page.url.startswith(LOCAL)]
-    return dated(topic.queries, state["plan"].freshness) if known and all(known) else ()
+    return date_queries(topic.queries, state["plan"].freshness) if known and all(known) else ()
 
 
-def _recommended(
+def _recommended_searches(
     topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]
 ) -> list[Recommendation]:
     """The searches that the assessor recommends for a topic, then those that would mend what the
@@ -203,7 +210,7 @@ def _gap_queries(
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
     """Why no further round is searched: "coverage", "iterations", "marginal utility", "price",
-    "time" or a purse; "" to go on.
+    "time" or a limit; "" to go on.
     """
     rounds = state["rounds"]
     if not open_topics(state):
@@ -219,9 +226,9 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
         return "iterations"
     last = rounds[-1]
     least = settings.marginal_utility * max(1, last.evidence_after)
-    if last.number > 1 and _brought(state) < least:
+    if last.number > 1 and _quotes_brought(state) < least:
         return "marginal utility"
-    # What is just empty, time or purse, ends only a run that would have gone on.
+    # What is just empty, time or limit, ends only a run that would have gone on.
     if last.number == KNOWN or worth_asking(state, price):
         late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
@@ -239,7 +246,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
     return budget.reckoned("search", "read", "assess") >= taken
 
 
-def _brought(state: ResearchState) -> int:
+def _quotes_brought(state: ResearchState) -> int:
     """The quotes that the last round has added; of a run without a model those of the last two,
     since code, which keeps to what it has chosen, says nothing of what it read in between.
     """
@@ -256,8 +263,8 @@ def status_of(why: str) -> Status:
         return "partial"
     if why == "nothing searched":
         return "failed"
-    purses = ("calls", "searches", "pages", "tokens", "money")
-    return "budget_limited" if why in purses else "completed"
+    limits = ("calls", "searches", "pages", "tokens", "money")
+    return "budget_limited" if why in limits else "completed"
 
 
 def workers(state: ResearchState) -> list[Send] | str:

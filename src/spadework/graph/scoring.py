@@ -10,7 +10,7 @@ from spadework.events import Scored
 from spadework.values import Coverage, Round
 
 
-def scored(
+def score_topics(
     round_: Round, before: Mapping[str, Coverage], after: Mapping[str, Coverage], *, by_model: bool
 ) -> Iterator[Scored]:
     """What is told of each topic that was judged in a round."""

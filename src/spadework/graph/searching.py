@@ -9,16 +9,16 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from spadework.events import Notice, Searched, Unanswered
-from spadework.graph.desk import Desk
 from spadework.graph.emit import Emit
 from spadework.graph.provider_search import kept_hits, search_one, search_seconds
+from spadework.graph.session_context import SessionContext
 from spadework.settings import Settings
-from spadework.tools.fuse import reciprocal_rank_fusion
-from spadework.tools.origins import Sketch, resemblance, sketch
-from spadework.tools.rank import query_terms, relevance_parts
+from spadework.tools.ranking.fusion import reciprocal_rank_fusion
+from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
+from spadework.tools.ranking.relevance import query_terms, relevance_parts
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.wishes import wished
-from spadework.tools.urls import canonical_url
+from spadework.tools.search.search_filters import add_filters
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
 #: Words from which on two snippets can be told to say the same, and the share of their shingles
@@ -83,7 +83,7 @@ UNASKED = Answers([], [], [])
 
 
 async def search_all(
-    desk: Desk, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
+    context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
     """What the providers answer to the queries of a task.
 
@@ -91,7 +91,7 @@ async def search_all(
     results that a query wants.
     """
     telling = Telling(emit, task.topic.name, task.round)
-    done = await asyncio.gather(*(_everywhere(desk, query, telling) for query in task.queries))
+    done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
     answers = [
         (query, *answer) for query, of in zip(task.queries, done, strict=True) for answer in of
     ]
@@ -104,11 +104,11 @@ async def search_all(
         else:
             heard[provider.name] = None
             lists.append(_new(found, query, before))
-    told = [desk.told_once(problem) for problem in problems.values()]
-    search = desk.search
+    told = [context.told_once(problem) for problem in problems.values()]
+    search = context.search
     for news in (
         *filter(None, told),
-        *desk.stand_ins.news(),
+        *context.stand_ins.news(),
         *search.waits.news(),
         *search.unmet.news(),
     ):
@@ -117,7 +117,7 @@ async def search_all(
 
 
 async def _everywhere(
-    desk: Desk, query: Query, telling: Telling
+    context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
     """What every provider answers; where all fail, what those who stand in do, up to the first who
     does not.
@@ -125,40 +125,42 @@ async def _everywhere(
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
-        answer = await search_one(desk, provider, query, seconds)
+        answer = await search_one(context, provider, query, seconds)
         telling.tell(provider.name, query, answer, time.monotonic() - began)
         return answer
 
-    seconds = search_seconds(desk.budget, desk.settings)
-    asked = desk.search.providers
+    seconds = search_seconds(context.budget, context.settings)
+    asked = context.search.providers
     found = await asyncio.gather(*(ask(one, seconds) for one in asked))
     answers = list(zip(asked, found, strict=True))
     while asked and all(isinstance(answer, Problem) for _, answer in answers):
-        seconds = search_seconds(desk.budget, desk.settings)
-        if desk.stop.is_set() or desk.budget.refused or seconds <= 0:
+        seconds = search_seconds(context.budget, context.settings)
+        if context.stop.is_set() or context.budget.refused or seconds <= 0:
             break  # nobody has failed
-        other = await desk.stand_ins.nth(desk, len(answers) - len(asked))
+        other = await context.stand_ins.nth(context, len(answers) - len(asked))
         if other is None:
             break
         answers.append((other, await ask(other, seconds)))
     return answers
 
 
-async def found_before(desk: Desk, task: Task, before: AbstractSet[str]) -> list[list[Hit]]:
+async def found_before(
+    context: SessionContext, task: Task, before: AbstractSet[str]
+) -> list[list[Hit]]:
     """What the first searches of a gap's topic found and nobody has read: all their lists for a
     survey, else one, fused of them.
 
     Only the journal is asked, so this costs no search: what was not searched, or has failed, is not
     searched now.
     """
-    providers = (*desk.search.providers, *desk.stand_ins.opened)
-    asked = [kept_hits(desk, provider, query) for query in task.again for provider in providers]
+    providers = (*context.search.providers, *context.stand_ins.opened)
+    asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
     found = [
         _new(hits, Query(text=""), before)
         for hits in await asyncio.gather(*asked)
         if hits is not None
     ]
-    return found if task.broad or not found else [fused_hits(found, desk.settings)]
+    return found if task.broad or not found else [fused_hits(found, context.settings)]
 
 
 def fused_hits(lists: Sequence[list[Hit]], settings: Settings) -> list[Hit]:
@@ -179,12 +181,12 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
     )
 
 
-async def first_look(desk: Desk, question: str, emit: Emit) -> list[Hit]:
+async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
     """The hits of one broad search for the question itself, best provider first, each text once; []
     when none answers.
     """
-    query = wished(Query(text=question), desk.settings, question)
-    done = await _everywhere(desk, query, Telling(emit))
+    query = add_filters(Query(text=question), context.settings, question)
+    done = await _everywhere(context, query, Telling(emit))
     return _without_copies(
         [hit for _, found in done if not isinstance(found, Problem) for hit in found]
     )

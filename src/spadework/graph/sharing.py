@@ -8,17 +8,17 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from spadework.agents.confirming import confirmed
+from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.model import Model
+from spadework.agents.passage_view import Judgement, PassageView, Spot, to_people
 from spadework.agents.reader import LIKELY, Served, judge_ledger, read_share
-from spadework.agents.shown import Judgement, Shown, Spot, to_people
-from spadework.graph.cutting import shown
-from spadework.graph.desk import Desk
+from spadework.graph.cutting import show_passage
 from spadework.graph.entering import entries
+from spadework.graph.session_context import SessionContext
 from spadework.graph.showing import Looked, readable
 from spadework.graph.state import ResearchState
-from spadework.tools import tokens
+from spadework.tools.text import tokens
 from spadework.values import Evidence, Page, Passage, Plan, Topic
 
 #: Share of the time for assessing in which the pages are read; the rest is for judging the topics.
@@ -28,31 +28,31 @@ Place = tuple[str, int, int]
 
 
 async def in_shares(
-    desk: Desk, state: ResearchState, topics: Sequence[Topic], seconds: float
+    context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
     """What the pages of the first round prove of the topics, read in shares; None where all that
     there is to show fits one window, or is not to be read by a model in deep effort.
     """
-    model = desk.judging
+    model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
-    if model is None or not desk.deep or not first:
+    if model is None or not context.deep or not first:
         return None
     await tokens.ready()
-    most = await readable(model, desk.settings.shown_tokens, seconds)
+    most = await readable(model, context.settings.shown_tokens, seconds)
     found = {topic.name: state.get("passages", {}).get(topic.name, []) for topic in topics}
     texts = {
-        p.content_hash: await desk.pages.get(p.content_hash) for ps in found.values() for p in ps
+        p.content_hash: await context.pages.get(p.content_hash) for ps in found.values() for p in ps
     }
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
-    window = desk.settings.window_tokens
+    window = context.settings.window_tokens
     shares = await asyncio.to_thread(shares_of, found, pages, texts, (window, most))
     if len(shares) < 2:
         return None
-    return await _looked(desk, model, state, topics, found, shares)
+    return await _look_at_shares(context, model, state, topics, found, shares)
 
 
-async def _looked(
-    desk: Desk,
+async def _look_at_shares(
+    context: SessionContext,
     model: Model,
     state: ResearchState,
     topics: Sequence[Topic],
@@ -60,7 +60,7 @@ async def _looked(
     shares: Sequence[Sequence[Served]],
 ) -> Looked:
     plan, ledger = state["plan"], state.get("evidence", [])
-    seconds = READING * desk.budget.phase("assess")
+    seconds = READING * context.budget.phase("assess")
     done = await asyncio.gather(
         *(read_share(model, plan, topics, share, seconds=seconds) for share in shares)
     )
@@ -73,8 +73,8 @@ async def _looked(
     for topic in topics:
         spots = [spot for named, _ in done for spot in named.get(topic.name, ())]
         whole = await asyncio.to_thread(_proven, plan, topic, spots, seen[topic.name])
-        added += await entries(desk, topic, whole, [*ledger, *added])
-    seconds = desk.budget.phase("assess")
+        added += await entries(context, topic, whole, [*ledger, *added])
+    seconds = context.budget.phase("assess")
     judged = await asyncio.gather(
         *(
             judge_ledger(
@@ -97,7 +97,7 @@ async def _looked(
 
 
 def _proven(
-    plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[Shown]
+    plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView]
 ) -> tuple[Spot, ...]:
     """What proves something of a topic: what was named and what confirms it; where nothing was
     named, what code finds likely.
@@ -105,7 +105,7 @@ def _proven(
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
-    return confirmed(plan, topic, Judgement(False, 0.0, tuple(spots)), shown).spots
+    return confirm_fact(plan, topic, Judgement(False, 0.0, tuple(spots)), shown).spots
 
 
 def _within(passage: Passage, shares: Sequence[Sequence[Served]]) -> bool:
@@ -141,14 +141,14 @@ def shares_of(
         if place not in served:
             continue
         topics = tuple(served.pop(place))
-        whole = shown(pages[passage.content_hash], texts[passage.content_hash], passage)
+        whole = show_passage(pages[passage.content_hash], texts[passage.content_hash], passage)
         parts = [(Served(part, topics), tokens.count(part.text)) for part in to_people(whole)]
         cost = sum(count for _, count in parts)
         if cost <= window and used + cost <= most:
             used += cost
             kept.setdefault(passage.content_hash, []).extend(parts)
     order = sorted(kept, key=lambda digest: -pages[digest].rrf)
-    return _packed([kept[digest] for digest in order], window)
+    return _pack_shares([kept[digest] for digest in order], window)
 
 
 def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
@@ -164,7 +164,7 @@ def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
             yield from (p for p in turn if p is not None)
 
 
-def _packed(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> list[list[Served]]:
+def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> list[list[Served]]:
     """Pages in shares, none with more tokens than a window; a page stays together where it can."""
     shares: list[list[Served]] = []
     left = 0

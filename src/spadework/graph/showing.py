@@ -7,8 +7,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from spadework.agents.model import Model
-from spadework.agents.shown import Judgement, Shown
-from spadework.tools.tokens import count
+from spadework.agents.passage_view import Judgement, PassageView
+from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Passage, Problem
 
 #: Share of its time in which a slow model reads what it is shown; the rest is for its answer. The
@@ -41,7 +41,7 @@ def room_of(topics: int, most: int, together: int) -> int:
     return min(most, together // max(1, topics))
 
 
-def fitting(parts: Sequence[Shown], room: int) -> list[Shown]:
+def fitting(parts: Sequence[PassageView], room: int) -> list[PassageView]:
     """The first of what is shown, in `room` tokens."""
     used = accumulate(count(part.text) for part in parts)
     return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from spadework.graph.state import ResearchState
-from spadework.tools.foreseen import foreseen, shape_of_type
-from spadework.tools.trust import trust
-from spadework.tools.urls import domain_of
+from spadework.tools.extract.expected_type import foreseen, shape_of_type
+from spadework.tools.ranking.trust import trust
+from spadework.tools.web.urls import domain_of
 from spadework.values import Conflict, Evidence, Page, Section, Source
 
 #: Why no sentence of the report rests on a page.
@@ -39,7 +39,7 @@ def sources_of(
         for i in s.evidence_ids
         if i in ledger
     ]
-    told = {ledger[i].content_hash for i in _cited(sections) if i in ledger}
+    told = {ledger[i].content_hash for i in _cited_ids(sections) if i in ledger}
     cited += [ledger[i].url for i in disputed]
     pages = {url: _as_cited(page, evidence, told) for url, page in state.get("pages", {}).items()}
     rest = sorted(pages, key=lambda url: -pages[url].rrf)
@@ -87,7 +87,7 @@ def _shape(page: Page) -> str:
     return foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type)
 
 
-def _cited(sections: Sequence[Section]) -> set[str]:
+def _cited_ids(sections: Sequence[Section]) -> set[str]:
     return {id_ for section in sections for s in section.sentences for id_ in s.evidence_ids}
 
 

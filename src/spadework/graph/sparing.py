@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from spadework.agents.model import Model
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.settings import Role
 from spadework.values import Problem, Value
 
@@ -22,32 +22,32 @@ LOOK_TOKENS, ANSWER_TOKENS, SECTION_TOKENS, SAID = 800, 1_200, 800, 0.1
 EXAMINATION_TOKENS = 4_000
 
 
-def leaves_enough(desk: Desk, looks: int, tasks: int, topics: int) -> bool:
+def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
     """Whether so many looks leave the calls that the answer needs: an assessment for each of the
     `tasks` of the round, a section a topic, the summary, the check of citations and the editor; and
     what those assessments take of the tokens and the money that are not held back for writing.
     """
-    budget = desk.budget
+    budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
         return False
-    return payable(desk) >= looks * LOOK_TOKENS + tasks * ANSWER_TOKENS
+    return payable(context) >= looks * LOOK_TOKENS + tasks * ANSWER_TOKENS
 
 
-def payable(desk: Desk, *, closing: bool = False) -> float:
-    """Tokens that the purses can pay when all that is under way has cost what it usually does; that
+def payable(context: SessionContext, *, closing: bool = False) -> float:
+    """Tokens that the limits can pay when all that is under way has cost what it usually does; that
     of money by the price of the assessor's model.
     """
-    free = desk.budget.free(closing=closing, settled=True)
-    examining = desk.examination is not None and not desk.examination.done()
-    name = desk.model.place("assessor").name if desk.model else ""
-    told, said = desk.settings.prices.get(name.rpartition(":")[2], (0.0, 0.0))
+    free = context.budget.free(closing=closing, settled=True)
+    examining = context.examination is not None and not context.examination.done()
+    name = context.model.place("assessor").name if context.model else ""
+    told, said = context.settings.prices.get(name.rpartition(":")[2], (0.0, 0.0))
     price = ((1 - SAID) * told + SAID * said) / 1_000_000
     paid = min(free.tokens, free.money / price if price else math.inf)
     return paid - EXAMINATION_TOKENS * examining
 
 
-class Leave(Value):
-    """Whether a model may be asked for what can be left out, which the purse, the clock and its
+class Permission(Value):
+    """Whether a model may be asked for what can be left out, which the limit, the clock and its
     speed decide; and what is said where not.
     """
 
@@ -55,16 +55,16 @@ class Leave(Value):
     problems: tuple[Problem, ...] = ()
 
 
-async def sparing(desk: Desk, *roles: Role) -> Leave:
+async def sparing(context: SessionContext, *roles: Role) -> Permission:
     """Whether these roles may be asked, and why not, where that is not what the user has chosen. It
     is said once in a run.
     """
-    if desk.model is None or desk.quick:
-        return Leave(given=False)
-    slow = await _slowness(desk.model, *roles)
-    said = (slow,) if slow and not desk.said_slow else ()
-    desk.said_slow = desk.said_slow or bool(said)
-    return Leave(given=slow is None, problems=said)
+    if context.model is None or context.quick:
+        return Permission(given=False)
+    slow = await _slowness(context.model, *roles)
+    said = (slow,) if slow and not context.said_slow else ()
+    context.said_slow = context.said_slow or bool(said)
+    return Permission(given=slow is None, problems=said)
 
 
 async def _slowness(model: Model, *roles: Role) -> Problem | None:

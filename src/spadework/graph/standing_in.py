@@ -10,13 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spadework.errors import SpadeworkError
-from spadework.graph.opened import provider_again
+from spadework.graph.opening_record import provider_again
 from spadework.graph.waiting import Stopped, unless_stopped
-from spadework.tools.search.choose import Spare
 from spadework.tools.search.provider import Provider
+from spadework.tools.search.provider_choice import Spare
 
 if TYPE_CHECKING:
-    from spadework.graph.desk import Desk
+    from spadework.graph.session_context import SessionContext
 
 #: What is noted where there is nobody to stand in.
 _NOBODY = ("", "")
@@ -31,22 +31,22 @@ class StandIns:
         self.opened: list[Provider] = []
         self._news: list[str] = []
 
-    async def nth(self, desk: Desk, n: int) -> Provider | None:
+    async def nth(self, context: SessionContext, n: int) -> Provider | None:
         """The one to ask after `n` others have failed, None where there is none."""
         async with self._lock:
             while n >= len(self.opened):
-                name, describes = await desk.journal.moment(
+                name, describes = await context.journal.moment(
                     "stands in",
                     len(self.opened),
                     tuple[str, str],
-                    partial(self._open, desk),
+                    partial(self._open, context),
                     _NOBODY,
                 )
                 if not name:
                     return None
-                if desk.journal.recording is not None:
-                    self.opened.append(provider_again(name, describes, desk.settings))
-                desk.searching = (*desk.searching, describes)
+                if context.journal.recording is not None:
+                    self.opened.append(provider_again(name, describes, context.settings))
+                context.searching = (*context.searching, describes)
                 self._news.append(f"All searches failed; searching {describes} instead.")
             return self.opened[n]
 
@@ -55,12 +55,12 @@ class StandIns:
         told, self._news = self._news, []
         return told
 
-    async def _open(self, desk: Desk) -> tuple[str, str]:
+    async def _open(self, context: SessionContext) -> tuple[str, str]:
         """The next one that can be had: its name, and what it searches."""
         while self._spares:
-            opening, seconds = self._spares.pop(0)(), desk.budget.phase("search", "read")
+            opening, seconds = self._spares.pop(0)(), context.budget.phase("search", "read")
             try:
-                found = await unless_stopped(desk.stop, opening, seconds=seconds)
+                found = await unless_stopped(context.stop, opening, seconds=seconds)
             except (SpadeworkError, OSError, TimeoutError, Stopped):
                 continue  # what all have failed with is told; this one was not asked for
             if found is not None:

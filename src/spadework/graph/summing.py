@@ -10,7 +10,7 @@ from spadework.agents import writer
 from spadework.agents.model import Model
 from spadework.agents.outline import is_summary
 from spadework.agents.verifier import Checked, Findings
-from spadework.graph.holding import held
+from spadework.graph.holding import keep_what_holds
 from spadework.values import Plan, Problem, Section
 
 #: A report with no more sentences than this needs no summary.
@@ -45,7 +45,7 @@ def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked],
     """Of summaries the first that still begins as it was written once what does not hold is taken
     out, else the first of which anything is left, if any; and what was taken out of it.
     """
-    kept = [(each, *held(each, findings)) for each in made]
+    kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]
     whole = [
         (one, lost)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spadework.errors import SettingsError
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Query, Task, Topic
 from spadework.visible import visible
 

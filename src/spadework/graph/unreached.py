@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
 from spadework.agents.editor import problem_lines
-from spadework.graph.desk import Desk
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.settings import Role
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.phrases import Phrases
-from spadework.tools.urls import canonical_url, host_of, hosts_for_urls
+from spadework.tools.web.urls import canonical_url, host_of, hosts_for_urls
 from spadework.values import Hit, Part, Problem, Section, Sentence
 
 #: Hits that are listed whose pages could not be read where none could, and where others were read;
@@ -30,12 +30,14 @@ class Unreached(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def unreached(desk: Desk, state: ResearchState, problems: Sequence[Problem]) -> list[Unreached]:
+def list_unreached(
+    context: SessionContext, state: ResearchState, problems: Sequence[Problem]
+) -> list[Unreached]:
     """What could not be asked, searched or read at all."""
-    return [*_model(desk, problems), *_providers(state, problems), *_pages(state, problems)]
+    return [*_model(context, problems), *_providers(state, problems), *_pages(state, problems)]
 
 
-def _model(desk: Desk, problems: Sequence[Problem]) -> Iterator[Unreached]:
+def _model(context: SessionContext, problems: Sequence[Problem]) -> Iterator[Unreached]:
     """That there was a model, and it has not said a word."""
     for problem in problems:
         if problem.stage == "model":
@@ -45,7 +47,7 @@ def _model(desk: Desk, problems: Sequence[Problem]) -> Iterator[Unreached]:
         for problem in problems
         if problem.stage in get_args(Role) and not problem.reason.startswith(_NOT_A_FAULT)
     )
-    if desk.model and of_roles and not desk.budget.used.tokens_out:
+    if context.model and of_roles and not context.budget.used.tokens_out:
         why = of_roles[0].reason
         same = (*of_roles, *(problem for problem in problems if problem.stage == "examination"))
         told = f"{why} It has not answered once: code did all the work."
@@ -124,7 +126,7 @@ def with_unread(
     if not hits:
         return section
     best = sorted(hits, key=lambda hit: -hit.relevance)[:most]
-    lines = [say("found_unread"), *(_shown(hit) for hit in best)]
+    lines = [say("found_unread"), *(_describe_hit(hit) for hit in best)]
     more = len(hits) - len(best)
     lines += [say("more", more=more)] if more else []
     own = section.sentences
@@ -137,7 +139,7 @@ def with_unread(
     return section.model_copy(update={"sentences": told, "parts": parts if own else parts[1:]})
 
 
-def _shown(hit: Hit) -> str:
+def _describe_hit(hit: Hit) -> str:
     """A hit by its title and host, with what the search says of its page."""
     host, title = host_of(hit.url), hosts_for_urls(hit.title)
     named = f"“{title}” ({host})" if title and title != host else host

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spadework.agents import writer
+from spadework.agents.citation_material import Material
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.material import Material
 from spadework.agents.model import Model
-from spadework.agents.verifier import Checked, Finding, Findings, judged, verify
+from spadework.agents.verifier import Checked, Finding, Findings, judge_section, verify
 from spadework.graph.citing import cited_by, near, put_right, under_founded
-from spadework.graph.holding import held, hosts_only, once, settled, unproven
+from spadework.graph.holding import hosts_only, keep_what_holds, once, settle_changes, unproven
 from spadework.graph.summing import best_of, summable, summed_up
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
@@ -95,7 +95,7 @@ class _Draft:
     summary: list[Checked]
 
 
-async def verified(
+async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
     """The sections with what holds of them. A section of which nothing is left shows what it
@@ -107,15 +107,18 @@ async def verified(
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known
     )
-    draft = _Draft([judged(section, findings) for section in sections], findings, [])
+    draft = _Draft([judge_section(section, findings) for section in sections], findings, [])
     if model is not None and check.thorough:
         if check.summed and sections and sections[0].kind == "summary":
             sections = sections[1:]
             draft = replace(draft, checked=draft.checked[1:], summary=draft.checked[:1])
-        draft, more = await _improved(model, plan, draft, material, check, until)
+        draft, more = await _improve_draft(model, plan, draft, material, check, until)
         problems += more
-    kept = [held(each, draft.findings) for each in draft.checked]
-    told = [_told(one, section, material) for (one, _), section in zip(kept, sections, strict=True)]
+    kept = [keep_what_holds(each, draft.findings) for each in draft.checked]
+    told = [
+        _keep_quotes(one, section, material)
+        for (one, _), section in zip(kept, sections, strict=True)
+    ]
     whole = once([*draft.summary, *(one for one, _ in told)])
     lost = [problem for _, more in (*kept, *told) for problem in more]
     return Verified(
@@ -123,7 +126,7 @@ async def verified(
     )
 
 
-async def _improved(
+async def _improve_draft(
     model: Model, plan: Plan, draft: _Draft, material: Material, check: Check, until: float
 ) -> tuple[_Draft, list[Problem]]:
     """The draft with what the writers of its sections put in the place of what did not hold, and
@@ -133,7 +136,11 @@ async def _improved(
     def left() -> float:
         return max(0.0, until - time.monotonic())
 
-    told = [held(one, draft.findings)[0].section for one in draft.checked] if check.summed else []
+    told = (
+        [keep_what_holds(one, draft.findings)[0].section for one in draft.checked]
+        if check.summed
+        else []
+    )
     first = draft.summary if summable(told, plan.language) else []
     seconds = MENDING * left()
     mending = asyncio.gather(*(_mend(model, plan, one, material, seconds) for one in draft.checked))
@@ -147,8 +154,8 @@ async def _improved(
     )
     for one, (changes, _) in zip(draft.checked, done, strict=True):
         findings |= unproven(one, changes, findings)
-    checked = [settled(section, changes, findings) for section, changes in pairs]
-    best, lost = best_of([*(judged(one, findings) for one in summed), *first], findings)
+    checked = [settle_changes(section, changes, findings) for section, changes in pairs]
+    best, lost = best_of([*(judge_section(one, findings) for one in summed), *first], findings)
     problems = [problem for _, more in done for problem in more]
     return _Draft(checked, findings, best), [*problems, *failed, *unchecked, *lost]
 
@@ -164,7 +171,9 @@ async def _mend(
     return await writer.mend(model, plan.question, checked, evidence, seconds=seconds)
 
 
-def _told(checked: Checked, written: Section, material: Material) -> tuple[Checked, list[Problem]]:
+def _keep_quotes(
+    checked: Checked, written: Section, material: Material
+) -> tuple[Checked, list[Problem]]:
     """A section; where nothing of it is left, the quotes that it cited as it was written."""
     own = cited_by(written, material)
     if checked.section.sentences or not own:

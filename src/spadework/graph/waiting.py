@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from spadework.tools.journal import Journal
+from spadework.tools.stores.journal import Journal
 
 T = TypeVar("T")
 
@@ -15,7 +15,7 @@ class Stopped(Exception):
     """The user wants the report now; what was waited for is cancelled."""
 
 
-async def stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
+async def was_stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
     """Whether the user wants the report by now, at a step of the run; in a replay, whether they
     did.
     """

@@ -10,12 +10,12 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 
 from spadework.events import Distilled
-from spadework.graph.desk import desk_of
-from spadework.graph.distilling import distilled, need_of
+from spadework.graph.distilling import distil_pages, need_of
 from spadework.graph.emit import emitter
 from spadework.graph.gathering import steps
-from spadework.graph.judging import judge
-from spadework.graph.reading import tried
+from spadework.graph.model_examination import judge
+from spadework.graph.reading import was_readable
+from spadework.graph.session_context import context_of
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
@@ -26,13 +26,13 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """Cut the pages into passages and keep those that fit best what the topic asks: text, a figure,
     or rows of a table.
     """
-    desk = await desk_of(state["session_id"], runtime.context)
+    context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
     # Who judges decides how much is looked at.
-    await judge(desk, f"distil {task.round} {task.topic.name}")
-    by_model = desk.judging is not None
-    passages = await distilled(desk, task.topic, pages, by_model=by_model)
-    emitter(desk, runtime)(
+    await judge(context, f"distil {task.round} {task.topic.name}")
+    by_model = context.judging is not None
+    passages = await distil_pages(context, task.topic, pages, by_model=by_model)
+    emitter(context, runtime)(
         Distilled(
             topic=task.topic.name,
             need=need_of(task.topic),
@@ -40,7 +40,9 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
             round=task.round,
         )
     )
-    fates = [await tried(desk.journal, hit) for hit in (*state["chosen"], *state["reserve"])]
+    fates = [
+        await was_readable(context.journal, hit) for hit in (*state["chosen"], *state["reserve"])
+    ]
     left = max(0, len(fates) - fates.count(False) - len(state["drafts"]))
     return {
         "finds": [
@@ -59,7 +61,7 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     }
 
 
-def lost(topic: str, reason: str) -> Problem:
+def report_lost(topic: str, reason: str) -> Problem:
     """A worker that failed as a whole; the others go on."""
     return Problem(
         stage="worker",

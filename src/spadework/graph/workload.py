@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from spadework.settings import Settings
-from spadework.tools.select import PRESETS
+from spadework.tools.ranking.selection import PRESETS
 from spadework.values import Complexity
 
 #: Queries of a topic in the first round, and in a round for gaps.

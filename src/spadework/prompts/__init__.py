@@ -59,7 +59,7 @@ class Fenced(str):
     __slots__ = ()
 
 
-def fenced(text: str) -> str:
+def fence(text: str) -> str:
     """Text from a page inside the marked block, which a forged mark inside the text cannot
     close.
     """
@@ -77,16 +77,16 @@ def _harmless(text: str) -> str:
     return _FORGED.sub(r"‹\1", str(text))
 
 
-def told(entry: Any) -> str:
-    """An entry of the ledger (agents/told.py) under its id and its page, between the words around
-    its quote, with what who read it there says of it.
+def describe_entry(entry: Any) -> str:
+    """An entry of the ledger (agents/entry_text.py) under its id and its page, between the words
+    around its quote, with what who read it there says of it.
     """
     lines = "\n".join(
         [
             f"[{entry.id}] {plain(entry.about)}",
-            *([f"Before it:\n{fenced(entry.before)}"] if entry.before else []),
-            fenced(entry.quote),
-            *([f"After it:\n{fenced(entry.after)}"] if entry.after else []),
+            *([f"Before it:\n{fence(entry.before)}"] if entry.before else []),
+            fence(entry.quote),
+            *([f"After it:\n{fence(entry.after)}"] if entry.after else []),
             *([f"Who read it in its page says: {plain(entry.claim)}"] if entry.claim else []),
         ]
     )
@@ -99,7 +99,7 @@ def part(text: str, kind: Kind) -> str:
     return f"{opening}{text}{_CLOSING}"
 
 
-def _unmarked(value: Any) -> Any:
+def _strip_prompt_marks(value: Any) -> Any:
     """A value for a prompt without the marks of parts, which only its file may set, and without
     forged marks of the block, wherever it stands.
     """
@@ -115,9 +115,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
-        finalize=_unmarked,
+        finalize=_strip_prompt_marks,
     )
-    environment.filters |= {"fenced": fenced, "plain": plain, "told": told, "part": part}
+    environment.filters |= {"fenced": fence, "plain": plain, "told": describe_entry, "part": part}
     return environment
 
 
@@ -127,7 +127,7 @@ def render(role: str, **variables: Any) -> Prompt:
     Raises jinja2.UndefinedError when a variable is missing.
     """
     system, user = _templates(role)
-    text, parts = _parted(user.render(variables).strip())
+    text, parts = _split_parts(user.render(variables).strip())
     return Prompt(system.render(variables).strip(), text, parts)
 
 
@@ -140,7 +140,7 @@ def _templates(role: str) -> tuple[Template, Template]:
     return environment.from_string(system), environment.from_string(user)
 
 
-def _parted(marked: str) -> tuple[str, tuple[Part, ...]]:
+def _split_parts(marked: str) -> tuple[str, tuple[Part, ...]]:
     """A text without its marks, and the parts between them."""
     text, parts = "", []
     opened: tuple[Kind, int] | None = None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from spadework.sessions.checking import Broken, database_fault, no_file, opened
+from spadework.sessions.file_check import Broken, database_fault, no_file, open_database
 
 _JSON = ("endings.json", "cache/hosts.json")
 #: Databases, and with each of them what is of no use without it.
@@ -52,7 +52,7 @@ def _database(path: Path) -> str:
         return fault
     # Somebody may just be writing to it, which is seen only by who waits for them.
     try:
-        with closing(opened(path, live=True)) as db:
+        with closing(open_database(path, live=True)) as db:
             (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.OperationalError:
         return ""  # in use

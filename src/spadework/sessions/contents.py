@@ -7,8 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from spadework.errors import SessionUnreadable
+from spadework.sessions.file_names import JOURNAL, LEDGER, METADATA, PROGRESS, RESULT
 from spadework.sessions.files import read_result
-from spadework.sessions.names import JOURNAL, LEDGER, METADATA, PROGRESS, RESULT
 from spadework.values import Source, Value
 
 #: What the files are, by how their names begin.
@@ -43,10 +43,10 @@ def session_files(folder: Path) -> list[SessionFile]:
     """All files of a session, by name; a page that no source is known of is a page."""
     sources = {source.content_hash: source for source in _sources(folder)}
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
-    return [_described(path, folder, sources) for path in found]
+    return [_describe_file(path, folder, sources) for path in found]
 
 
-def _described(path: Path, folder: Path, sources: dict[str, Source]) -> SessionFile:
+def _describe_file(path: Path, folder: Path, sources: dict[str, Source]) -> SessionFile:
     name = path.relative_to(folder).as_posix()
     source = sources.get(path.stem) if name.startswith(_PAGES) else None
     return SessionFile(

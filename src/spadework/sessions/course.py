@@ -25,9 +25,9 @@ from spadework.events import (
     Troubled,
     Unanswered,
     Wrote,
-    settled,
+    settle_events,
 )
-from spadework.tools.urls import canonical_url
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Choice, Evidence, Plan, Problem, Result
 
 K = TypeVar("K", bound=Timed)
@@ -39,7 +39,7 @@ class Course:
     """
 
     def __init__(self, events: Iterable[Event], ledger: Iterable[Evidence] = ()) -> None:
-        self.events: list[Event] = settled(events)
+        self.events: list[Event] = settle_events(events)
         self._ledger = list(ledger)
         names = [topic.name for topic in self.plan.topics] if self.plan else []
         self._order = {name: n for n, name in enumerate(names)}

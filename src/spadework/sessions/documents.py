@@ -13,8 +13,8 @@ from spadework.errors import FetchError, NotAllowed, SettingsError, Unreadable
 from spadework.settings import Settings
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.child import read_apart
+from spadework.tools.extract.document_kinds import Kind, kind_of
 from spadework.tools.extract.extracted import Link
-from spadework.tools.extract.kinds import Kind, kind_of
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url
 from spadework.values import Value
@@ -82,7 +82,7 @@ async def read_file(path: Path, settings: Settings, saved_from: str = "") -> Rea
         published_at=found.published_at,
         language=found.language,
         kind=found.kind,
-        links=linked(found.links),
+        links=tell_links(found.links),
         markdown=found.markdown,
     )
 
@@ -110,7 +110,7 @@ def about(name: str, error: FetchError) -> FetchError:
     )
 
 
-def linked(links: Sequence[Link]) -> tuple[Linked, ...]:
+def tell_links(links: Sequence[Link]) -> tuple[Linked, ...]:
     """Links as they are told."""
     return tuple(Linked(url=link.url, text=link.text) for link in links)
 

@@ -50,12 +50,12 @@ Told = tuple[Concern, Fields, Fields]
 def entries_of(event: Event) -> Iterator[Entry]:
     """The entries of an event; none of one without a time, or that is nobody's concern."""
     level: LogLevel = "warning" if event.failed else "info"
-    for concern, fields, words in _told(event):
+    for concern, fields, words in _entries_of(event):
         if event.at is not None:
             yield Entry(concern, level, event.type, event.at, event.seconds, fields, words)
 
 
-def _told(event: Event) -> Iterator[Told]:
+def _entries_of(event: Event) -> Iterator[Told]:
     if isinstance(event, Searched | Unanswered):
         yield "search", *_of_search(event)
     elif isinstance(event, Selected):

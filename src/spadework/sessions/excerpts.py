@@ -12,10 +12,10 @@ from spadework.tools.export.fitting import (
     around,
     largest,
 )
-from spadework.tools.export.markdown import to_markdown
-from spadework.tools.passages import cut
-from spadework.tools.retrieve import Bm25
+from spadework.tools.export.markdown_report import to_markdown
+from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text.detect import spoken
+from spadework.tools.text.passages import cut
 from spadework.values import Report, Result
 
 #: Pieces of a long page around which it is shown.
@@ -29,8 +29,8 @@ def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
     that share most with the query, else its beginning.
     """
     spans = _best(text[:MOST_CHARS], query)
-    size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_shown(text, spans, chars)))
-    return _shown(text, spans, size)
+    size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
+    return _show_spans(text, spans, size)
 
 
 def of_quotes(result: Result) -> Result:
@@ -45,7 +45,7 @@ def of_quotes(result: Result) -> Result:
     )
 
 
-def _shown(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
+def _show_spans(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
     if len(text) <= chars:
         return text
     return around(text[:MOST_CHARS], spans, chars) or text[:chars]

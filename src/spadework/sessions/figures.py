@@ -16,8 +16,8 @@ from spadework.sessions.alerts import alerts_of
 from spadework.sessions.course import Course
 from spadework.sessions.drawing.phases import phases
 from spadework.sessions.files import Metadata, read_metadata, read_result
-from spadework.sessions.index import Drawn
 from spadework.sessions.log import read_log
+from spadework.sessions.session_index import Drawn
 from spadework.sessions.stats import PHASES, Figures, Gain, Worth
 from spadework.values import Evidence, Result
 
@@ -85,11 +85,11 @@ def _round_of(entry: Evidence, result: Result) -> str:
     number = int(found[0]) if found else 0
     for done in result.rounds:
         if done.evidence_before < number <= done.evidence_after:
-            return _named(done.number)
+            return _name_round(done.number)
     return ""
 
 
-def _named(round_: int) -> str:
+def _name_round(round_: int) -> str:
     return f"round {round_}" if round_ else KNOWN
 
 
@@ -166,7 +166,7 @@ def _by_phase(course: Course) -> list[float]:
 
 def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
     """What each provider, each kind of query and each round has brought."""
-    searched = _searched(course)
+    searched = _count_searches(course)
     made = []
     for by in ("provider", "kind", "round"):
         quoted, cited, alone = Counter[str](), Counter[str](), Counter[str]()
@@ -181,7 +181,7 @@ def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
     return made
 
 
-def _searched(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
+def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
     """Searches and hits of each provider, kind of query and round; a query that several topics
     have asked of one provider was asked once. A record of an earlier version knows only the
     provider.
@@ -189,7 +189,7 @@ def _searched(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
     asked: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for event in course.searches:
         names = [("provider", event.provider), *([("kind", str(event.kind))] if event.v else [])]
-        names += [("round", _named(event.round))] if event.round else []
+        names += [("round", _name_round(event.round))] if event.round else []
         hits = event.hits if isinstance(event, Searched) else 0
         for name in names:
             asked.setdefault(name, {})[event.query, event.provider] = hits
@@ -206,7 +206,7 @@ def _gains(session_id: str, result: Result, quotes: Sequence[_Quote]) -> list[Ga
         added = done.evidence_after - done.evidence_before
         before = done.score_before if n == 0 else score
         score = done.score if added > 0 else before
-        cited = sum(quote.cited and quote.round == _named(done.number) for quote in quotes)
+        cited = sum(quote.cited and quote.round == _name_round(done.number) for quote in quotes)
         quality: Any = done.quality
         gains.append(Gain(session_id, done.number, before, score, added, cited, quality))
     return gains

@@ -14,10 +14,10 @@ from pydantic import Field, ValidationError
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
 from spadework.sessions.drawing.phases import Phase
-from spadework.sessions.kept import Kept, read_bytes, read_value, unreadable
-from spadework.sessions.names import LEDGER, METADATA, PROGRESS, RESULT
-from spadework.tools.ids import is_session_id
-from spadework.tools.private import private_folder
+from spadework.sessions.file_names import LEDGER, METADATA, PROGRESS, RESULT
+from spadework.sessions.session_file import Kept, read_bytes, read_value, unreadable
+from spadework.tools.stores.private_files import private_folder
+from spadework.tools.stores.session_ids import is_session_id
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result
 from spadework.visible import visible
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import ParamSpec
 
-from spadework.tools.disk import DiskHangs, on_disk
+from spadework.tools.stores.disk import DiskHangs, on_disk
 
 P = ParamSpec("P")
 #: The share of the time left for which a file is waited for; so many seconds at most, and at least.

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spadework.errors import SessionNotFound, SessionUnreadable
-from spadework.sessions.index import Drawn, View, viewed
-from spadework.sessions.names import METADATA
+from spadework.sessions.file_names import METADATA
+from spadework.sessions.session_index import Drawn, View, view_sessions
 
 
 class Listed(NamedTuple):
@@ -34,7 +34,7 @@ class Listed(NamedTuple):
 
 def list_sessions(home: Path, told: Callable[[str], None] | None = None) -> Iterator[Listed]:
     """All sessions, newest first. `told` hears a sentence where their index must be made."""
-    return (Listed(id_, *value) for id_, value in viewed(home, _VIEW, told))
+    return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, told))
 
 
 def readable_sessions(home: Path) -> Iterator[Listed]:

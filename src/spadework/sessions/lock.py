@@ -15,7 +15,7 @@ LOCK = ".lock"
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def hold_session(folder: Path) -> Iterator[None]:
     """Hold the session in `folder`. Raises SessionBusy when another process does."""
     lock = FileLock(folder / LOCK, mode=0o600)
     try:
@@ -33,7 +33,7 @@ def is_held(folder: Path) -> bool:
     if not (folder / ".lock").exists():
         return False
     try:
-        with held(folder):
+        with hold_session(folder):
             return False
     except SessionBusy:
         return True

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from spadework.events import VERSION, Ended, Event, read_event
-from spadework.sessions.names import LOG
+from spadework.sessions.file_names import LOG
 
 
 def log_event(folder: Path, event: Event) -> None:

@@ -13,8 +13,8 @@ from spadework.events import Event
 from spadework.sessions.entries import Entry, entries_of
 from spadework.settings.kinds import Concern, LogLevel
 from spadework.settings.observing import LEVELS, levels_of
-from spadework.tools.pages import write_atomically
-from spadework.tools.private import private_folder
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import private_folder
 
 #: Where they stand in the folder of a session.
 LOGS = "logs"
@@ -34,7 +34,7 @@ class Logs:
         """The lines of events by concern."""
         found: dict[Concern, str] = {}
         for entry in (entry for event in events for entry in entries_of(event)):
-            if (level := self._levels.get(entry.concern)) and _told(entry, level):
+            if (level := self._levels.get(entry.concern)) and _is_logged(entry, level):
                 line = line_of(entry, debug=level == "debug", as_json=self._as_json)
                 found[entry.concern] = found.get(entry.concern, "") + line + "\n"
         return found
@@ -73,15 +73,15 @@ def line_of(entry: Entry, *, debug: bool, as_json: bool) -> str:
 def _pairs(told: Mapping[str, str | int | float | None]) -> str:
     """Fields as ` name=value`; words in quotes, as in JSON."""
     return "".join(
-        f" {name}={json.dumps(value, ensure_ascii=False) if _quoted(value) else value}"
+        f" {name}={json.dumps(value, ensure_ascii=False) if _needs_quotes(value) else value}"
         for name, value in told.items()
         if value not in ("", None)
     )
 
 
-def _quoted(value: str | float | None) -> bool:
+def _needs_quotes(value: str | float | None) -> bool:
     return isinstance(value, str) and not value.replace("-", "").replace(".", "").isalnum()
 
 
-def _told(entry: Entry, level: LogLevel) -> bool:
+def _is_logged(entry: Entry, level: LogLevel) -> bool:
     return LEVELS.index(entry.level) >= LEVELS.index(level)

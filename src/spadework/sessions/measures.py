@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from spadework.events import Read, Searched
 from spadework.sessions.course import Course
-from spadework.tools.urls import canonical_url
+from spadework.tools.web.urls import canonical_url
 
 Measures = dict[str, float | int | None]
 

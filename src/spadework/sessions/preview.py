@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spadework.events import Event, Notice
-from spadework.graph.planning import foreseen, planned, today
+from spadework.graph.planning import foreseen, make_plan, today
 from spadework.graph.routes import question_of
 from spadework.graph.state import ResearchState
-from spadework.sessions.aside import desk_aside
-from spadework.sessions.experience import experience
+from spadework.sessions.run_history import experience
 from spadework.sessions.session import Session
+from spadework.sessions.temporary import temporary_context
 from spadework.values import Forecast, Plan, Problem, Usage, Value
 
 
@@ -38,15 +38,15 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
         if isinstance(event, Notice):
             tell(event.text)
 
-    async with desk_aside(session.settings, session.budget, tell) as desk:
-        for notice in desk.notices:
+    async with temporary_context(session.settings, session.budget, tell) as context:
+        for notice in context.notices:
             tell(notice)
         asked: ResearchState = {**session.brief.state(), "asked_on": today()}
-        desk.experience = await experience(session.settings.home)
-        made, problems, seconds = await planned(desk, question_of(asked), emit)
+        context.experience = await experience(session.settings.home)
+        made, problems, seconds = await make_plan(context, question_of(asked), emit)
         return Preview(
             plan=made,
-            forecast=await foreseen(desk, made, seconds, follows=bool(session.brief.follows)),
-            usage=desk.budget.used,
-            problems=(*desk.problems, *problems),
+            forecast=await foreseen(context, made, seconds, follows=bool(session.brief.follows)),
+            usage=context.budget.used,
+            problems=(*context.problems, *problems),
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from spadework.errors import SessionError
 from spadework.sessions.listing import readable_sessions
 from spadework.sessions.records import delete_session
-from spadework.tools.disk import on_disk
+from spadework.tools.stores.disk import on_disk
 
 #: For so long the session of a single page is kept.
 PAGE_AGE = timedelta(days=30)
@@ -21,10 +21,10 @@ async def prune(home: Path, age: timedelta = PAGE_AGE) -> list[str]:
     """Delete the sessions under `home` that have read a single page longer than `age` ago, except
     those that somebody works on; their ids. Raises OSError where the home cannot be read.
     """
-    return await on_disk(_pruned, home, age)
+    return await on_disk(_prune_sessions, home, age)
 
 
-def _pruned(home: Path, age: timedelta) -> list[str]:
+def _prune_sessions(home: Path, age: timedelta) -> list[str]:
     before = datetime.now(UTC) - age
     gone = []
     for listed in readable_sessions(home):

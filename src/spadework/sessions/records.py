@@ -15,10 +15,10 @@ from typing import Self
 from spadework.budget import Limits
 from spadework.errors import SessionError
 from spadework.events import Assessed, Event, Finished, Planned, Proven, Troubled
-from spadework.graph.opened import SECRETS
+from spadework.graph.opening_record import SECRETS
 from spadework.sessions.brief import Brief
 from spadework.sessions.course import Course
-from spadework.sessions.drawing.files import (
+from spadework.sessions.drawing.all_files import (
     REPORT,
     as_file,
     drawn_ledger,
@@ -26,8 +26,9 @@ from spadework.sessions.drawing.files import (
     drawn_progress,
     drawn_report,
     drawn_work,
-    stamped,
+    stamp_name,
 )
+from spadework.sessions.file_names import LEDGER, LOG, METADATA, PROGRESS
 from spadework.sessions.files import (
     VERSION,
     Metadata,
@@ -36,15 +37,14 @@ from spadework.sessions.files import (
     taken_over,
 )
 from spadework.sessions.late import Late
-from spadework.sessions.lock import held
+from spadework.sessions.lock import hold_session
 from spadework.sessions.log import log_lines, read_log
 from spadework.sessions.logs import LOGS, Logs
-from spadework.sessions.names import LEDGER, LOG, METADATA, PROGRESS
 from spadework.settings import Settings
-from spadework.tools.disk import DiskHangs, on_disk
-from spadework.tools.pages import write_atomically
-from spadework.tools.plans import PlanStore
-from spadework.tools.record import Record
+from spadework.tools.stores.disk import DiskHangs, on_disk
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.plan_store import PlanStore
 from spadework.values import Result
 
 
@@ -85,7 +85,7 @@ class Records:
             taken_up = cls(folder, metadata, logs, fresh=False)
             await taken_up._take_up()
             return taken_up
-        records = cls(folder, _begun(folder, brief, settings, limits), logs, fresh=True)
+        records = cls(folder, _begin_metadata(folder, brief, settings, limits), logs, fresh=True)
         records.hurry(lambda: 60 * limits.minutes)
         try:
             await on_disk(write_atomically, folder / METADATA, as_file(records._metadata))
@@ -147,7 +147,7 @@ class Records:
         for name, data in drawn_report(result, self._metadata).items():
             await self._write(name, data)
         await self._draw()
-        return self.folder / stamped(REPORT, self._metadata)
+        return self.folder / stamp_name(REPORT, self._metadata)
 
     async def _draw(self) -> None:
         """The work products and the metadata by now. What takes too long to be drawn is left:
@@ -190,7 +190,7 @@ class Records:
         (self.folder / METADATA).stat()
 
 
-def _begun(folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Metadata:
+def _begin_metadata(folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Metadata:
     # Only what was asked for; what comes from the environment is that of the process that resumes.
     kept = {
         name: value
@@ -219,7 +219,7 @@ def delete_session(home: Path, session_id: str) -> None:
     Raises SessionNotFound, and SessionBusy while somebody works on it.
     """
     folder = session_folder(home, session_id)
-    with held(folder):
+    with hold_session(folder):
         # One that broke off before its question was written down, or is broken, goes as well.
         with suppress(SessionError):
             PlanStore(home / "plans", 0).forget(read_metadata(folder).query)

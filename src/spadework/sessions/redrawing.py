@@ -8,7 +8,7 @@ from pathlib import Path
 from spadework.errors import SessionError
 from spadework.events import Ended, Finished
 from spadework.sessions.course import Course
-from spadework.sessions.drawing.files import (
+from spadework.sessions.drawing.all_files import (
     as_file,
     drawn_ledger,
     drawn_metadata,
@@ -16,13 +16,13 @@ from spadework.sessions.drawing.files import (
     drawn_report,
     drawn_work,
 )
+from spadework.sessions.file_names import LEDGER, METADATA, PROGRESS
 from spadework.sessions.files import read_ledger, read_metadata, read_progress, whole_result
-from spadework.sessions.lock import held
+from spadework.sessions.lock import hold_session
 from spadework.sessions.log import log_event, read_log
 from spadework.sessions.logs import Logs
-from spadework.sessions.names import LEDGER, METADATA, PROGRESS
 from spadework.settings import Settings
-from spadework.tools.pages import write_atomically
+from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Result
 
 
@@ -55,7 +55,7 @@ def redraw(folder: Path, settings: Settings) -> list[str]:
 
     Raises SessionBusy, SessionNotFound, SessionUnreadable.
     """
-    with held(folder):
+    with hold_session(folder):
         return _redrawn(folder, settings)
 
 
@@ -65,7 +65,7 @@ def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
     """
     if read_progress(folder).state == result.status:
         return
-    with suppress(SessionError, OSError), held(folder):
+    with suppress(SessionError, OSError), hold_session(folder):
         if course_of(folder).result is None:
             log_event(folder, Finished(result=result, after=result.timings.get("total")))
         _redrawn(folder, settings)

@@ -12,14 +12,21 @@ from pathlib import Path
 
 from spadework.errors import SessionBusy
 from spadework.sessions.caches import broken_caches
-from spadework.sessions.checking import LINES, Broken, broken_files, no_file, readable_lines, stands
+from spadework.sessions.file_check import (
+    LINES,
+    Broken,
+    broken_files,
+    no_file,
+    readable_lines,
+    stands,
+)
+from spadework.sessions.file_names import JOURNAL, METADATA, RESULT
 from spadework.sessions.files import is_newer, read_report, whole_result
-from spadework.sessions.lock import LOCK, held
-from spadework.sessions.names import JOURNAL, METADATA, RESULT
-from spadework.sessions.restoring import Restored, restored
-from spadework.tools.ids import is_session_id
-from spadework.tools.pages import write_atomically
-from spadework.tools.private import private_folder
+from spadework.sessions.lock import LOCK, hold_session
+from spadework.sessions.restoring import Restored, restore_metadata
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import private_folder
+from spadework.tools.stores.session_ids import is_session_id
 
 #: Where broken files are set aside: in the folder of their session, or of the home.
 ASIDE = "broken"
@@ -60,7 +67,9 @@ def _cache(home: Path, broken: Broken, dry_run: bool) -> Told:
     except OSError as error:
         why = error.strerror or str(error)
         return Told(f"{broken.name} is broken and could not be set aside: {why}.", failed=True)
-    return Told(_said(broken.name, broken, where, dry_run, "it is made anew when it is needed"))
+    return Told(
+        _describe_repair(broken.name, broken, where, dry_run, "it is made anew when it is needed")
+    )
 
 
 def _session(home: Path, folder: Path, dry_run: bool) -> list[Told]:
@@ -69,24 +78,27 @@ def _session(home: Path, folder: Path, dry_run: bool) -> list[Told]:
         return [Told(f"Session {folder.name} was written by a newer spadework and is left alone.")]
     if why := no_file(folder / LOCK):
         lock = Broken(LOCK, why)
-        return [*_mended(home, folder, [lock], dry_run), *_unlocked(home, folder, dry_run)]
-    return _unlocked(home, folder, dry_run)
+        return [
+            *_mend_files(home, folder, [lock], dry_run),
+            *_repair_unlocked(home, folder, dry_run),
+        ]
+    return _repair_unlocked(home, folder, dry_run)
 
 
-def _unlocked(home: Path, folder: Path, dry_run: bool) -> list[Told]:
+def _repair_unlocked(home: Path, folder: Path, dry_run: bool) -> list[Told]:
     # The lock of a session that was never run is not made for the looking.
-    with held(folder) if (folder / LOCK).is_file() else nullcontext():
+    with hold_session(folder) if (folder / LOCK).is_file() else nullcontext():
         broken = broken_files(folder)
         if not broken or dry_run or (folder / LOCK).is_file():
-            return _mended(home, folder, broken, dry_run)
-    with held(folder):
-        return _mended(home, folder, broken_files(folder), dry_run)
+            return _mend_files(home, folder, broken, dry_run)
+    with hold_session(folder):
+        return _mend_files(home, folder, broken_files(folder), dry_run)
 
 
-def _mended(home: Path, folder: Path, broken: list[Broken], dry_run: bool) -> list[Told]:
+def _mend_files(home: Path, folder: Path, broken: list[Broken], dry_run: bool) -> list[Told]:
     """Set the broken files of a session aside, and keep of them what can be read."""
     names = {one.name for one in broken}
-    again = restored(folder) if METADATA in names else None
+    again = restore_metadata(folder) if METADATA in names else None
     if METADATA in names and again is None:
         return [_given_up(home, folder, dry_run)]
     lines = {name: readable_lines(folder / name) for name in LINES if name in names}
@@ -103,7 +115,7 @@ def _mended(home: Path, folder: Path, broken: list[Broken], dry_run: bool) -> li
             where = _place(folder, one.name)
             if not dry_run:
                 _move(folder, one.name, where)
-            told.append(Told(_said(what, one, where, dry_run, effect)))
+            told.append(Told(_describe_repair(what, one, where, dry_run, effect)))
         if not dry_run:
             _write_anew(folder, one.name, again, lines.get(one.name, []))
     return told
@@ -117,7 +129,7 @@ def _write_anew(folder: Path, name: str, again: Restored | None, lines: list[byt
         write_atomically(folder / name, b"".join(line + b"\n" for line in lines))
 
 
-def _said(what: str, broken: Broken, where: str, dry_run: bool, effect: str) -> str:
+def _describe_repair(what: str, broken: Broken, where: str, dry_run: bool, effect: str) -> str:
     moved = "would be set aside" if dry_run else "is set aside"
     return f"{what} is broken ({broken.why[:150].rstrip('.')}) and {moved} as {where}; {effect}."
 

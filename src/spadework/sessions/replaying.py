@@ -15,14 +15,14 @@ from pathlib import Path
 
 from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import Event, Finished
-from spadework.graph.opened import SECRETS, Opened, Replay
+from spadework.graph.opening_record import SECRETS, Opened, Replay
 from spadework.sessions.brief import Brief
+from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.files import read_metadata, read_result, session_folder
-from spadework.sessions.names import JOURNAL, METADATA
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.recording import Missing, Recording
-from spadework.tools.tape import Request
+from spadework.tools.stores.recording import Missing, Recording
+from spadework.tools.stores.tape import Request
 from spadework.values import Result
 
 

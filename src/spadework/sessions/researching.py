@@ -13,15 +13,15 @@ from langgraph.types import Command
 
 from spadework.events import Answered, Asked, Event, Finished
 from spadework.graph.cut_off import closed_by_code
-from spadework.graph.desk import Desk
-from spadework.graph.judging import recall
+from spadework.graph.model_examination import recall
 from spadework.graph.research import Graph, build_graph
+from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.sessions.brief import Brief
-from spadework.sessions.names import JOURNAL
+from spadework.sessions.checkpoints import Checkpoints, last_state
+from spadework.sessions.file_names import JOURNAL
 from spadework.sessions.records import Records
-from spadework.sessions.store import Checkpoints, last_state
-from spadework.sessions.stream import ANSWER_SECONDS, in_its_time, tell_beginning, watched
+from spadework.sessions.stream import ANSWER_SECONDS, in_its_time, tell_beginning, watch_graph
 from spadework.values import Result
 
 #: Steps of the graph at most; rounds are bounded by the budget long before.
@@ -32,23 +32,27 @@ class Researching:
     """The work of one such session. `answered` waits for what the user answers."""
 
     def __init__(
-        self, brief: Brief, desk: Desk, records: Records, answered: Callable[[], Awaitable[str]]
+        self,
+        brief: Brief,
+        context: SessionContext,
+        records: Records,
+        answered: Callable[[], Awaitable[str]],
     ) -> None:
-        self._brief, self._desk, self._records = brief, desk, records
+        self._brief, self._context, self._records = brief, context, records
         self._answered = answered
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Do it; its events, the last being Finished."""
-        desk, records = self._desk, self._records
-        record = desk.record
-        saved = Checkpoints(desk.journal, record)
+        context, records = self._context, self._records
+        record = context.record
+        saved = Checkpoints(context.journal, record)
         graph = build_graph(saved)
         config: RunnableConfig = {
-            "configurable": {"thread_id": desk.session_id},
+            "configurable": {"thread_id": context.session_id},
             "recursion_limit": MOST_STEPS,
         }
-        before = await in_its_time(self._taken_up(graph, config), desk.folder, desk.budget)
-        tell_beginning(desk, self._brief, before, records)
+        before = await in_its_time(self._taken_up(graph, config), context.folder, context.budget)
+        tell_beginning(context, self._brief, before, records)
         for event in record.heard():
             yield event
         if finished := before.get("result"):
@@ -56,10 +60,10 @@ class Researching:
             for event in await self._finished(finished):
                 yield event
             return
-        given: Any = None if before else self._brief.state() | {"session_id": desk.session_id}
+        given: Any = None if before else self._brief.state() | {"session_id": context.session_id}
         while True:
             asked: Asked | None = None
-            async with aclosing(watched(graph, config, desk, records, given)) as events:
+            async with aclosing(watch_graph(graph, config, context, records, given)) as events:
                 async for event in events:
                     yield event
                     if isinstance(event, Finished):
@@ -67,7 +71,7 @@ class Researching:
                     asked = event if isinstance(event, Asked) else asked
             if asked is None:
                 break
-            answer = await desk.journal.moment(
+            answer = await context.journal.moment(
                 "answer", [asked.kind, asked.text], str, self._answered, ""
             )
             record.tell(Answered(kind=asked.kind, text=answer))
@@ -81,12 +85,12 @@ class Researching:
         """The result of a run that was cut off at the deadline, in whatever node it was: what the
         ledger holds is handed over.
         """
-        journal = self._desk.journal
+        journal = self._context.journal
         if await journal.answers(ANSWER_SECONDS):
             state = await last_state(graph, config)
         else:
             state = {**before, **saved.remembered()}
-        result = await closed_by_code(self._desk, state, self._brief.question)
+        result = await closed_by_code(self._context, state, self._brief.question)
         if journal.hangs:
             self._records.hangs(JOURNAL)
         return result
@@ -94,12 +98,12 @@ class Researching:
     async def _finished(self, result: Result) -> list[Event]:
         """Write the result down; what is told at the end of it."""
         await self._records.finish(result)
-        self._desk.record.tell(Finished(result=result))
-        return list(self._desk.record.heard())
+        self._context.record.tell(Finished(result=result))
+        return list(self._context.record.heard())
 
     async def _taken_up(self, graph: Graph, config: RunnableConfig) -> ResearchState:
         """What is known of the run from before."""
         before = await last_state(graph, config)
         if before:
-            await recall(self._desk)
+            await recall(self._context)
         return before

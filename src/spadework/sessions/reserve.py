@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from spadework.deadline import CLOSING_SECONDS
-from spadework.tools.pages import write_atomically
+from spadework.tools.stores.page_store import write_atomically
 
 #: What a run does after it has been told to end.
 ENDINGS = ("writing", "closing", "leaving")
@@ -22,7 +22,7 @@ SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 def reserve(home: Path) -> float:
     """Seconds to keep before the deadline: CLOSING_SECONDS until enough is known."""
-    known = _known(home)
+    known = _load_known(home)
     taken = SAFETY * sum(_slow(seconds) for seconds in known.values())
     few = len(known["closing"]) < ENOUGH
     return min(MOST_SECONDS, max(CLOSING_SECONDS if few else LEAST_SECONDS, taken))
@@ -32,7 +32,7 @@ def took(home: Path, **seconds: float) -> None:
     """Remember how many seconds each of the ENDINGS of a run has taken. A home that cannot be
     written to learns nothing.
     """
-    known = _known(home)
+    known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
     with suppress(OSError):
@@ -48,7 +48,7 @@ def _file(home: Path) -> Path:
     return home / "endings.json"
 
 
-def _known(home: Path) -> dict[str, list[float]]:
+def _load_known(home: Path) -> dict[str, list[float]]:
     """What is known, as far as it can be read."""
     found: object = None
     with suppress(OSError, ValueError):

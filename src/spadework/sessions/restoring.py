@@ -14,11 +14,11 @@ import zstandard
 from pydantic import TypeAdapter, ValidationError
 
 from spadework.events import Started
-from spadework.sessions.checking import opened
+from spadework.sessions.file_check import open_database
+from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.files import VERSION, Metadata, read_report, whole_result
 from spadework.sessions.log import read_log
-from spadework.sessions.names import JOURNAL, METADATA
-from spadework.tools.inline import plain
+from spadework.tools.text.markdown_marks import plain
 
 _BRIEF = (
     "SELECT packed FROM bodies WHERE hash = (SELECT json_extract(pieces, '$[0][1]') FROM exchanges"
@@ -36,12 +36,12 @@ class Restored:
     source: str
 
 
-def restored(folder: Path) -> Restored | None:
+def restore_metadata(folder: Path) -> Restored | None:
     """The metadata of a session whose own cannot be read, None where no file tells what was
     asked.
     """
     found = [
-        ("what is left of it", _salvaged(folder / METADATA)),
+        ("what is left of it", _salvage_fields(folder / METADATA)),
         ("its result", _of_result(folder)),
         ("its journal", _brief(folder / JOURNAL)),
         ("its log", _of_log(folder)),
@@ -57,7 +57,7 @@ def restored(folder: Path) -> Restored | None:
     return Restored(Metadata.model_validate(began | known), source)
 
 
-def _salvaged(path: Path) -> dict[str, Any]:
+def _salvage_fields(path: Path) -> dict[str, Any]:
     """The fields of broken metadata that are what they should be."""
     kept: dict[str, Any] = {}
     with suppress(OSError, ValueError, RecursionError):
@@ -93,7 +93,7 @@ def _of_report(folder: Path) -> dict[str, Any]:
 def _brief(journal: Path) -> dict[str, Any]:
     """What was asked, as the journal has noted it."""
     with suppress(sqlite3.Error, OSError, ValueError, zstandard.ZstdError):
-        with closing(opened(journal)) as db:
+        with closing(open_database(journal)) as db:
             found = db.execute(_BRIEF).fetchone()
         told = json.loads(zstandard.decompress(found[0])) if found else {}
         if isinstance(told, dict) and "question" in told:

@@ -20,8 +20,8 @@ from spadework.sessions.log import read_log
 from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.disk import on_disk
-from spadework.tools.private import make_folder
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import make_folder
 from spadework.values import Result
 
 #: The file that marks a session as run by a server.

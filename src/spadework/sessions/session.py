@@ -18,29 +18,27 @@ from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
-from spadework.graph.desk import (
-    Desk,
-)
-from spadework.graph.gathered import Gathered
-from spadework.graph.opened import PagesAlone, Replay
+from spadework.graph.gathered_pages import Gathered
+from spadework.graph.opening_record import PagesAlone, Replay
+from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import (
     new_session_id,
 )
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
-from spadework.sessions.experience import experience
 from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
-from spadework.sessions.gathering import Gathering, needed
+from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
-from spadework.sessions.lock import held
+from spadework.sessions.lock import hold_session
 from spadework.sessions.records import Records
 from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
 from spadework.sessions.reserve import reserve, took
-from spadework.sessions.stream import in_its_time, started, tell_beginning
+from spadework.sessions.run_history import experience
+from spadework.sessions.stream import in_its_time, start_event, tell_beginning
 from spadework.settings import Settings
-from spadework.tools.disk import DiskHangs, let_go, on_disk
+from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
 
@@ -181,19 +179,19 @@ class Session:
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:
             await asyncio.to_thread(end_drawing, self.folder, self.settings, done)
-            yield started(self.session_id, self.brief, done.mode, done.searched, resumed=True)
+            yield start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
         if self.settings.otel:
             await asyncio.to_thread(telemetry.providers)  # before anything is paid for
         await asyncio.to_thread(make_folder, self.folder)
-        with held(self.folder):
+        with hold_session(self.folder):
             records = await Records.begin(
                 self.folder, self.brief, self.settings, self.budget.limits
             )
         # What is asked stands written down while it waits, so that it can be taken up.
         async with self._admitted(progress):
-            with held(self.folder):
+            with hold_session(self.folder):
                 set_today(records.created_at)
                 async with aclosing(self._opened(records, progress)) as events:
                     async for event in events:
@@ -222,7 +220,7 @@ class Session:
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
     ) -> AsyncGenerator[Event, None]:
-        opening = Desk.open(
+        opening = SessionContext.open(
             self.folder,
             self.settings,
             self.budget,
@@ -231,16 +229,16 @@ class Session:
             providers=self._replay or self._brought(),
         )
         try:
-            desk = await opening
+            context = await opening
         except SettingsError:
             await records.discard()
             raise
         records.hurry(self.budget.left)
         writing: float | None = None
         try:
-            desk.experience = await experience(self.settings.home)
-            desk.tell_into(records.record)
-            async with aclosing(self._run(desk, records)) as events:
+            context.experience = await experience(self.settings.home)
+            context.tell_into(records.record)
+            async with aclosing(self._run(context, records)) as events:
                 async for event in events:
                     await records.saw(event)
                     for sentence in records.late:
@@ -249,18 +247,18 @@ class Session:
                         writing = self.budget.closing()
                     yield event
         except DiskHangs:
-            desk.journal.hangs = True
+            context.journal.hangs = True
             raise
         finally:
             began = time.monotonic()
-            if desk.journal.hangs:
-                await let_go(desk.close(), LEAST_CLOSING)
+            if context.journal.hangs:
+                await let_go(context.close(), LEAST_CLOSING)
             else:
-                await desk.close()
+                await context.close()
                 with suppress(OSError):
                     await records.record.written()
             if writing is not None and self._replay is None:
-                if not desk.journal.hangs:
+                if not context.journal.hangs:
                     closing = time.monotonic() - began
                     await on_disk(took, self.settings.home, writing=writing, closing=closing)
                 await self._told_of(records)
@@ -271,32 +269,34 @@ class Session:
         if self.settings.otel and course.result:
             await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
-    async def _run(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
+    async def _run(self, context: SessionContext, records: Records) -> AsyncGenerator[Event, None]:
         await in_its_time(
-            desk.journal.note("brief", "", self.brief.told()), self.folder, self.budget
+            context.journal.note("brief", "", self.brief.told()), self.folder, self.budget
         )
         if self.brief.kind == "research":
-            work = Researching(self.brief, desk, records, self._answered).events()
+            work = Researching(self.brief, context, records, self._answered).events()
         else:
-            work = self._gather(desk, records)
+            work = self._gather(context, records)
         async with aclosing(work) as events:
             async for event in events:
                 yield event
 
-    async def _gather(self, desk: Desk, records: Records) -> AsyncGenerator[Event, None]:
+    async def _gather(
+        self, context: SessionContext, records: Records
+    ) -> AsyncGenerator[Event, None]:
         """The run of a session that gathers pages; one that is taken up has what it paid for."""
-        tell_beginning(desk, self.brief, {}, records)
-        work = Gathering(self.brief, desk, records)
+        tell_beginning(context, self.brief, {}, records)
+        work = Gathering(self.brief, context, records)
         async with aclosing(work.events()) as events:
             async for event in events:
                 self.gathered = work.gathered
                 yield event
 
     def _brought(self) -> tuple[Any, ...] | PagesAlone:
-        """What the desk is opened with."""
+        """What the context is opened with."""
         if self.brief.kind == "research":
             return self._providers
-        return needed(self.brief, self._providers)
+        return needed_providers(self.brief, self._providers)
 
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""

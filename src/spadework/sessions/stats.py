@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spadework.sessions.index import Drawn, View, viewed
-from spadework.sessions.names import LOG, METADATA, RESULT
+from spadework.sessions.file_names import LOG, METADATA, RESULT
+from spadework.sessions.session_index import Drawn, View, view_sessions
 from spadework.sessions.trends import Trend, trends
 
 #: The phases of a run, in their order; see `spadework.sessions.drawing.phases`. They overlap, since
@@ -149,7 +149,7 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
     alerts: list[str] = []
     broken: list[str] = []
     crossed: set[str] = set()
-    for id_, value in viewed(home, _VIEW, told):
+    for id_, value in view_sessions(home, _VIEW, told):
         if isinstance(value, str):
             broken.append(value)
             continue

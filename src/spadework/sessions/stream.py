@@ -14,13 +14,13 @@ from langchain_core.runnables import RunnableConfig
 from spadework.budget import Budget
 from spadework.deadline import WRITE_NOW
 from spadework.events import Event, Finished, Notice, Proven, Started, Timed, Troubled, parse_event
-from spadework.graph.desk import Desk
 from spadework.graph.research import Graph
+from spadework.graph.session_context import SessionContext
 from spadework.sessions.brief import Brief
-from spadework.sessions.names import JOURNAL
+from spadework.sessions.file_names import JOURNAL
 from spadework.sessions.records import Records
-from spadework.tools.disk import in_time
-from spadework.tools.record import Record
+from spadework.tools.stores.disk import in_time
+from spadework.tools.stores.event_record import Record
 from spadework.values import Result
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
@@ -33,16 +33,18 @@ T = TypeVar("T")
 EMERGENCY = object()
 
 
-async def parts_until_deadline(stream: AsyncIterator[Any], desk: Desk) -> AsyncGenerator[Any, None]:
-    """The parts of `stream` as they come, among what is told to the record of the desk; EMERGENCY
-    when it is time to write. It ends with the stream, or a little after the deadline. The run never
-    outlives this generator.
+async def parts_until_deadline(
+    stream: AsyncIterator[Any], context: SessionContext
+) -> AsyncGenerator[Any, None]:
+    """The parts of `stream` as they come, among what is told to the record of the context;
+    EMERGENCY when it is time to write. It ends with the stream, or a little after the deadline. The
+    run never outlives this generator.
 
     The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
     the middle of the other's work.
     """
     end = object()
-    budget, journal, queue = desk.budget, desk.journal, desk.record.told
+    budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
 
     async def run() -> None:
@@ -85,8 +87,8 @@ async def parts_until_deadline(stream: AsyncIterator[Any], desk: Desk) -> AsyncG
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
 
-async def watched(
-    graph: Graph, config: RunnableConfig, desk: Desk, records: Records, given: Any
+async def watch_graph(
+    graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
     """Run the graph with what it is given, or from its checkpoint, and tell what happens, until it
     ends or asks something. The files of a result are written before it is told.
@@ -94,19 +96,19 @@ async def watched(
     stream = graph.astream(
         given,
         config,
-        context=desk.settings,
+        context=context.settings,
         stream_mode=["updates"],
         subgraphs=True,
         version="v2",
         durability="sync",
     )
-    record = desk.record
-    async with aclosing(parts_until_deadline(stream, desk)) as parts:
+    record = context.record
+    async with aclosing(parts_until_deadline(stream, context)) as parts:
         async for part in parts:
             if isinstance(part, Timed):
                 yield cast("Event", part)
                 continue
-            told = [_emergency(desk.budget)] if part is EMERGENCY else _of_update(part)
+            told = [_emergency(context.budget)] if part is EMERGENCY else _of_update(part)
             for event in told:
                 if isinstance(event, Finished):
                     await records.finish(event.result)
@@ -124,7 +126,7 @@ def tell_again(record: Record, state: Mapping[str, Any], proven: AbstractSet[str
         record.tell(event)
 
 
-def started(
+def start_event(
     session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
 ) -> Started:
     """What tells that a run begins, or goes on."""
@@ -138,12 +140,16 @@ def started(
     )
 
 
-def tell_beginning(desk: Desk, brief: Brief, before: Mapping[str, Any], records: Records) -> None:
+def tell_beginning(
+    context: SessionContext, brief: Brief, before: Mapping[str, Any], records: Records
+) -> None:
     """Tell that the run begins, or goes on from the state `before`."""
-    record = desk.record
+    record = context.record
     resumed = bool(before)
-    record.tell(started(desk.session_id, brief, desk.mode, desk.searching, resumed=resumed))
-    for notice in (*(f"{p.reason} {p.effect}" for p in desk.problems), *desk.notices):
+    record.tell(
+        start_event(context.session_id, brief, context.mode, context.searching, resumed=resumed)
+    )
+    for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
     tell_again(record, before, records.proven)
 

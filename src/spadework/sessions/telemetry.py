@@ -104,8 +104,8 @@ def _trace(course: Course, result: Result, tracer: Tracer) -> None:
             if told.error:
                 span.set_attribute("error.type", told.error)
                 span.set_status(Status(StatusCode.ERROR))
-            span.end(max(_ended(event), _began(event)))
-    run.end(max(map(_ended, timed)))
+            span.end(max(_end_time(event), _began(event)))
+    run.end(max(map(_end_time, timed)))
 
 
 def _measure(course: Course, provider: MeterProvider) -> None:
@@ -208,10 +208,10 @@ def _model(name: str) -> tuple[str, str]:
     return (provider, model) if model else ("", provider)
 
 
-def _ended(event: Timed) -> int:
+def _end_time(event: Timed) -> int:
     at: datetime | None = event.at
     return int(at.timestamp() * 1e9) if at else 0
 
 
 def _began(event: Timed) -> int:
-    return _ended(event) - int((event.seconds or 0.0) * 1e9)
+    return _end_time(event) - int((event.seconds or 0.0) * 1e9)

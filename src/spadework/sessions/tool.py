@@ -13,7 +13,7 @@ from langgraph.config import get_stream_writer
 
 from spadework.errors import SessionNotFound, SpadeworkError
 from spadework.events import Finished
-from spadework.sessions.research import finished
+from spadework.sessions.one_call import run_to_end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 
@@ -36,12 +36,12 @@ def research_tool(settings: Settings | None = None) -> StructuredTool:
         # No reader of events can answer here: a tool's caller is a model.
         asked = (settings or Settings.load()).with_(clarify=False, approve=False)
         try:
-            return await _researched(Session.start(question, settings=asked), _writer())
+            return await _research_with_tool(Session.start(question, settings=asked), _writer())
         except SpadeworkError as error:
             raise ToolException(f"{error} {error.hint}".strip()) from None
 
     def deep_research_sync(question: str) -> tuple[str, dict[str, Any]]:
-        return finished(lambda: deep_research(question))
+        return run_to_end(lambda: deep_research(question))
 
     return StructuredTool.from_function(
         func=deep_research_sync,
@@ -53,7 +53,9 @@ def research_tool(settings: Settings | None = None) -> StructuredTool:
     )
 
 
-async def _researched(session: Session, tell: Callable[[Any], None]) -> tuple[str, dict[str, Any]]:
+async def _research_with_tool(
+    session: Session, tell: Callable[[Any], None]
+) -> tuple[str, dict[str, Any]]:
     async with aclosing(session.events()) as events:
         async for event in events:
             told = event.model_dump(mode="json")

@@ -26,13 +26,13 @@ from spadework.errors import SettingsError
 from spadework.form import as_form, sentence
 from spadework.home import absolute
 from spadework.settings.budgets import Budgets
-from spadework.settings.judging import Judging
+from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
-from spadework.settings.models import Models
+from spadework.settings.model_choice import Models
 from spadework.settings.observing import Observing
-from spadework.settings.reading import Reading
-from spadework.settings.searching import Searching
-from spadework.settings.serving import Serving
+from spadework.settings.page_reading import Reading
+from spadework.settings.roles import Judging
+from spadework.settings.search import Searching
 
 __all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Effort", "Role", "Settings"]
 

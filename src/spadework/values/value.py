@@ -19,7 +19,7 @@ class Visible(BaseModel):
     def model_post_init(self, context: Any) -> None:
         """Make the texts visible. Not by validators: those would be called for every field."""
         for name, value in self.__dict__.items():
-            self.__dict__[name] = _seen(value)
+            self.__dict__[name] = _visible_value(value)
 
 
 class Value(Visible):
@@ -28,11 +28,11 @@ class Value(Visible):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-def _seen(value: Any) -> Any:
+def _visible_value(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if type(value) in (tuple, list) and value and not isinstance(value[0], BaseModel):
-        return type(value)(_seen(one) for one in value)
+        return type(value)(_visible_value(one) for one in value)
     if type(value) is dict:
-        return {_seen(name): _seen(one) for name, one in value.items()}
+        return {_visible_value(name): _visible_value(one) for name, one in value.items()}
     return value

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp
 from spadework.apps.mcp.http import build_app
 from spadework.apps.web.security import Access
 from spadework.settings import Settings
-from spadework.tools.tokens import count
+from spadework.tools.text.tokens import count
 from tests.world.background import listen
 
 TOPICS = {

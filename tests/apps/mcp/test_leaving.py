@@ -17,7 +17,7 @@ from mcp import Client
 
 from spadework.errors import SessionBusy
 from spadework.sessions.listing import list_sessions
-from spadework.sessions.lock import held
+from spadework.sessions.lock import hold_session
 from spadework.sessions.replaying import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -154,7 +154,7 @@ async def ended(settings: Settings) -> None:
 
     def free() -> bool:
         try:
-            with held(folder):
+            with hold_session(folder):
                 return True
         except SessionBusy:
             return False

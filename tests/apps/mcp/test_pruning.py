@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from spadework.sessions.files import session_folder
 from spadework.sessions.listing import list_sessions
-from spadework.sessions.lock import held
+from spadework.sessions.lock import hold_session
 from spadework.settings import Settings
 from tests.apps.mcp.serving import over_http, until
 
@@ -31,7 +31,7 @@ async def test_old_sessions_of_single_pages_go_when_a_server_starts(settings: Se
         (busy := put(settings, "20260101-000005-aaaaaa", "read", 400)),
     }
     folder = settings.home / "sessions" / old
-    with held(session_folder(settings.home, busy)):
+    with hold_session(session_folder(settings.home, busy)):
         async with over_http(settings) as client:
             await client.list_tools()
             await until(lambda: not folder.exists())

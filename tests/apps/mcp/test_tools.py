@@ -8,13 +8,13 @@ import json
 import pytest
 from mcp_types import CallToolResult
 
-from spadework.apps.mcp.telling import Teller
+from spadework.apps.mcp.progress_notices import Teller
 from spadework.events import Read
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.chromium import installed_chromium
-from spadework.tools.urls import host_of
+from spadework.tools.web.chromium import installed_chromium
+from spadework.tools.web.urls import host_of
 from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens, until
 from tests.world.held import Held
 from tests.world.model import Model

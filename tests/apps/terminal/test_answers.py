@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.agents.edited import WISH, edited, with_topics
-from spadework.agents.wished import wished
-from spadework.apps.terminal.answers import answer, changed, choice, listed, names
+from spadework.agents.plan_change import apply_wish
+from spadework.agents.plan_edits import WISH, edit_plan, with_topics
+from spadework.apps.terminal.answers import answer, change_plan, choice, names, replace_topics
 from spadework.apps.terminal.commands import COMMANDS, Ask, Command, Wrong, parse, source_number
 from spadework.values import Plan, Topic
 
@@ -110,7 +110,7 @@ def test_a_number_is_a_word_where_nothing_is_offered() -> None:
     ],
 )
 def test_a_plan_is_changed_by_words(line: str, topics: tuple[str, ...]) -> None:
-    change = changed(PLAN, line)
+    change = change_plan(PLAN, line)
     assert (tuple(names(change.plan)), change.said, change.done) == (topics, "", False)
 
 
@@ -125,9 +125,9 @@ def test_a_plan_is_changed_by_words(line: str, topics: tuple[str, ...]) -> None:
 async def test_a_name_that_may_hold_more_than_a_name_is_left_to_a_model_where_there_is_one(
     line: str, topics: tuple[str, ...]
 ) -> None:
-    change = changed(PLAN, line)
+    change = change_plan(PLAN, line)
     assert (change.plan, change.wish) == (PLAN, line)
-    made, problems = await wished(None, PLAN, line, seconds=1)
+    made, problems = await apply_wish(None, PLAN, line, seconds=1)
     assert (tuple(names(made.plan)), problems) == (topics, [])
 
 
@@ -135,7 +135,7 @@ async def test_a_name_that_may_hold_more_than_a_name_is_left_to_a_model_where_th
     "line", ["only the last year", "recent pages", "nothing older than a year"]
 )
 def test_what_is_wanted_lately_is_said_in_words(line: str) -> None:
-    change = changed(PLAN, line)
+    change = change_plan(PLAN, line)
     assert (change.plan.freshness, names(change.plan)) == ("recent", list(NAMES))
     assert answer(PLAN, change.plan) == f"{WISH}only the last year\nyes"
     assert answer(PLAN, change.plan, "nicer").splitlines()[-1] == f"{WISH}nicer"
@@ -145,7 +145,7 @@ def test_what_is_wanted_lately_is_said_in_words(line: str) -> None:
     "line", ["drop 4", "drop 0", "drop 1 2 3", "rename 9 x", "add use", "rename 1 prices"]
 )
 def test_what_cannot_be_done_changes_nothing_and_is_said(line: str) -> None:
-    change = changed(PLAN, line)
+    change = change_plan(PLAN, line)
     assert change.plan == PLAN
     assert change.said
     assert not change.wish, "no model makes it possible"
@@ -164,7 +164,7 @@ def test_what_cannot_be_done_changes_nothing_and_is_said(line: str) -> None:
     ],
 )
 def test_what_makes_no_sense_changes_nothing_and_is_for_a_model(line: str) -> None:
-    change = changed(PLAN, line)
+    change = change_plan(PLAN, line)
     assert change.plan == PLAN
     assert change.said
     assert change.wish == line, "a model may understand it"
@@ -173,14 +173,14 @@ def test_what_makes_no_sense_changes_nothing_and_is_for_a_model(line: str) -> No
 
 @pytest.mark.parametrize("line", ["", "y", "Yes!", "ok", "go", "start"])
 def test_a_yes_accepts(line: str) -> None:
-    assert changed(PLAN, line).done
+    assert change_plan(PLAN, line).done
 
 
 def test_an_edited_list_is_the_plan() -> None:
-    assert names(listed(PLAN, "Use\n\n  New one \n").plan) == ["Use", "New one"]
-    assert listed(PLAN, " \n").said
-    assert listed(PLAN, "\n".join(map(str, range(13)))).said
-    assert changed(PLAN, "e").edit
+    assert names(replace_topics(PLAN, "Use\n\n  New one \n").plan) == ["Use", "New one"]
+    assert replace_topics(PLAN, " \n").said
+    assert replace_topics(PLAN, "\n".join(map(str, range(13)))).said
+    assert change_plan(PLAN, "e").edit
 
 
 @given(
@@ -193,7 +193,7 @@ def test_an_edited_list_is_the_plan() -> None:
 )
 def test_the_engine_makes_the_plan_that_was_wanted(wanted: list[str]) -> None:
     told = answer(PLAN, with_topics(PLAN, wanted))
-    assert names(edited(PLAN, told)) == wanted
+    assert names(edit_plan(PLAN, told)) == wanted
 
 
 def test_a_plan_left_as_it_was_is_a_plain_yes() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from spadework.apps.terminal.report import draw_report, stored
-from spadework.sessions.research import research
+from spadework.apps.terminal.report import draw_report, stored_file
+from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from tests.tools.export.rich import SCRIPT, rich
 
@@ -41,7 +41,7 @@ async def test_a_page_of_the_library_is_a_link_to_its_stored_text(tmp_path: Path
     draw_report(result, Console(file=screen, force_terminal=True, color_system="standard"))
     drawn = screen.getvalue()
     [source] = result.sources
-    file = stored(result, source)
+    file = stored_file(result, source)
     assert "Quillon is a wind-up radio" in file.read_text()
     assert (file.as_uri(), "Quillon") in [
         (address, re.sub(r"\x1b\[[\d;]*m", "", text)) for address, text in LINK.findall(drawn)

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from spadework.tools.export.markdown import to_markdown
+from spadework.tools.export.markdown_report import to_markdown
 from spadework.values import (
     Citation,
     CoveredTopic,

@@ -16,9 +16,9 @@ import pytest
 from spadework.apps.web.app import build_app
 from spadework.sessions.health import nearby
 from spadework.settings import Settings
-from spadework.tools.search.known import PROVIDERS, Known
-from spadework.tools.search.pace import LANES
 from spadework.tools.search.provider import Provider
+from spadework.tools.search.provider_table import PROVIDERS, Known
+from spadework.tools.search.rate_limiter import RATE_LIMITERS
 from spadework.values import Result
 from tests.apps.process import Terminal
 from tests.tools.search.services import KEY, Services
@@ -48,14 +48,14 @@ class Machine:
 
     def doctor(self) -> tuple[int, str]:
         """Exit code and output of `doctor`."""
-        LANES.clear()  # each is a process of its own, where people use it
+        RATE_LIMITERS.clear()  # each is a process of its own, where people use it
         code, out, err = Terminal(self.env, self.folder).run("doctor")
         assert "Traceback" not in out + err
         return code, out
 
     def page(self, headers: dict[str, str] | None = None, status: int = 200) -> str:
         """The words of the settings check on the web page."""
-        LANES.clear()
+        RATE_LIMITERS.clear()
 
         async def asked() -> str:
             with pytest.MonkeyPatch.context() as patch:
@@ -74,7 +74,7 @@ class Machine:
 
     def run(self) -> tuple[int, Result | None, str]:
         """Exit code, result and messages of a run."""
-        LANES.clear()
+        RATE_LIMITERS.clear()
         code, out, err = Terminal(self.env, self.folder).run("ask", QUESTION, "--json")
         assert "Traceback" not in out + err
         return code, Result.model_validate_json(out) if out else None, err
@@ -100,14 +100,14 @@ def _made(make: Callable[[str], Provider], url: str, settings: Settings) -> Prov
 def services(_services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     """The search services, in the place of the real ones, without fault."""
     _services.reset()
-    LANES.clear()
+    RATE_LIMITERS.clear()
     for name, make in MAKE.items():
         known = PROVIDERS[name]
         made = Known(partial(_made, make, _services.url(name)), known.setting, known.variable)
         monkeypatch.setitem(PROVIDERS, name, made)
     yield _services
     _services.reset()
-    LANES.clear()
+    RATE_LIMITERS.clear()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 
 from spadework.apps.outputs import ENDINGS
 from spadework.tools.search import duckduckgo
-from spadework.tools.search.known import PROVIDERS, Known
+from spadework.tools.search.provider_table import PROVIDERS, Known
 from tests.sessions.health.conftest import KEY, NOBODY, Machine
 from tests.tools.search.mcp_servers import over_http
 from tests.tools.search.services import Services
@@ -446,7 +446,10 @@ def test_what_is_found_and_not_read_is_listed(broken: Broken) -> None:
 
 
 def test_what_is_found_and_not_read_is_only_words(broken: Broken) -> None:
-    hostile = "`<b>` <script>alert(1)</script> [press](javascript:alert(1)) **bold** $x$ ![i](http://x.example/i.png)"
+    hostile = (
+        "`<b>` <script>alert(1)</script> [press](javascript:alert(1)) **bold** $x$"
+        " ![i](http://x.example/i.png)"
+    )
     title = html.escape(f"## {hostile}")
     _only(broken, broken.world.put("blog", "/hostile", f"<title>{title}</title><p>{hostile}</p>"))
     _blocked(broken)

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import ModelError
+from spadework.tools.dense.embedder import BATCH, EndpointEmbedder
 from spadework.tools.dense.filling import LEAST, fill
 from spadework.tools.dense.meaning import Meaning
-from spadework.tools.dense.packing import packed
+from spadework.tools.dense.packing import pack_vector
 from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.embed import BATCH, EndpointEmbedder
 from tests.world.embedding import Embeddings, Fault
 
 
@@ -106,7 +106,7 @@ def test_another_size_is_refused_also_where_only_another_index_has_vectors_of_th
 def test_a_file_in_which_sizes_are_mixed_is_told_with_its_mend(tmp_path):
     vectors = kept(tmp_path, {1: [1.0, 0.0], 2: [0.0, 1.0]})
     with sqlite3.connect(tmp_path / "v.sqlite") as db:
-        db.execute("UPDATE vectors SET vector = ? WHERE id = 2", (packed([1.0, 0.0, 0.0]),))
+        db.execute("UPDATE vectors SET vector = ? WHERE id = 2", (pack_vector([1.0, 0.0, 0.0]),))
     db.close()
     with pytest.raises(ModelError, match="have 3 dimensions now, those that are kept 2") as caught:
         vectors.nearest([1.0, 0.0], 2)

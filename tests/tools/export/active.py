@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from lxml import html
 from markdown_it import MarkdownIt
 
-from spadework.tools.export.markdown import to_markdown
+from spadework.tools.export.markdown_report import to_markdown
 from spadework.values import (
     Conflict,
     CoveredTopic,

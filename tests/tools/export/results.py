@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from spadework.tools.export.markdown import to_markdown
+from spadework.tools.export.markdown_report import to_markdown
 from spadework.values import (
     CoveredTopic,
     Evidence,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from lxml import html
 
-from spadework.apps.web.drawing import part
-from spadework.apps.web.picture import Picture
-from spadework.apps.web.reporting import shown
+from spadework.apps.web.reporting import show_report
+from spadework.apps.web.templating import part
+from spadework.apps.web.view_model import ViewModel
 from spadework.settings import Settings
-from spadework.tools.export.blocks import INFERRED, Set, blocks
-from spadework.tools.inline import plain
+from spadework.tools.export.section_blocks import INFERRED, Set, blocks
+from spadework.tools.text.markdown_marks import plain
 from spadework.values import (
     CoveredTopic,
     Evidence,
@@ -169,8 +169,8 @@ def on_the_page(of: Result) -> html.HtmlElement:
     text = part(
         "_report.html",
         id=of.session_id,
-        picture=Picture(result=of),
-        view=shown(of, ()),
+        picture=ViewModel(result=of),
+        view=show_report(of, ()),
         settings=Settings.load(),
         csrf="",
     )

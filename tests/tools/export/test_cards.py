@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from lxml import html
 
-from spadework.tools.export.blocks import INFERRED
-from spadework.tools.export.html import to_html
+from spadework.tools.export.html_report import to_html
+from spadework.tools.export.section_blocks import INFERRED
 from spadework.tools.text.phrases import ENGLISH
 from spadework.values import Citation, Result
 from tests.tools.export.results import HOSTILE, full

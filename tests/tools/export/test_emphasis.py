@@ -8,9 +8,9 @@ import docx
 import pytest
 from lxml import html
 
-from spadework.tools.export.docx import to_docx
-from spadework.tools.export.html import to_html
-from spadework.tools.export.markdown import escaped, to_markdown
+from spadework.tools.export.docx_report import to_docx
+from spadework.tools.export.html_report import to_html
+from spadework.tools.export.markdown_report import escape_markdown, to_markdown
 from spadework.values import Result
 from tests.tools.export.rich import Words, on_the_page, rich
 
@@ -58,4 +58,4 @@ def test_the_emphasis_of_a_page_is_not_shown() -> None:
     ],
 )
 def test_marks_that_are_no_clear_emphasis_are_none(text: str, shown: str) -> None:
-    assert escaped(text, emphasis=True) == shown
+    assert escape_markdown(text, emphasis=True) == shown

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spadework.errors import SettingsError
-from spadework.tools.export.html import to_html
-from spadework.tools.export.pdf import find_chromium
+from spadework.tools.export.html_report import to_html
+from spadework.tools.export.pdf_report import find_chromium
 from tests.tools.export.results import HOSTILE, full, hostile
 
 if TYPE_CHECKING:

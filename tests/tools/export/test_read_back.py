@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from lxml import html
 from markdown_it import MarkdownIt
 
-from spadework.tools.export.docx import to_docx
-from spadework.tools.export.html import to_html
+from spadework.tools.export.docx_report import to_docx
+from spadework.tools.export.html_report import to_html
 from spadework.values import Result
 from tests.tools.export.results import HOSTILE, HOSTILE_URLS, full
 from tests.tools.export.rich import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.extract import read_document
-from spadework.tools.extract.charset import decode, decoded
+from spadework.tools.extract.charset import decode, decode_body
 
 GERMAN = "Die Führung kostet fünf Kronen – täglich außer montags"
 GERMAN_LINES = (
@@ -63,7 +63,7 @@ SAID = ("utf-8", "iso-8859-1", "windows-1252", "koi8-r", "euc-kr")
 @pytest.mark.parametrize("coding", WRITTEN)
 def test_letters_tell_how_they_are_coded_where_nobody_says_it(coding):
     text = WRITTEN[coding]
-    assert decoded(text.encode(coding)).text == text
+    assert decode_body(text.encode(coding)).text == text
     page = f"<html><head><title>x</title></head><body><p>{text}</p></body></html>"
     found = read_document(page.encode(coding), media_type="text/html", url="https://e.example/")
     assert text in found.markdown

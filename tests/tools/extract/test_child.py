@@ -40,7 +40,8 @@ async def dues() -> bool:
 def workers(of: int | None = None) -> set[int]:
     """The processes that read documents for a process, not for one that it started."""
     return {
-        child.pid for child in children("spadework.tools.extract.worker", of, all_of_them=False)
+        child.pid
+        for child in children("spadework.tools.extract.reader_program", of, all_of_them=False)
     }
 
 

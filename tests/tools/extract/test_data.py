@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.dates import moment
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.rows import MAX_ROWS
+from spadework.tools.extract.table_rows import MAX_ROWS
+from spadework.tools.text.dates import moment
 
 URL = "https://example.com/feed"
 

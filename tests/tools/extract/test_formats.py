@@ -77,7 +77,7 @@ def test_the_format_of_the_documentation_is_added_by_its_one_file(tmp_path, monk
     assert code
     (tmp_path / "tasks.py").write_text(textwrap.dedent(code[1]))
     monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
-    formats.added.cache_clear()
+    formats.added_formats.cache_clear()
     try:
         for media_type, name in (("", "a"), ("text/x-tasks", "a"), ("text/plain", "a.tasks")):
             found = read_document(
@@ -87,4 +87,4 @@ def test_the_format_of_the_documentation_is_added_by_its_one_file(tmp_path, monk
             )
             assert (found.kind, found.markdown) == ("tasks", "- sweep the quay\n- \\# lamp")
     finally:
-        formats.added.cache_clear()
+        formats.added_formats.cache_clear()

@@ -15,7 +15,7 @@ import pytest
 from spadework.errors import FetchError
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.reader import Reader
+from spadework.tools.fetch.page_reader import Reader
 from tests.thinned import thinned
 from tests.tools.extract.odd import FILES, Odd
 

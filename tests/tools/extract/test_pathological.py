@@ -17,7 +17,7 @@ import pytest
 
 from spadework.errors import FetchError
 from spadework.tools.extract.child import read_apart
-from spadework.tools.extract.worker import MEMORY
+from spadework.tools.extract.reader_program import MEMORY
 from tests.thinned import thinned
 from tests.tools.extract import bombs
 from tests.tools.extract.bombs import office_bomb

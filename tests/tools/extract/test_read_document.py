@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
+from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.kinds import kind_of
 from tests.tools.extract.files import docx, epub, jpeg, odf, png, pptx, rtf, tarred, xlsx, zipped
 from tests.world.paper import pdf
 

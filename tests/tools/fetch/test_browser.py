@@ -15,7 +15,7 @@ from spadework.errors import Blocked, FetchError, TooSlow, Unreachable, Unreadab
 from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.reader import Reader
+from spadework.tools.fetch.page_reader import Reader
 from tests.tools.fetch.browsing import kept_open, needs_chromium
 from tests.world.sites import World
 

@@ -12,8 +12,8 @@ import pytest
 
 from spadework.errors import FetchError, NotAllowed
 from spadework.settings import Settings
-from spadework.tools.chromium import headless_shell, installed_chromium
 from spadework.tools.fetch.browser.handle import Browser
+from spadework.tools.web.chromium import headless_shell, installed_chromium
 from tests.tools.fetch.browsing import Trap, browser_proxy, kept_open, needs_chromium
 from tests.world.sites import SITES, World
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.browser.leave import Leave, tracker
+from spadework.tools.fetch.browser.permission import Permission, tracker
 from spadework.tools.fetch.browser.proxy import Proxy
-from spadework.tools.fetch.browser.wire import Unfit, answered, parsed
+from spadework.tools.fetch.browser.proxy_protocol import Unfit, answer_head, parse_request
 from spadework.tools.fetch.connect import resolve
 from tests.tools.fetch.browsing import Trap
 from tests.tools.fetch.conftest import until
@@ -23,21 +23,21 @@ from tests.world.sites import SITES, World
 
 
 @pytest.fixture
-async def leave(world: World) -> Leave:
-    made = Leave(resolve, world.hosts, 1_000_000)
+async def leave(world: World) -> Permission:
+    made = Permission(resolve, world.hosts, 1_000_000)
     made.begin(SITES["odd"])
     return made
 
 
 @pytest.fixture
-async def address(leave: Leave) -> AsyncIterator[str]:
+async def address(leave: Permission) -> AsyncIterator[str]:
     proxy = Proxy()
     proxy.admit(leave)
     yield await proxy.open()
     await proxy.aclose()
 
 
-async def said(address: str, text: str, leave: Leave | None = None) -> str:
+async def said(address: str, text: str, leave: Permission | None = None) -> str:
     """What the proxy answers to a request with this head (and body)."""
     if leave:
         token = base64.b64encode(f"{leave.user}:{leave.password}".encode()).decode()
@@ -54,7 +54,7 @@ async def said(address: str, text: str, leave: Leave | None = None) -> str:
 
 
 async def test_a_request_is_passed_on_without_what_is_between_neighbours(
-    world: World, address: str, leave: Leave
+    world: World, address: str, leave: Permission
 ):
     url = world.url("odd", "/plain?a=1")
     head = (
@@ -73,7 +73,7 @@ async def test_a_request_is_passed_on_without_what_is_between_neighbours(
 
 
 async def test_a_body_is_passed_on_and_what_comes_behind_it_is_not(
-    world: World, address: str, leave: Leave
+    world: World, address: str, leave: Permission
 ):
     head = f"POST {world.url('odd', '/plain')} HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
     head += f"GET {world.url('odd', '/kept')} HTTP/1.1\r\n\r\n"
@@ -103,18 +103,18 @@ async def test_a_body_is_passed_on_and_what_comes_behind_it_is_not(
     ],
 )
 async def test_what_may_not_be_asked_for_is_refused(
-    world: World, address: str, leave: Leave, head, status
+    world: World, address: str, leave: Permission, head, status
 ):
     assert (await said(address, head, leave)).startswith(f"HTTP/1.1 {status} ")
 
 
-async def test_who_has_no_leave_gets_nothing(world: World, address: str, leave: Leave):
+async def test_who_has_no_leave_gets_nothing(world: World, address: str, leave: Permission):
     for head in (
         "GET http://127.0.2.1/ HTTP/1.1\r\n\r\n",
         f"CONNECT {SITES['odd']}:80 HTTP/1.1\r\n\r\n",
     ):
         assert (await said(address, head)).startswith("HTTP/1.1 407 ")
-    stranger = Leave(resolve, (), 1_000)
+    stranger = Permission(resolve, (), 1_000)
     assert (await said(address, "CONNECT a.example:80 HTTP/1.1\r\n\r\n", stranger)).startswith(
         "HTTP/1.1 407 "
     )
@@ -125,7 +125,9 @@ async def test_who_has_no_leave_gets_nothing(world: World, address: str, leave: 
     assert not leave.refused
 
 
-async def test_a_page_of_strangers_does_not_reach_the_hosts_one_owns(world: World, leave: Leave):
+async def test_a_page_of_strangers_does_not_reach_the_hosts_one_owns(
+    world: World, leave: Permission
+):
     trap = Trap(SITES["mirror"])
     try:
         leave.begin("stranger.example")
@@ -142,7 +144,9 @@ async def test_a_page_of_strangers_does_not_reach_the_hosts_one_owns(world: Worl
         trap.close()
 
 
-async def test_a_page_that_has_had_its_share_gets_no_more(world: World, address: str, leave: Leave):
+async def test_a_page_that_has_had_its_share_gets_no_more(
+    world: World, address: str, leave: Permission
+):
     answer = await said(address, f"GET {world.url('odd', '/endless')} HTTP/1.1\r\n\r\n", leave)
     assert 500_000 < len(answer) <= 1_000_000
     assert (
@@ -160,7 +164,7 @@ def test_a_server_cannot_speak_for_the_proxy():
         b" too\r\nKeep-Alive: 5\r\n\r\n"
     )
     assert (
-        answered(head)
+        answer_head(head)
         == b"HTTP/1.1 403 Forbidden\r\nX-A: 1\r\n  folded too\r\nConnection: close\r\n\r\n"
     )
 
@@ -180,7 +184,7 @@ def test_trackers_are_known_with_all_below_them():
 )
 def test_a_head_is_a_request_or_is_none(head, first):
     try:
-        request = parsed(first + head + b"\r\n\r\n")
+        request = parse_request(first + head + b"\r\n\r\n")
     except (Unfit, NotAllowed):
         return
     assert request.host

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from spadework.errors import FetchError
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.reader import Reader
+from spadework.tools.fetch.page_reader import Reader
 from tests.world.zoo.animal import Animal
 from tests.world.zoo.cage import ADDRESS, caged
 from tests.world.zoo.serving import chunked, http, paths

@@ -15,7 +15,7 @@ from spadework.tools.fetch.guard import (
     is_http_url,
     is_public,
     may_connect,
-    shown,
+    printable_url,
 )
 
 REFUSED_TEXT = """
@@ -197,5 +197,5 @@ def test_any_text_is_either_normal_after_one_check_or_refused(text):
 
 
 def test_messages_show_no_secrets_of_a_url():
-    assert shown("https://example.com/a?key=secret") == "https://example.com/a"
-    assert "secret" not in shown("https://me:secret@example.com/a")
+    assert printable_url("https://example.com/a?key=secret") == "https://example.com/a"
+    assert "secret" not in printable_url("https://me:secret@example.com/a")

@@ -12,7 +12,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.hosts import LEVEL_SECONDS, MOST_SECONDS, REFUSED_SECONDS, Hosts
-from spadework.tools.fetch.reader import Reader
+from spadework.tools.fetch.page_reader import Reader
 from tests.world.sites import World
 
 HOST = "pages.example:80"

@@ -11,9 +11,9 @@ import pytest
 
 from spadework.errors import Blocked
 from spadework.tools.fetch import robots
+from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.robots import Robots
-from spadework.tools.fetch.store import Store
 
 
 @pytest.fixture
@@ -36,15 +36,15 @@ async def test_a_server_that_fails_is_asked_again_after_a_while(
             Blocked,
             match=r"fails at tides\.example/robots\.txt, so nothing of tides\.example may be read",
         ):
-            await rules.ask_leave("https://tides.example/a", later)
+            await rules.ask_permission("https://tides.example/a", later)
     assert len(asked) == 1
     now = time.monotonic()
     monkeypatch.setattr(rules, "_clock", lambda: now + robots.AGAIN_SECONDS + 1)
     with pytest.raises(Blocked):
-        await rules.ask_leave("https://tides.example/a", later)
+        await rules.ask_permission("https://tides.example/a", later)
     monkeypatch.setattr(rules, "_clock", lambda: now + 3 * robots.AGAIN_SECONDS)
-    await rules.ask_leave("https://tides.example/a", later)
-    await rules.ask_leave("https://tides.example/b", later)
+    await rules.ask_permission("https://tides.example/a", later)
+    await rules.ask_permission("https://tides.example/b", later)
     assert len(asked) == 3
 
 
@@ -58,7 +58,9 @@ async def test_what_a_site_has_answered_is_kept_for_a_while(
 
     async def may(path: str) -> bool:
         try:
-            await Robots("spadework/1", get, store).ask_leave(f"https://a.example{path}", later)
+            await Robots("spadework/1", get, store).ask_permission(
+                f"https://a.example{path}", later
+            )
         except Blocked:
             return False
         return True

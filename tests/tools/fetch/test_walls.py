@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.tools.fetch.walls import MARKED_CHARS, MAX_CHARS, marked, passing, seen, wall
+from spadework.tools.fetch.walls import (
+    MARKED_CHARS,
+    MAX_CHARS,
+    find_wall,
+    first_words,
+    passing,
+    wall,
+)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +84,9 @@ def test_what_is_seen_is_text_alone():
         "<script>let a = '<p>no</p>'</script><noscript>Enable &amp; run</noscript><style>p"
         " {}</style>"
     )
-    assert seen(f"<title>App</title>{scripts}<p>yes<script>left open") == "App Enable & run yes"
+    assert (
+        first_words(f"<title>App</title>{scripts}<p>yes<script>left open") == "App Enable & run yes"
+    )
 
 
 #: Pages as the products send them, cut to what is theirs.
@@ -136,9 +145,9 @@ MARKED = {
 @pytest.mark.parametrize("name", MARKED)
 def test_a_product_is_known_by_its_marks(name):
     kind, html = MARKED[name]
-    assert marked(html, 40) == (kind, name.partition(",")[0])
+    assert find_wall(html, 40) == (kind, name.partition(",")[0])
     assert passing(html) == (kind == "a check of the browser")
-    assert marked(html, MARKED_CHARS + 1) == (
+    assert find_wall(html, MARKED_CHARS + 1) == (
         "",
         "",
     ), "a page with text is a page, whatever is in its HTML"
@@ -162,5 +171,5 @@ def test_what_guards_ordinary_pages_is_no_mark(script):
         f"<title>Contact</title><p>Write to the harbour office.</p>{form}<script"
         f" src='{script}'></script>"
     )
-    assert marked(html, 30) == ("", "")
+    assert find_wall(html, 30) == ("", "")
     assert not passing(html)

@@ -14,7 +14,7 @@ import pytest
 from spadework.errors import FetchError
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.reader import Reader
+from spadework.tools.fetch.page_reader import Reader
 from tests.world.zoo.animal import Animal, Read, Refused
 from tests.world.zoo.cage import ADDRESS, Cage, caged
 from tests.world.zoo.certificates import Maker

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.dense.meaning import Meaning
-from spadework.tools.embed import EndpointEmbedder
 from spadework.tools.knowledge import Which
-from spadework.tools.knowledge.embedded import EmbeddedKnowledge
+from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, HARBOUR, LONG_AGO, NOW, entry
 from tests.world.embedding import Embeddings, Fault
 

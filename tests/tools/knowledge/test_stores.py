@@ -11,7 +11,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from spadework.tools.knowledge import Entry, Knowledge, Which
-from spadework.tools.knowledge.embedded import EmbeddedKnowledge
+from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, HARBOUR, LONG_AGO, NOW, entry
 from tests.world.qdrant import Qdrant

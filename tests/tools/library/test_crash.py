@@ -20,9 +20,9 @@ from filelock import FileLock
 from spadework.errors import SettingsError
 from spadework.tools.library import Library, build
 from spadework.tools.library.document import Document, cut_document
+from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.plan import plan
 from spadework.tools.library.search import Searcher
-from spadework.tools.library.writer import StoreWriter
 
 EACH = 25  # documents in a commit
 
@@ -33,7 +33,7 @@ import signal, sys
 from pathlib import Path
 from tests.tools.library.test_crash import document
 from spadework.tools.library.document import cut_document
-from spadework.tools.library.writer import StoreWriter
+from spadework.tools.library.index_writer import StoreWriter
 store = StoreWriter(Path(sys.argv[1]))
 print("open", flush=True)
 for n in range(int(sys.argv[2]), 100_000):

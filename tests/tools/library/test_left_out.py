@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.searching import index_paths
+from spadework.apps.search_command import index_paths
 from spadework.settings import Settings
 from spadework.tools.library import Library, builder
-from spadework.tools.library.pool import Reader, read_packages
-from spadework.tools.library.reading import cut_package
+from spadework.tools.library.process_pool import Reader, read_packages
+from spadework.tools.library.source_reading import cut_package
 from spadework.tools.library.standard import compiled_modules
 
 DOCSTRING = '"""Stirs whatever is in the pot until it is warm, and then some more."""'

@@ -12,8 +12,8 @@ import pytest
 
 from spadework.errors import ModelError
 from spadework.tools.dense import vectors
+from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.dense.meaning import Meaning
-from spadework.tools.embed import EndpointEmbedder
 from spadework.tools.library import Library, near
 from tests.world.embedding import Embeddings, Fault
 

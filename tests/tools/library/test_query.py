@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.library.document import Document, cut_document
-from spadework.tools.library.query import asked
-from spadework.tools.library.schema import StemFinder, spaced, stems, word_analyzer
+from spadework.tools.library.index_writer import StoreWriter
+from spadework.tools.library.query import parse_question
+from spadework.tools.library.schema import StemFinder, space_signs, stems, word_analyzer
 from spadework.tools.library.search import Searcher
 from spadework.tools.library.snippet import snippet
-from spadework.tools.library.writer import StoreWriter
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +69,18 @@ def test_nothing_is_found_for_unknown_words_and_for_no_words(searcher):
 
 
 def test_words_that_say_what_kind_of_answer_is_wanted_are_not_needed():
-    question = asked("How do I use LangGraph, for example?")
+    question = parse_question("How do I use LangGraph, for example?")
     assert [term.text for term in question.terms if term.needed] == ["langgraph"]
     assert question.practical
 
 
 def test_when_nothing_else_is_left_every_word_is_needed():
-    assert [term.text for term in asked("examples").terms if term.needed] == ["examples"]
-    assert [term.text for term in asked("What is it?").terms if term.needed] == ["what", "is", "it"]
+    assert [term.text for term in parse_question("examples").terms if term.needed] == ["examples"]
+    assert [term.text for term in parse_question("What is it?").terms if term.needed] == [
+        "what",
+        "is",
+        "it",
+    ]
 
 
 def test_a_snippet_begins_where_the_words_are():
@@ -94,7 +98,7 @@ def test_a_snippet_begins_where_the_words_are():
 
 @given(st.text(max_size=80))
 def test_words_taken_one_by_one_are_those_of_the_index(text):
-    assert stems(text) == set(word_analyzer().analyze(spaced(text)))
+    assert stems(text) == set(word_analyzer().analyze(space_signs(text)))
 
 
 _WORDS = st.sampled_from(

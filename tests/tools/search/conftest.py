@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from spadework.tools.search.pace import LANES
+from spadework.tools.search.rate_limiter import RATE_LIMITERS
 from tests.tools.search.services import Services
 from tests.world.background import Background
 
@@ -40,6 +40,6 @@ def services(_services: Services) -> Iterator[Services]:
 @pytest.fixture(autouse=True)
 def own_queues() -> Iterator[None]:
     """No provider is still throttled by the test before."""
-    LANES.clear()
+    RATE_LIMITERS.clear()
     yield
-    LANES.clear()
+    RATE_LIMITERS.clear()

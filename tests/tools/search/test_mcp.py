@@ -18,9 +18,9 @@ import pytest
 
 from spadework.errors import QuotaSpent, SearchError, SettingsError
 from spadework.settings import Settings
-from spadework.tools.search.choose import choose
 from spadework.tools.search.mcp_tool import McpSearch, mcp_searches
-from spadework.tools.search.shapes import linked
+from spadework.tools.search.provider_choice import choose
+from spadework.tools.search.result_shapes import find_links
 from spadework.values import Hit, Query
 from tests.hostile.attack import Assault
 from tests.hostile.front import Front
@@ -217,14 +217,14 @@ async def test_a_tool_that_is_not_named_cannot_be_searched():
 
 
 def test_links_of_a_text_come_with_their_words():
-    assert [(row.url, row.title) for row in linked(MARKDOWN)] == [
-        (row.url, row.title) for row in linked(LABELLED)
+    assert [(row.url, row.title) for row in find_links(MARKDOWN)] == [
+        (row.url, row.title) for row in find_links(LABELLED)
     ]
     assert (
-        linked("See https://a.example/x. And https://a.example/x again.")[0].url
+        find_links("See https://a.example/x. And https://a.example/x again.")[0].url
         == "https://a.example/x"
     )
-    assert linked("no address") == []
+    assert find_links("no address") == []
 
 
 async def test_what_a_server_says_beside_its_answers_is_not_for_standard_error():

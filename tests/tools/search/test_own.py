@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from spadework.errors import SearchError, SettingsError
 from spadework.settings import Settings
-from spadework.tools.search.choose import choose
-from spadework.tools.search.domains import domains, wanted, with_sites
+from spadework.tools.search.domain_filter import domains, is_wanted, with_sites
 from spadework.tools.search.failover import Search
 from spadework.tools.search.own import own_providers
+from spadework.tools.search.provider_choice import choose
 from spadework.values import Hit, Query
 from tests.tools.search.test_community import RESULTS, Retriever, tool
 
@@ -115,7 +115,7 @@ async def test_domains_are_kept_to_whatever_a_provider_gives():
     ],
 )
 def test_a_domain_has_its_subdomains_and_no_more(url: str, kept: bool):
-    assert wanted(Query(text="x", include_domains=("a.example",)), url) is kept
+    assert is_wanted(Query(text="x", include_domains=("a.example",)), url) is kept
 
 
 @given(st.lists(st.text(max_size=40)))

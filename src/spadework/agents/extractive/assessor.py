@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spadework.agents.bridges import Bridge, Trail, led_on, trail
 from spadework.agents.confirming import FACTS
-from spadework.agents.extractive.asked import read, subject_of
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.judge import Opinion, Scored, judged
+from spadework.agents.extractive.judge import Opinion, Scored, judge_passages
+from spadework.agents.extractive.question_parts import read, subject_of
+from spadework.agents.multi_hop import Hop, Trail, led_on, trail
+from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.agents.shortfalls import search
-from spadework.agents.shown import Judgement, Shown, Spot
-from spadework.tools.facts import stems
-from spadework.tools.inline import plain
-from spadework.tools.select import bare
+from spadework.tools.ranking.selection import bare
+from spadework.tools.text.facts import stems
+from spadework.tools.text.markdown_marks import plain
 from spadework.values import Evidence, Plan, Priority, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic; below that it is only the nearest that
@@ -24,7 +24,7 @@ LEAST_WORDS = 2
 
 
 def assess(
-    plan: Plan, topic: Topic, shown: Sequence[Shown], known: Sequence[Evidence]
+    plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
     """The judgement of a topic: what to quote of the pages shown, and whether that answers it. What
     was quoted of other pages is not said again.
@@ -33,7 +33,7 @@ def assess(
     question = " ".join([topic.question, *led.titles])
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
-    opinion = judged(question, shown, before, short=topic.expects in FACTS)
+    opinion = judge_passages(question, shown, before, short=topic.expects in FACTS)
     chosen = [*_led_to(question, led, shown, before), *opinion.chosen]
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
     covered = opinion.probability >= ANSWERED and not led.ahead
@@ -42,7 +42,7 @@ def assess(
     return Judgement(
         covered,
         round(opinion.probability, 3),
-        tuple(_each_once([*leading, *_quoted(chosen, defines=defines)])),
+        tuple(_each_once([*leading, *_quote_chosen(chosen, defines=defines)])),
         () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
         near=near,
@@ -50,14 +50,14 @@ def assess(
 
 
 def _led_to(
-    question: str, led: Trail, shown: Sequence[Shown], before: Sequence[str]
+    question: str, led: Trail, shown: Sequence[PassageView], before: Sequence[str]
 ) -> tuple[Scored, ...]:
     """What to quote of the pages that the question led to, whatever the others hold."""
     there = [s for s in shown if bare(s.page.title) in led.further]
-    return judged(question, there, before, short=True).chosen if there else ()
+    return judge_passages(question, there, before, short=True).chosen if there else ()
 
 
-def _gaps(opinion: Opinion, ahead: Sequence[Bridge], *, near: bool) -> Iterator[str]:
+def _gaps(opinion: Opinion, ahead: Sequence[Hop], *, near: bool) -> Iterator[str]:
     if not opinion.chosen:
         yield "Nothing that was read answers this."
     elif ahead:
@@ -99,7 +99,7 @@ def _url(one: Scored) -> str:
     return one.candidate.shown.page.url
 
 
-def _quoted(chosen: Sequence[Scored], *, defines: bool) -> Iterator[Spot]:
+def _quote_chosen(chosen: Sequence[Scored], *, defines: bool) -> Iterator[Spot]:
     """The stretches of what is chosen; items and code after the sentence that introduces them."""
     for one in _in_page_order(chosen, defines=defines):
         for span in (*one.led, *one.spans):
@@ -124,9 +124,7 @@ def _holds(one: Spot, other: Spot) -> bool:
     return one.start <= other.start and other.end <= one.end
 
 
-def _next_queries(
-    topic: Topic, opinion: Opinion, ahead: Sequence[Bridge]
-) -> Iterator[Recommendation]:
+def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Iterator[Recommendation]:
     """What it leads on to; else the words of the question that nothing quoted holds, with those
     that say what it is about.
     """

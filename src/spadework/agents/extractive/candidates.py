@@ -11,14 +11,14 @@ from itertools import zip_longest
 from typing import Literal
 
 from spadework.agents.furniture import Furniture
-from spadework.agents.shown import Shown
-from spadework.tools.blocks import Block, blocks
-from spadework.tools.definitions import is_term
-from spadework.tools.inline import plain, units
-from spadework.tools.sentences import closed, is_broken_off, is_ended, sentences
-from spadework.tools.tables import header_of, rows_of, told
+from spadework.agents.passage_view import PassageView
+from spadework.tools.text.definitions import is_term
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
+from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown_marks import plain, units
+from spadework.tools.text.markdown_tables import header_of, row_as_sentence, rows_of
+from spadework.tools.text.sentences import closed, is_broken_off, is_ended, sentences
 
 Span = tuple[int, int]
 Kind = Literal["text", "item", "list", "code", "row"]
@@ -41,7 +41,7 @@ class Candidate:
     heading. `language` is that of its page.
     """
 
-    shown: Shown
+    shown: PassageView
     kind: Kind
     spans: tuple[Span, ...]
     text: str
@@ -78,7 +78,7 @@ class Candidate:
         )
 
 
-def candidates(shown: Sequence[Shown]) -> list[Candidate]:
+def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
     """All candidates of the passages, in their order."""
     furniture = Furniture(shown)
     return [found for passage in shown for found in _Passage(passage, furniture).found()]
@@ -87,7 +87,7 @@ def candidates(shown: Sequence[Shown]) -> list[Candidate]:
 class _Passage:
     """One passage, taken apart."""
 
-    def __init__(self, shown: Shown, furniture: Furniture) -> None:
+    def __init__(self, shown: PassageView, furniture: Furniture) -> None:
         self.shown, self.furniture = shown, furniture
         self.text = shown.text
         self.language = language_of(shown.text) or "en"
@@ -172,7 +172,7 @@ class _Passage:
         return (span if self.term is None else (self.term, span[1]),)
 
     def _list(self, block: Block) -> Iterator[Candidate]:
-        spans = [_stripped(self.text, span) for span in units(self.text, block)]
+        spans = [_strip_span(self.text, span) for span in units(self.text, block)]
         spans = [span for span in spans if span[0] < span[1]]
         texts = [self._read(span) for span in spans]
         whole = " ".join(texts)
@@ -196,7 +196,7 @@ class _Passage:
         for span in rows_of(self.text, block):
             row = self.text[slice(*span)]
             if span != heads and len(row) <= ROW_CHARS:
-                said = " ".join(plain(told(names, row)).split())
+                said = " ".join(plain(row_as_sentence(names, row)).split())
                 made = replace(self._made("row", (span,), said, block), around=around)
                 # A caption leads to nothing: a row is told with its columns.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
@@ -225,7 +225,7 @@ class _Passage:
         return " ".join(plain(self.text[slice(*span)]).split()) if span else ""
 
 
-def _stripped(text: str, span: Span) -> Span:
+def _strip_span(text: str, span: Span) -> Span:
     item = text[slice(*span)]
     begin = span[0] + len(item) - len(item.lstrip())
     return begin, begin + len(item.strip())

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from spadework.agents.extractive.asked import names_in, parts
 from spadework.agents.extractive.lead import in_context
+from spadework.agents.extractive.question_parts import names_in, parts
 from spadework.events import Asked
-from spadework.tools.rank import query_terms
+from spadework.tools.ranking.relevance import query_terms
 from spadework.values import Hit, Question
 
 #: Meanings offered at most.

@@ -8,11 +8,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spadework.agents.extractive.asked import aspects
+from spadework.agents.extractive.candidate_features import (
+    Asked,
+    Parts,
+    Places,
+    Stems,
+    Vector,
+    stems,
+    vector,
+)
 from spadework.agents.extractive.candidates import Candidate, candidates
-from spadework.agents.extractive.features import Asked, Parts, Places, Stems, Vector, stems, vector
-from spadework.agents.extractive.weights import Extent, probability, weighed, weights
-from spadework.agents.shown import Shown
+from spadework.agents.extractive.question_parts import aspects
+from spadework.agents.extractive.weights import Extent, probability, weigh_features, weights
+from spadework.agents.passage_view import PassageView
 from spadework.tools.text.detect import language_of
 
 #: Candidates that are looked at closely, those that share most with the question; and that can be
@@ -55,8 +63,8 @@ class Opinion:
     probability: float
 
 
-def judged(
-    question: str, shown: Sequence[Shown], said: Sequence[str] = (), *, short: bool = False
+def judge_passages(
+    question: str, shown: Sequence[PassageView], said: Sequence[str] = (), *, short: bool = False
 ) -> Opinion:
     """The opinion on a question and the passages shown; `short` for one that a sentence or two
     answer. What was `said` before is not said again.
@@ -65,12 +73,12 @@ def judged(
     before = [stems(text, code or "en") for text in said]
     chosen: list[Scored] = []
     found: list[Vector] = []
-    views = ranked(question, code, shown)
+    views = rank_candidates(question, code, shown)
     extent = extent_for(len(views), short=short)
     for asked, scored in views:
         own = choose(scored, extent.room, before, chosen)
         if own:
-            found.append(told(asked, scored, own))
+            found.append(choice_features(asked, scored, own))
         chosen += near(own, extent.within)
     if not chosen:
         return Opinion((), 0.0)
@@ -84,7 +92,9 @@ def extent_for(aspects: int, *, short: bool) -> Extent:
     return whole.model_copy(update={"room": whole.room // aspects})
 
 
-def ranked(question: str, code: str, shown: Sequence[Shown]) -> list[tuple[Asked, list[Scored]]]:
+def rank_candidates(
+    question: str, code: str, shown: Sequence[PassageView]
+) -> list[tuple[Asked, list[Scored]]]:
     """For each aspect of a question how it is weighed, and the best candidates, best first."""
     found = candidates(shown)
     parts = [Parts.of(one) for one in found]
@@ -98,7 +108,7 @@ def ranked(question: str, code: str, shown: Sequence[Shown]) -> list[tuple[Asked
 
 
 def rank(
-    asked: Asked, found: Sequence[Candidate], parts: Sequence[Parts], shown: Sequence[Shown]
+    asked: Asked, found: Sequence[Candidate], parts: Sequence[Parts], shown: Sequence[PassageView]
 ) -> list[Scored]:
     """The best candidates for what is asked, best first."""
     places = Places(asked, shown, _ranks(shown))
@@ -109,8 +119,8 @@ def rank(
     scored = []
     for one, part in [(found[n], parts[n]) for n in rough[:MOST_RANKED]]:
         features = vector(one, part, asked, places.of(one.shown))
-        scored.append(Scored(one, part, features, weighed(features, weights().candidate)))
-    return sorted(_lifted(scored), key=lambda s: -s.score)
+        scored.append(Scored(one, part, features, weigh_features(features, weights().candidate)))
+    return sorted(_lift_neighbours(scored), key=lambda s: -s.score)
 
 
 def _rough(asked: Asked, parts: Parts, rank: int) -> float:
@@ -123,7 +133,7 @@ def _most_used(found: Sequence[Candidate]) -> str:
     return max(sorted(set(codes)), key=codes.count, default="en")
 
 
-def _ranks(shown: Sequence[Shown]) -> dict[str, int]:
+def _ranks(shown: Sequence[PassageView]) -> dict[str, int]:
     """The place of every page among those shown: as the question under its own words found them,
     then by fused score.
     """
@@ -136,7 +146,7 @@ def _ranks(shown: Sequence[Shown]) -> dict[str, int]:
     return {url: n for n, url in enumerate(sorted(pages, key=place))}
 
 
-def _lifted(scored: Sequence[Scored]) -> Iterator[Scored]:
+def _lift_neighbours(scored: Sequence[Scored]) -> Iterator[Scored]:
     """Every candidate with a part of what the best beside it on its page has more."""
     order = sorted(
         scored, key=lambda s: (s.candidate.shown.page.url, s.candidate.start, s.candidate.end)
@@ -198,7 +208,7 @@ def _again(one: Scored, chosen: Sequence[Scored], said: Sequence[Stems]) -> bool
     )
 
 
-def told(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Vector:
+def choice_features(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Vector:
     """The features of what was chosen, by which it is told how likely it holds the answer."""
     first, best = chosen[:FIRST], chosen[0]
     scores = [s.score for s in ranked]

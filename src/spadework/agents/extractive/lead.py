@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.extractive.asked import (
+from spadework.agents.extractive.own_material import brings_material, topics_of
+from spadework.agents.extractive.question_parts import (
     Asked,
     aspects,
     names_in,
@@ -12,11 +13,10 @@ from spadework.agents.extractive.asked import (
     subject_of,
     with_subject,
 )
-from spadework.agents.extractive.material import brings_material, topics_of
-from spadework.tools.rank import query_terms
+from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
-from spadework.tools.titles import is_long, shortened
+from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
@@ -37,7 +37,7 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
         topics = (first, *topics[1:])
     complexity: Complexity = "simple" if len(topics) == 1 else "moderate"
     spoken = language(language_of(question.text) or "en")
-    title = shortened(question.text) if is_long(question.text) else ""
+    title = shorten_question(question.text) if is_long(question.text) else ""
     if title and len(topics) == 1:  # the report does not say it twice
         topics = (topics[0].model_copy(update={"name": title}),)
     return Plan(
@@ -57,7 +57,7 @@ def _of_material(question: Question) -> Plan:
     about = tuple(topic.name for topic in made[1:])
     return Plan(
         question=question.text,
-        title=shortened(question.text) if is_long(question.text) else "",
+        title=shorten_question(question.text) if is_long(question.text) else "",
         question_type="list",
         complexity="complex",
         subjects=about,

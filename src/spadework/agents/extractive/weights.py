@@ -49,11 +49,11 @@ def weights() -> Weights:
     return Weights.model_validate(tomllib.loads(text))
 
 
-def weighed(found: Mapping[str, float], by: Mapping[str, float]) -> float:
+def weigh_features(found: Mapping[str, float], by: Mapping[str, float]) -> float:
     """The sum of some features, each by its weight; one without a weight counts nothing."""
     return math.fsum(weight * found.get(name, 0.0) for name, weight in by.items() if name != "bias")
 
 
 def probability(found: Mapping[str, float], by: Mapping[str, float]) -> float:
     """The logistic function of that sum and the bias, 0..1."""
-    return 1 / (1 + math.exp(-(weighed(found, by) + by.get("bias", 0.0))))
+    return 1 / (1 + math.exp(-(weigh_features(found, by) + by.get("bias", 0.0))))

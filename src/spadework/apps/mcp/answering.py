@@ -10,12 +10,14 @@ from typing import Annotated
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from spadework.apps.mcp.shapes import Shape
+from spadework.apps.mcp.output_schemas import Shape
 
 AsJson = Annotated[bool, Field(description="The text as JSON, too.")]
 
 
-def answered(shaped: Shape, text: str, *, as_json: bool, failed: bool = False) -> CallToolResult:
+def build_answer(
+    shaped: Shape, text: str, *, as_json: bool, failed: bool = False
+) -> CallToolResult:
     """The answer in both forms."""
     given = shaped.model_dump(mode="json")
     said = json.dumps(given, ensure_ascii=False) if as_json else text

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spadework.apps.mcp.server import LEFT, build_server
 from spadework.apps.saying import log_to_stderr
-from spadework.apps.web.patience import PatientProtocol
+from spadework.apps.web.request_limits import PatientProtocol
 from spadework.apps.web.security import TOKEN_FILE, Access, Gate
 from spadework.errors import SettingsError
 from spadework.settings import Settings

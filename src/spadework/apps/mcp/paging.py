@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from spadework.tools.export.fitting import (
     largest,
 )
-from spadework.tools.tokens import count
+from spadework.tools.text.tokens import count
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -11,13 +11,13 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError
 from mcp_types import Resource
 
-from spadework.apps.mcp.door import Call, Door, door_of
-from spadework.apps.mcp.faults import worded
-from spadework.apps.mcp.recorded import Record, page_text, recorded
+from spadework.apps.mcp.session_data import Record, load_record, page_text
+from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
+from spadework.apps.mcp.tool_errors import word_fault
 from spadework.errors import SpadeworkError
-from spadework.prompts import fenced
+from spadework.prompts import fence
 from spadework.sessions.listing import readable_sessions
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 
 SESSIONS = "spadework://sessions/"
 MARKDOWN = "text/markdown"
@@ -25,7 +25,7 @@ MARKDOWN = "text/markdown"
 MOST_LISTED = 20
 
 
-def add_resources(server: MCPServer[Door]) -> None:
+def add_resources(server: MCPServer[ToolContext]) -> None:
     """Offer the report of each session, and the pages that it has read."""
 
     @server.resource(
@@ -35,8 +35,8 @@ def add_resources(server: MCPServer[Door]) -> None:
         description="For a session that gathered pages: the list of them. Newest: latest.",
         mime_type=MARKDOWN,
     )
-    async def session(session_id: str, call: Context[Door]) -> str:
-        return await asyncio.to_thread(_told, call, session_id, "")
+    async def session(session_id: str, call: Context[ToolContext]) -> str:
+        return await asyncio.to_thread(_read_resource, call, session_id, "")
 
     @server.resource(
         f"{SESSIONS}{{session_id}}/pages/{{page}}",
@@ -45,11 +45,11 @@ def add_resources(server: MCPServer[Door]) -> None:
         description="page: the number of a source of the report.",
         mime_type=MARKDOWN,
     )
-    async def page(session_id: str, page: str, call: Context[Door]) -> str:
-        return await asyncio.to_thread(_told, call, session_id, page)
+    async def page(session_id: str, page: str, call: Context[ToolContext]) -> str:
+        return await asyncio.to_thread(_read_resource, call, session_id, page)
 
 
-def listed(home: Path) -> list[Resource]:
+def list_resources(home: Path) -> list[Resource]:
     """The newest sessions."""
     return [
         Resource(
@@ -63,12 +63,12 @@ def listed(home: Path) -> list[Resource]:
     ]
 
 
-def _told(call: Call, session_id: str, page: str) -> str:
+def _read_resource(call: Call, session_id: str, page: str) -> str:
     try:
-        record = recorded(door_of(call).settings.home, session_id)
-        return fenced(page_text(record, page) if page else _report(record))
+        record = load_record(door_of(call).settings.home, session_id)
+        return fence(page_text(record, page) if page else _report(record))
     except SpadeworkError as error:
-        raise ResourceError(worded(error)) from None
+        raise ResourceError(word_fault(error)) from None
 
 
 def _report(record: Record) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp_types import Tool
 
-from spadework.apps.mcp.shapes import PAGE_TEXT
+from spadework.apps.mcp.output_schemas import PAGE_TEXT
 
 Schema = dict[str, Any]
 
@@ -18,7 +18,7 @@ _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
-def shortened(tool: Tool) -> Tool:
+def shorten_schemas(tool: Tool) -> Tool:
     """The tool with short schemas of what it takes and gives. The objects in the lists of an answer
     are told by the names of their fields.
     """
@@ -41,7 +41,7 @@ def _of_answer(schema: Schema) -> Schema:
 def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
     """A schema without what is `dropped`, its references told in words."""
     if "$ref" in schema:
-        told = _told(named[schema["$ref"].removeprefix("#/$defs/")])
+        told = _describe_fields(named[schema["$ref"].removeprefix("#/$defs/")])
         return {"type": "object", "description": schema.get("description", told)}
     made: Schema = {}
     for name, value in schema.items():
@@ -58,7 +58,7 @@ def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]
     return made
 
 
-def _told(schema: Schema) -> str:
+def _describe_fields(schema: Schema) -> str:
     """The fields of an object, each with what is said of it; that some are page text is said
     once.
     """

@@ -16,21 +16,21 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp_types import CallToolResult, InputRequiredResult, Resource, Tool, ToolAnnotations
 
+from spadework.apps.mcp.agentic_search import agentic_search
 from spadework.apps.mcp.apart import CallerLeft, apart
-from spadework.apps.mcp.door import Door
-from spadework.apps.mcp.faults import worded
-from spadework.apps.mcp.gathering import intelligent_research_with_advanced_scraping
-from spadework.apps.mcp.offered import offered
-from spadework.apps.mcp.recorded import get_session_data
-from spadework.apps.mcp.reporting import create_research_report
-from spadework.apps.mcp.researching import agentic_search
-from spadework.apps.mcp.resources import add_resources, listed
-from spadework.apps.mcp.schemas import shortened
-from spadework.apps.mcp.scraping import advanced_scrape_url
-from spadework.apps.mcp.searching import serp_search
+from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
+from spadework.apps.mcp.offers import offer_tools
+from spadework.apps.mcp.research_report import create_research_report
+from spadework.apps.mcp.resources import add_resources, list_resources
+from spadework.apps.mcp.schemas import shorten_schemas
+from spadework.apps.mcp.scrape_url import advanced_scrape_url
+from spadework.apps.mcp.serp_search import serp_search
+from spadework.apps.mcp.session_data import get_session_data
+from spadework.apps.mcp.tool_context import ToolContext
+from spadework.apps.mcp.tool_errors import word_fault
 from spadework.sessions.pruning import prune
 from spadework.settings import Settings
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 
 INSTRUCTIONS = (
     "spadework researches questions on the web, or in the library of its owner, and proves every"
@@ -66,7 +66,7 @@ _ARGUMENTS = {
 }
 
 
-class Server(MCPServer[Door]):
+class Server(MCPServer[ToolContext]):
     """The six tools. Faults that were foreseen are told in sentences; no call leaves anything
     running when its caller goes.
     """
@@ -77,15 +77,15 @@ class Server(MCPServer[Door]):
         """The tools, with schemas as short as they can be; of providers and formats those that
         this server has.
         """
-        tools = [shortened(tool) for tool in await super().list_tools()]
-        return await asyncio.to_thread(offered, tools, self.settings_of_runs)
+        tools = [shorten_schemas(tool) for tool in await super().list_tools()]
+        return await asyncio.to_thread(offer_tools, tools, self.settings_of_runs)
 
     async def list_resources(self) -> list[Resource]:
         """The newest sessions."""
-        return await asyncio.to_thread(listed, self.settings_of_runs.home)
+        return await asyncio.to_thread(list_resources, self.settings_of_runs.home)
 
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Door, Any] | None = None
+        self, name: str, arguments: dict[str, Any], context: Context[ToolContext, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. Raises ToolError with words for the calling model."""
         known = _ARGUMENTS.get(name)
@@ -95,10 +95,10 @@ class Server(MCPServer[Door]):
                 f" {', '.join(known)}."
             )
         try:
-            return await apart(super().call_tool(name, arguments, context), _left(context))
+            return await apart(super().call_tool(name, arguments, context), _client_gone(context))
         except UnexpectedToolError as error:
             cause = error.__cause__
-            if said := worded(cause) if cause else "":
+            if said := word_fault(cause) if cause else "":
                 raise ToolError(said) from None
             raise UnexpectedToolError(
                 f"{name} failed in spadework itself; the log of the server has the details."
@@ -107,7 +107,7 @@ class Server(MCPServer[Door]):
             raise ToolError(str(error)) from None
         except ToolError as error:
             raise ToolError(
-                (worded(error.__cause__) if error.__cause__ else "") or str(error)
+                (word_fault(error.__cause__) if error.__cause__ else "") or str(error)
             ) from error.__cause__
 
 
@@ -117,10 +117,10 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
     """
 
     @asynccontextmanager
-    async def opened(_: MCPServer[Door]) -> AsyncIterator[Door]:
+    async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
         pruning = asyncio.create_task(prune(settings.home))
         try:
-            yield Door(settings, local)
+            yield ToolContext(settings, local)
         finally:
             pruning.cancel()  # what has begun in its thread is done to its end
             with suppress(OSError, asyncio.CancelledError):  # a broken home is told of elsewhere
@@ -152,7 +152,7 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
     return server
 
 
-def _left(context: Context[Door, Any] | None) -> asyncio.Event | None:
+def _client_gone(context: Context[ToolContext, Any] | None) -> asyncio.Event | None:
     """What is set when the client of a request by HTTP has gone away."""
     request = context.request_context.request if context else None
     found = getattr(request, "scope", {}).get(LEFT)

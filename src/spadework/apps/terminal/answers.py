@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spadework.agents.edited import ACCEPTED, MOST_TOPICS, WISH, YES, with_topics
-from spadework.agents.worded import by_words
-from spadework.tools.inline import one_line
+from spadework.agents.plan_edits import ACCEPTED, MOST_TOPICS, WISH, YES, with_topics
+from spadework.agents.plan_wording import by_words
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Plan
 
 HOW = (
@@ -37,7 +37,7 @@ def choice(options: Sequence[str], line: str) -> str | None:
     return options[n - 1] if 1 <= n <= len(options) else None
 
 
-def changed(plan: Plan, line: str) -> Change:
+def change_plan(plan: Plan, line: str) -> Change:
     """What a line makes of a plan."""
     line = one_line(line, 2_000)
     if line.strip(" .!").lower() in YES:
@@ -48,7 +48,7 @@ def changed(plan: Plan, line: str) -> Change:
     return Change(now, said, wish="" if understood else line)
 
 
-def listed(plan: Plan, text: str) -> Change:
+def replace_topics(plan: Plan, text: str) -> Change:
     """The plan with the topics of an edited list, one a line."""
     names = [name for line in text.splitlines() if (name := one_line(line))]
     if not names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 
 #: Every command: what it takes and what it does.
 COMMANDS: dict[str, tuple[str, str]] = {

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
-from spadework.apps.foretold import foretold
+from spadework.apps.forecast_text import foretold
 from spadework.apps.saying import number_of
 from spadework.apps.terminal.abilities import in_foreground, is_plain
 from spadework.budget import Budget
@@ -24,7 +24,7 @@ from spadework.events import (
     Searched,
     Started,
 )
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import STATE_WORDS
 from spadework.visible import visible
 
@@ -61,7 +61,7 @@ def progress_for(
     """
     if quiet or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(quiet=quiet)
-    from spadework.apps.terminal.live import Live
+    from spadework.apps.terminal.live_view import Live
 
     return Live(budget, on_line)
 
@@ -75,7 +75,7 @@ class Lines:
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one."""
-        text = worded(event)
+        text = word_event(event)
         if not text or self._quiet or text in self._read:
             return
         if isinstance(event, Read):
@@ -97,7 +97,7 @@ class Lines:
         """Nothing to do."""
 
 
-def worded(event: Event) -> str:
+def word_event(event: Event) -> str:
     """An event as one line, "" for those not worth one."""
     if isinstance(event, Started):
         mode = "with a language model" if event.mode == "model" else "without a language model"

@@ -13,7 +13,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from spadework.errors import SettingsError
-from spadework.tools.private import private_file
+from spadework.tools.stores.private_files import private_file
 
 MARK = "› "
 

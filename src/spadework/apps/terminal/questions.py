@@ -9,10 +9,18 @@ from rich.console import Console
 from rich.text import Text
 
 from spadework.apps.terminal.abilities import WIDEST
-from spadework.apps.terminal.answers import HOW, Change, answer, changed, choice, listed, names
+from spadework.apps.terminal.answers import (
+    HOW,
+    Change,
+    answer,
+    change_plan,
+    choice,
+    names,
+    replace_topics,
+)
 from spadework.apps.terminal.prompting import LeftError, Prompt
 from spadework.events import APPROVE, Asked
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Plan
 
 #: What leaves a run at a question; it can be taken up later.
@@ -68,7 +76,7 @@ class Questions:
             line = await self._prompt.line()
             if line.strip() in LEAVE:
                 return None
-            change = changed(change.plan, line)
+            change = change_plan(change.plan, line)
             if change.edit:
                 change = await self._edited(change.plan)
         return answer(asked.plan, change.plan)
@@ -77,7 +85,7 @@ class Questions:
         self._say("One topic a line. Ctrl-D is done, Ctrl-C leaves the list as it was.")
         try:
             shown = "\n".join(one_line(name) for name in names(plan))
-            return listed(plan, await self._prompt.lines(shown))
+            return replace_topics(plan, await self._prompt.lines(shown))
         except LeftError:
             return Change(plan)
 

@@ -14,7 +14,7 @@ from rich.syntax import ANSISyntaxTheme
 from rich.theme import Theme
 
 from spadework.apps.terminal.abilities import WIDEST
-from spadework.tools.export.markdown import safe_url
+from spadework.tools.export.markdown_report import safe_url
 from spadework.values import Result, Source
 
 #: Colours that can be read on light and on dark ground: the terminal's own, and its own ground
@@ -50,7 +50,7 @@ def draw_report(result: Result, console: Console | None = None) -> None:
     """Draw a report on stdout. A source that is a file of the library leads to its stored page."""
     drawn = Markdown(result.report, code_theme=cast(str, _CODE))
     files = {
-        safe_url(s.url): stored(result, s).as_uri()
+        safe_url(s.url): stored_file(result, s).as_uri()
         for s in result.sources
         if not s.url.startswith("http")
     }
@@ -67,6 +67,6 @@ def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
         _lead(token.children or (), files)
 
 
-def stored(result: Result, source: Source) -> Path:
+def stored_file(result: Result, source: Source) -> Path:
     """The file in which the text of a source lies, as it was read."""
     return Path(result.session_dir).absolute() / "pages" / f"{source.content_hash}.md"

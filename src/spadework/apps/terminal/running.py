@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import typer
 
-from spadework.apps.ending import FAILED, told
+from spadework.apps.ending import FAILED, describe_error
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.saying import say
@@ -25,7 +25,7 @@ from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.errors import DiskFailed
 from spadework.events import Answered, Asked, Event, Finished
 from spadework.sessions.session import Session
-from spadework.tools.fetch.aside import aside
+from spadework.tools.web.background_threads import aside
 from spadework.values import Result, Status
 
 EXIT: dict[Status, int] = {
@@ -65,7 +65,7 @@ class Run:
             await asyncio.wait((watching, leaving), return_when=asyncio.FIRST_COMPLETED)
             return watching.result() if watching.done() else None
         finally:
-            await _cancelled(watching, leaving)
+            await _ignore_cancel(watching, leaving)
             self.interrupts.ignore()
             await self.progress.close()
 
@@ -81,13 +81,13 @@ class Run:
                         asking = asyncio.create_task(self._ask(event))
                     elif isinstance(event, Answered) and asking:
                         # Answered, or the time to answer is over.
-                        await _cancelled(asking)
+                        await _ignore_cancel(asking)
                     elif isinstance(event, Finished):
                         await self._delivered(event.result)
                         return event.result
         finally:
             if asking:
-                await _cancelled(asking)
+                await _ignore_cancel(asking)
         return None
 
     async def _delivered(self, result: Result) -> None:
@@ -111,7 +111,7 @@ class Run:
             self.session.answer(said)
 
 
-async def _cancelled(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> None:
+async def _ignore_cancel(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -148,7 +148,7 @@ async def _run(
         return await Run(session, progress, answer, saw, deliver).result()
     except DiskFailed as error:
         # What still waits for the disk is not waited for: its threads would keep the process.
-        say(told(error), err=True)
+        say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.left(), FAILED)
         raise SystemExit(FAILED) from None

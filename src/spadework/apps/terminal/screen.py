@@ -14,7 +14,7 @@ from spadework.apps.outputs import print_report
 from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import is_plain
 from spadework.apps.terminal.report import terminal_console
-from spadework.apps.terminal.typed import Piped, Source, Typed
+from spadework.apps.terminal.typed_lines import Piped, Source, Typed
 from spadework.apps.terminal.views import closing_line
 from spadework.values import Result
 from spadework.visible import visible

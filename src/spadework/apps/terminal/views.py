@@ -13,10 +13,10 @@ from rich.text import Text
 from spadework.apps.saying import number_of
 from spadework.apps.terminal.board import TopicLine
 from spadework.apps.terminal.commands import COMMANDS
-from spadework.apps.terminal.drawing import MARKS, state_words
-from spadework.apps.terminal.report import stored
+from spadework.apps.terminal.report import stored_file
+from spadework.apps.terminal.run_lines import MARKS, state_words
 from spadework.settings import Settings
-from spadework.tools.inline import one_line
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import CoveredTopic, Evidence, Result, Source
 
 
@@ -86,8 +86,8 @@ def quotes_view(result: Result, n: int) -> RenderableType:
     if not found:
         parts.append(Text(f"Nothing is quoted from source {n}."))
     places = ", ".join(dict.fromkeys(f"{e.start}–{e.end}" for e in found))
-    file = stored(result, source)
-    parts.append(_linked(f"[{n}] {one_line(source.title or source.url)}", source))
+    file = stored_file(result, source)
+    parts.append(_link_text(f"[{n}] {one_line(source.title or source.url)}", source))
     parts.append(_whole(one_line(source.url, 2_000), source.url))
     parts.append(_whole(one_line(str(file), 2_000), file.as_uri()))
     if found:
@@ -147,12 +147,12 @@ def _source(result: Result, source: Source) -> Text:
     count = number_of(quotes, "quote") if quotes else ""
     told = (one_line(source.place), date, count)
     return Text.assemble(
-        _linked(one_line(source.title or source.url), source),
+        _link_text(one_line(source.title or source.url), source),
         (f" ({', '.join(filter(None, told))})", "dim"),
     )
 
 
-def _linked(text: str, source: Source) -> Text:
+def _link_text(text: str, source: Source) -> Text:
     return Text(text, Style(link=source.url) if source.url.startswith("http") else "")
 
 

@@ -12,13 +12,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from spadework.apps.web.context import Web, web_of
-from spadework.apps.web.drawing import part
 from spadework.apps.web.forms import form_of, save_uploads, text_of
-from spadework.apps.web.known import known_session
+from spadework.apps.web.known_sessions import known_session
+from spadework.apps.web.page_context import Web, web_of
 from spadework.apps.web.pages import start_page
+from spadework.apps.web.templating import part
 from spadework.errors import SessionBusy, SettingsError
-from spadework.sessions.reception import receive
+from spadework.sessions.receptionist import receive
 from spadework.sessions.records import delete_session
 from spadework.sessions.runs import Run
 from spadework.sessions.session import Session
@@ -91,7 +91,7 @@ async def answer(request: Request) -> Response:
         topics = _topics(form)
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
         run.session.answer("" if topics == planned else "\n".join(topics))
-    return _done(request)
+    return _redirect_back(request)
 
 
 async def edit_plan(request: Request) -> Response:
@@ -129,7 +129,7 @@ async def stop(request: Request) -> Response:
     _running(request).session.stop()
     if "hx-request" in request.headers:
         return HTMLResponse(part("_stopping.html"))
-    return _done(request)
+    return _redirect_back(request)
 
 
 async def cancel(request: Request) -> Response:
@@ -138,7 +138,7 @@ async def cancel(request: Request) -> Response:
     await form_of(request, web.settings)
     _running(request)
     await web.runs.cancel(request.path_params["id"])
-    return _done(request)
+    return _redirect_back(request)
 
 
 async def resume(request: Request) -> Response:
@@ -148,7 +148,7 @@ async def resume(request: Request) -> Response:
     session_id = await known_session(web, request.path_params["id"])
     if web.runs.running(session_id) is None:
         web.runs.start(await asyncio.to_thread(Session.resume, session_id, home=web.settings.home))
-    return _done(request)
+    return _redirect_back(request)
 
 
 async def delete(request: Request) -> Response:
@@ -168,7 +168,7 @@ def _running(request: Request) -> Run:
     return run
 
 
-def _done(request: Request) -> Response:
+def _redirect_back(request: Request) -> Response:
     """Back to the page; one that htmx has open hears of the rest by its events."""
     if "hx-request" in request.headers:
         return Response(status_code=204)

@@ -18,8 +18,8 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from spadework.apps.web import acting, live, pages
-from spadework.apps.web.context import Web
+from spadework.apps.web import acting, event_stream, pages
+from spadework.apps.web.page_context import Web
 from spadework.apps.web.security import Access, Gate
 from spadework.errors import SpadeworkError
 from spadework.sessions.runs import Runs
@@ -73,7 +73,10 @@ def build_app(
     app = Starlette(
         routes=every,
         middleware=[Middleware(Gate, access=web.access)],
-        exception_handlers={HTTPException: pages.refused, SpadeworkError: pages.refused}
+        exception_handlers={
+            HTTPException: pages.refuse_request,
+            SpadeworkError: pages.refuse_request,
+        }
         if page
         else {},
         lifespan=lifespan,
@@ -96,7 +99,7 @@ def page_routes() -> list[BaseRoute]:
         Route("/settings", pages.settings_check),
         Route("/settings/findings", pages.settings_findings),
         Route(session, pages.session),
-        Route(f"{session}/events", live.events),
+        Route(f"{session}/events", event_stream.events),
         Route(f"{session}/answer", acting.answer, methods=done),
         Route(f"{session}/plan", acting.edit_plan, methods=done),
         Route(f"{session}/stop", acting.stop, methods=done),

@@ -16,8 +16,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from spadework.settings import Settings
-from spadework.tools.disk import on_disk
-from spadework.tools.pages import write_atomically
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.page_store import write_atomically
 
 CSRF = "spadework_csrf"
 #: Fields of a form besides files, and the bytes of them all: questions and plans are short.

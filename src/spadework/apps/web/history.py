@@ -8,8 +8,8 @@ from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 
-from spadework.apps.web.context import Web
-from spadework.apps.web.picture import Picture
+from spadework.apps.web.page_context import Web
+from spadework.apps.web.view_model import ViewModel
 from spadework.sessions.listing import Listed, list_sessions
 
 #: Sessions in the list; older ones are reached by their address.
@@ -61,7 +61,7 @@ def _newest(home: Path) -> list[Listed]:
     return list(islice((one for one in list_sessions(home) if one.kind != "read"), MOST_LISTED))
 
 
-def words_of(picture: Picture) -> tuple[str, bool]:
+def words_of(picture: ViewModel) -> tuple[str, bool]:
     """The state of a session in words, and whether it is live, as its own page knows them."""
     if picture.result:
         return _WORDS[picture.result.status], False

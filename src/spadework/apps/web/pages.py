@@ -12,10 +12,8 @@ from starlette.responses import HTMLResponse, Response
 
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.statistics import foreseen
-from spadework.apps.web.context import web_of
-from spadework.apps.web.drawing import UNASKED, page, part
-from spadework.apps.web.examples import examples
-from spadework.apps.web.known import page_of, picture_of, question_of, result_of
+from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
+from spadework.apps.web.page_context import web_of
 from spadework.apps.web.plots import (
     EDGE,
     HIGH,
@@ -29,6 +27,8 @@ from spadework.apps.web.plots import (
     worth_name,
 )
 from spadework.apps.web.snapshot import part_of
+from spadework.apps.web.suggestions import examples
+from spadework.apps.web.templating import UNASKED, page, part
 from spadework.errors import (
     SessionBusy,
     SessionNotFound,
@@ -77,7 +77,7 @@ async def start_page(
 async def session(request: Request) -> Response:
     """A session: question, plan, report, sources."""
     web, session_id = web_of(request), request.path_params["id"]
-    picture, live = await picture_of(web, session_id)
+    picture, live = await view_model_of(web, session_id)
     before = await question_of(web, picture.follows)
     run = web.runs.running(session_id)
     return await page(
@@ -104,7 +104,7 @@ async def snapshot(request: Request) -> Response:
         int(wanted) if wanted.isascii() and wanted.isdigit() else 1,
         current,
     )
-    picture, _ = await picture_of(web, session_id)
+    picture, _ = await view_model_of(web, session_id)
     sources = picture.result.sources if picture.result else ()
     source = next((s for s in sources if s.content_hash == request.path_params["hash"]), None)
     values = {"id": session_id, "hash": request.path_params["hash"], "question": picture.question}
@@ -169,7 +169,7 @@ async def settings_findings(request: Request) -> Response:
     )
 
 
-async def refused(request: Request, error: Exception) -> Response:
+async def refuse_request(request: Request, error: Exception) -> Response:
     """What we refuse or could not do, in one sentence with its mend."""
     if isinstance(error, HTTPException):
         status, said, hint = error.status_code, error.detail, ""

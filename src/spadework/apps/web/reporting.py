@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spadework.apps.web.picture import SourceView
+from spadework.apps.web.view_model import SourceView
 from spadework.tools.export.layout import laid_out, runs
-from spadework.tools.export.markdown import safe_url
+from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet
 from spadework.values import Result, Source
 
@@ -44,7 +44,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReportView:
     """A report with all that its page needs."""
 
     sheet: Sheet
@@ -52,7 +52,7 @@ class Shown:
     listed: tuple[Listed, ...]
 
 
-def shown(result: Result, seen: Iterable[SourceView]) -> Shown:
+def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
     """The report of a result; `seen` are the pages of the run, of which the list shows those that
     were not read.
     """
@@ -73,11 +73,11 @@ def shown(result: Result, seen: Iterable[SourceView]) -> Shown:
     cited = {reference.n: reference for reference in sheet.sources}
     read = {source.url for source in result.sources}
     listed = [
-        _listed(result.session_id, source, cited[source.n].quotes if source.n in cited else ())
+        _list_source(result.session_id, source, cited[source.n].quotes if source.n in cited else ())
         for source in result.sources
     ]
     listed += [_unread(view) for view in seen if view.state != "read" and view.url not in read]
-    return Shown(sheet, proofs, tuple(listed))
+    return ReportView(sheet, proofs, tuple(listed))
 
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
@@ -93,7 +93,7 @@ def web_link(url: str) -> str:
     return safe if safe.startswith("http") else ""
 
 
-def _listed(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> Listed:
+def _list_source(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> Listed:
     link = web_link(source.url)
     date = source.published_at.date().isoformat() if source.published_at else ""
     kept = snapshot(session_id, source.content_hash, quotes[0].id if quotes else "")

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spadework.settings import Settings
-from spadework.tools.pages import write_atomically
+from spadework.tools.stores.page_store import write_atomically
 
 HEADERS = {
     "Content-Security-Policy": (

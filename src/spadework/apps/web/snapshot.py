@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from spadework.apps.web.rendered import rendered
+from spadework.apps.web.page_rendering import render_stretch
 from spadework.values import Evidence
 
 #: Characters shown at once; a part ends at the next line's end.
@@ -66,7 +66,7 @@ def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str =
     # A part that begins amid code begins with its fence, which is not in the page there.
     fence = _fence_before(text, start)
     shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
-    html = rendered(shown, start - len(shown) + end - start, evidence, current)
+    html = render_stretch(shown, start - len(shown) + end - start, evidence, current)
     return Part(lines, number, last, html)
 
 

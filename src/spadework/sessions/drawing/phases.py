@@ -21,7 +21,7 @@ from spadework.events import (
     Wrote,
 )
 from spadework.sessions.course import Course
-from spadework.sessions.kept import Kept
+from spadework.sessions.session_file import Kept
 
 Name = Literal["plan", "search", "read", "assess", "write"]
 

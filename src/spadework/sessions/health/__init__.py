@@ -8,10 +8,10 @@ import asyncio
 from collections.abc import Sequence
 
 from spadework.sessions.health.check import Check
-from spadework.sessions.health.machine import embeddings, home, knowledge, system
-from spadework.sessions.health.models import models
-from spadework.sessions.health.pages import browser
-from spadework.sessions.health.searching import searching
+from spadework.sessions.health.machine_check import embeddings, home, knowledge, system
+from spadework.sessions.health.model_check import models
+from spadework.sessions.health.page_check import browser
+from spadework.sessions.health.search_check import searching
 from spadework.settings import Settings
 
 __all__ = ["COSTS", "Check", "probe"]

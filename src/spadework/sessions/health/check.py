@@ -33,7 +33,7 @@ class Check(Value):
         return f"{self.text}{end} {self.hint}".rstrip()
 
 
-async def checked(
+async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
     """What became of trying something: what it says of itself, why it does not work, or that it did

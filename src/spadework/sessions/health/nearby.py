@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from spadework.sessions.health.check import Check
-from spadework.tools import names
+from spadework.tools.web import name_lookup
 
 #: The usual ports on loopback.
 MODEL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
@@ -71,7 +71,7 @@ def _models(answer: Any) -> list[str]:
 
 async def _answer(url: str, seconds: float) -> Any:
     """The JSON at an address of this machine, None where there is none in time."""
-    names.own()
+    name_lookup.own()
     body = bytearray()
     try:
         async with (

@@ -7,8 +7,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from spadework.tools.dense.embedder import BATCH, PARALLEL, Embedder
 from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.embed import BATCH, PARALLEL, Embedder
 
 #: Passages of one batch at least: what a killed process has paid for in vain at most. It is as much
 #: as an endpoint is asked for at once.

@@ -8,7 +8,7 @@ import asyncio
 
 from spadework.errors import ModelError
 from spadework.settings import Settings
-from spadework.tools.embed import EndpointEmbedder, embedder
+from spadework.tools.dense.embedder import EndpointEmbedder, embedder
 from spadework.values import Problem
 
 #: A question's vector is not waited for longer.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def packed(vector: Sequence[float]) -> bytes:
+def pack_vector(vector: Sequence[float]) -> bytes:
     """A vector as it is kept: a factor (float32), and what it is to be multiplied by, a byte a
     number.
 

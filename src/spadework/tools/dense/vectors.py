@@ -21,9 +21,9 @@ from itertools import islice
 from pathlib import Path
 
 from spadework.errors import ModelError
-from spadework.tools.dense.packing import cosines, packed
-from spadework.tools.dense.tables import reading, writing
-from spadework.tools.transaction import transaction
+from spadework.tools.dense.packing import cosines, pack_vector
+from spadework.tools.dense.vector_tables import reading, writing
+from spadework.tools.stores.transaction import transaction
 
 #: Of more passages only those that words have found are compared with a question: to look at all of
 #: them takes too long.
@@ -230,7 +230,7 @@ class Vectors:
     def _added(self, db: sqlite3.Connection, text: str, vector: Sequence[float]) -> tuple[int, int]:
         done = db.execute(
             "INSERT INTO vectors (digest, vector) VALUES (?, ?)",
-            (self._digest(text), packed(vector)),
+            (self._digest(text), pack_vector(vector)),
         )
         return int(done.lastrowid or 0), len(vector)
 

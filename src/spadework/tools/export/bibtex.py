@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from spadework.tools.export.layout import runs
-from spadework.tools.export.markdown import safe_url
+from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import words
 from spadework.values import Evidence, Result, Source
 
@@ -44,13 +44,13 @@ def _entry(source: Source, quoted: Evidence) -> str:
     web = url.startswith("http")
     fields: dict[str, str] = {
         # Braces twice: capitals stay, and a name with "and" or a comma in it stays one.
-        "title": f"{{{_shown(source.title or source.url)}}}",
-        "author": f"{{{_shown(quoted.author)}}}" if quoted.author.strip() else "",
+        "title": f"{{{_escape_tex(source.title or source.url)}}}",
+        "author": f"{{{_escape_tex(quoted.author)}}}" if quoted.author.strip() else "",
         "year": f"{source.published_at:%Y}" if source.published_at else "",
         "date": source.published_at.date().isoformat() if source.published_at else "",
-        "organization": _shown(source.domain),
-        "publisher": _shown(source.published_by),
-        "url" if web else "howpublished": url if web else _shown(source.url),
+        "organization": _escape_tex(source.domain),
+        "publisher": _escape_tex(source.published_by),
+        "url" if web else "howpublished": url if web else _escape_tex(source.url),
         "urldate": quoted.fetched_at.date().isoformat(),
     }
     return f"@{'online' if web else 'misc'}{{{_key(source)},\n{_lines(fields)}}}\n"
@@ -66,6 +66,6 @@ def _key(source: Source) -> str:
     return f"{host or 'source'}-{source.n}"
 
 
-def _shown(text: str) -> str:
+def _escape_tex(text: str) -> str:
     """Text on one line, as TeX sets it."""
     return words(runs(text)).translate(_TEX)

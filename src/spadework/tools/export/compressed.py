@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from spadework.tools.export.fitting import around, largest, shortened
-from spadework.tools.export.markdown import escaped
-from spadework.tools.inline import one_line
-from spadework.tools.tokens import count
+from spadework.tools.export.fitting import around, largest, shorten_report
+from spadework.tools.export.markdown_report import escape_markdown
+from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Result, Source
 from spadework.visible import visible
 
@@ -57,7 +57,7 @@ class Material:
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
-def compressed(
+def compress_result(
     result: Result,
     texts: Mapping[str, str],
     *,
@@ -132,7 +132,7 @@ def _fits(material: Material, levels: Levels, limit: int) -> bool:
 
 def _composed(material: Material, levels: Levels) -> str:
     full, key, references, dropped = _shared_out(material.sources, levels)
-    parts = [shortened(material.result.report, levels.report).rstrip()]
+    parts = [shorten_report(material.result.report, levels.report).rstrip()]
     missing: list[str] = []
     if len(parts[0]) < len(material.result.report.rstrip()):
         missing.append(
@@ -221,8 +221,8 @@ def _key_points(material: Material, source: Source) -> tuple[str, str]:
 def _head(source: Source) -> str:
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
     title, domain = (
-        escaped(one_line(source.title or source.domain, 120)),
-        escaped(one_line(source.place, 160)),
+        escape_markdown(one_line(source.title or source.domain, 120)),
+        escape_markdown(one_line(source.place, 160)),
     )
     return f"{title} ({domain}{date})\n{_url(source)}"
 
@@ -239,9 +239,9 @@ def _reference(source: Source) -> str:
     url, lead = _url(source), f"- [{source.n}] "
     room = REFERENCE_CHARS - len(lead)
     if len(url) + 2 > room:
-        title, domain = escaped(one_line(source.title, 80)), escaped(source.domain)
+        title, domain = escape_markdown(one_line(source.title, 80)), escape_markdown(source.domain)
         return lead + one_line(f"{title} ({domain}; its address is in the list of sources)", room)
-    title = one_line(escaped(source.title), room - len(url) - 1)
+    title = one_line(escape_markdown(source.title), room - len(url) - 1)
     return f"{lead}{title} {url}" if title else lead + url
 
 

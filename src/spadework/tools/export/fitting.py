@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from spadework.tools.blocks import blocks
-from spadework.tools.passages import cut
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.passages import cut
 
 #: Characters of the pieces that a page is cut into.
 PIECE_CHARS = 1_500
@@ -15,7 +15,7 @@ PIECE_CHARS = 1_500
 _GAP = "[…]"
 
 
-def shortened(report: str, chars: int) -> str:
+def shorten_report(report: str, chars: int) -> str:
     """The beginning of a Markdown text in whole blocks, at most `chars` characters; of a first
     block that is longer, its beginning.
     """

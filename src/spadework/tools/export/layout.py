@@ -8,9 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from spadework.tools.emphasis import emphases
-from spadework.tools.export.blocks import INFERRED, NOTHING, Item, Set, blocks, emphasised
-from spadework.tools.export.markdown import fragment_link, safe_url
+from spadework.tools.export.markdown_report import fragment_link, safe_url
+from spadework.tools.export.section_blocks import INFERRED, NOTHING, Item, Set, blocks, emphasised
 from spadework.tools.export.sheet import (
     Block,
     Card,
@@ -25,9 +24,10 @@ from spadework.tools.export.sheet import (
     Sheet,
     words,
 )
-from spadework.tools.inline import scan
+from spadework.tools.text.emphasis import emphases
+from spadework.tools.text.markdown_marks import scan
 from spadework.tools.text.phrases import Phrases
-from spadework.tools.urls import domain_of
+from spadework.tools.web.urls import domain_of
 from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
 
 _SPACE = re.compile(r"\s+")
@@ -109,7 +109,7 @@ class _Layout:
             for i in said.evidence_ids
             if i in self.ledger
         ]
-        self.quoted = {id_: _quoted(self.ledger[id_], self.say) for id_ in dict.fromkeys(cited)}
+        self.quoted = {id_: _quote_of(self.ledger[id_], self.say) for id_ in dict.fromkeys(cited)}
         self.sources = {s.url: ref for s in result.sources if (ref := self._reference(s)).quotes}
         self.cards: list[Card] = []
         self._emphasis = False
@@ -196,7 +196,7 @@ def _day(say: Phrases, how: str, when: datetime) -> str:
     return say(how, day=when.date().isoformat())
 
 
-def _quoted(evidence: Evidence, say: Phrases) -> Quoted:
+def _quote_of(evidence: Evidence, say: Phrases) -> Quoted:
     code = evidence.kind == "code"
     text = (Run(evidence.quote.strip("\n"), code=True),) if code else runs(evidence.quote)
     web = _web(evidence.url)

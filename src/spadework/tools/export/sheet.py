@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spadework.tools.emphasis import Strength
-from spadework.tools.export.blocks import INFERRED
+from spadework.tools.export.section_blocks import INFERRED
+from spadework.tools.text.emphasis import Strength
 from spadework.tools.text.phrases import ENGLISH, Phrases
 from spadework.values import CoverageState, Form, SectionKind
 

@@ -10,13 +10,13 @@ from functools import partial
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.archive import ReadMember, extract_packed, extract_tar
-from spadework.tools.extract.charset import decoded
+from spadework.tools.extract.charset import decode_body
 from spadework.tools.extract.delimited import extract_delimited
+from spadework.tools.extract.document_kinds import Kind, file_name, kind_of
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.formats import added
+from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.image import extract_image
-from spadework.tools.extract.kinds import Kind, file_name, kind_of
 from spadework.tools.extract.mail import extract_mail
 from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.office import not_installed, old_office, program
@@ -86,22 +86,22 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
             partial(_read_member, depth=depth + _DEPTHS[kind.reader]) if depth <= _OPENED else None
         )
         return _HOLDERS[kind.reader](body, url, member)
-    if kind.reader in added():
-        return added()[kind.reader].read(body, url)
+    if kind.reader in added_formats():
+        return added_formats()[kind.reader].read(body, url)
     if kind.reader == "old":
         raise _unread(body, kind)
     if kind.reader in _BYTE_READERS:
         return _BYTE_READERS[kind.reader](body, url)
     if not kind.reader:
         raise Unreadable(f"{kind.media_type} is not read yet.")
-    found = decoded(body, charset)
+    found = decode_body(body, charset)
     if kind.reader == "code":
         return _source(found.text, kind.language, url)
     read = _TEXT_READERS[kind.reader](found.text, url)
-    return _doubted(read, found.charset) if found.doubtful and read.markdown else read
+    return _add_doubt(read, found.charset) if found.doubtful and read.markdown else read
 
 
-def _doubted(found: Extracted, charset: str) -> Extracted:
+def _add_doubt(found: Extracted, charset: str) -> Extracted:
     """What was read, with a line that says that its letters may be wrong."""
     said = f"… It does not say how its letters are coded; they were read as {charset}, and some"
     return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said} may be wrong.\n")

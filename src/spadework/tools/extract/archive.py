@@ -16,9 +16,9 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from spadework.errors import FetchError, TooLarge, Unreadable
+from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.kinds import file_name
-from spadework.tools.extract.package import opened, whole
+from spadework.tools.extract.package import open_zip, whole
 from spadework.tools.extract.writing import blocks, heading, not_shown, plain
 
 #: Members behind this one are not read.
@@ -53,7 +53,7 @@ def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extra
     """The members of a zip file. Raises Unreadable when it is damaged or encrypted, TooLarge over a
     limit.
     """
-    with whole("zip file"), opened(body, "zip file") as archive:
+    with whole("zip file"), open_zip(body, "zip file") as archive:
         members = [
             _Member(found.filename, _zip_reader(archive, found))
             for found in archive.infolist()

@@ -68,19 +68,19 @@ def decode(body: bytes, charset: str = "") -> str:
     """The text of a document; `charset` is what the server named. Never an error: what cannot be
     read becomes U+FFFD.
     """
-    return decoded(body, charset).text
+    return decode_body(body, charset).text
 
 
-def decoded(body: bytes, charset: str = "") -> Decoded:
+def decode_body(body: bytes, charset: str = "") -> Decoded:
     """The text of a document with its charset; `charset` is what the server named."""
     for mark, codec in _MARKS:
         if body.startswith(mark):
             return Decoded(body.decode(codec, "replace"), codec)
-    declared = _declared(body, charset)
+    declared = _declared_codecs(body, charset)
     return _stateful(body, declared) or _utf8(body) or _by_its_letters(body, declared)
 
 
-def _declared(body: bytes, charset: str) -> list[str]:
+def _declared_codecs(body: bytes, charset: str) -> list[str]:
     """The codecs that server and page name."""
     said = _DECLARED.search(body[:_DECLARED_BYTES])
     names = (charset, said[1].decode("ascii", "ignore") if said else "")

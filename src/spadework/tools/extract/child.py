@@ -14,8 +14,8 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer
 from spadework.tools.extract.office import modern, old_office
 from spadework.tools.extract.process import Ended, Process
-from spadework.tools.fetch.aside import aside, begin
-from spadework.tools.rooms import place
+from spadework.tools.web.background_threads import aside, begin
+from spadework.tools.web.slots import place
 
 #: Most processes that read at the same time.
 WORKERS = 2

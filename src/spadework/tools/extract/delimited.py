@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.kinds import file_name
-from spadework.tools.extract.rows import sheet_table
+from spadework.tools.extract.table_rows import sheet_table
 from spadework.tools.extract.writing import blocks
 
 _SIGNS = ",;\t|"

@@ -47,12 +47,12 @@ class Styles:
         found = [style for style in styles if tag(style) == "style"] if styles is not None else []
         self._elements = {attribute(style, "styleId"): style for style in found}
         self._known: dict[str, Style] = {}
-        self._numbered = _numbered(numbering)
+        self._numbered = _numbered_lists(numbering)
 
     def of(self, paragraph: Element) -> Style:
         """What a paragraph is. One wholly in a font of fixed width is code."""
         own = child(paragraph, "pPr")
-        style = _changed(self._named(attribute(child(own, "pStyle"), "val")), own)
+        style = _change_style(self._named(attribute(child(own, "pStyle"), "val")), own)
         if not style.level and not style.code and _is_fixed(paragraph):
             style = replace(style, code=True)
         return replace(style, numbered=(style.list_id, style.depth) in self._numbered)
@@ -67,7 +67,8 @@ class Styles:
             style = Style()
             for element in reversed(chain):
                 style = by_name(
-                    _changed(style, child(element, "pPr")), attribute(child(element, "name"), "val")
+                    _change_style(style, child(element, "pPr")),
+                    attribute(child(element, "name"), "val"),
                 )
             self._known[name] = style
         return self._known[name]
@@ -82,7 +83,7 @@ def by_name(style: Style, name: str) -> Style:
     return replace(style, code=True) if _CODE.search(name) else style
 
 
-def _changed(style: Style, settings: Element | None) -> Style:
+def _change_style(style: Style, settings: Element | None) -> Style:
     """A style with the settings that a paragraph, or a style based on it, makes itself."""
     outline = attribute(child(settings, "outlineLvl"), "val")
     if outline:
@@ -110,7 +111,7 @@ def _is_fixed(paragraph: Element) -> bool:
     )
 
 
-def _numbered(numbering: Element | None) -> frozenset[tuple[str, int]]:
+def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
     """The lists, and their depths, whose items have numbers or letters."""
     found: dict[str, list[int]] = {}
     lists = set()

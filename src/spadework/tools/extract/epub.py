@@ -6,13 +6,13 @@ import posixpath
 from urllib.parse import unquote
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.dates import moment
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.package import Package
 from spadework.tools.extract.writing import blocks, not_shown, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
+from spadework.tools.text.dates import moment
 
 #: Chapters behind this one are not read.
 MAX_CHAPTERS = 500

@@ -7,11 +7,11 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import urljoin
 
-from spadework.tools.dates import moment
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_html import html_to_text
 from spadework.tools.extract.writing import blocks, heading, not_shown
 from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
+from spadework.tools.text.dates import moment
 
 #: Names of the root elements of RSS 2, Atom and RSS 1.
 FEEDS = ("rss", "feed", "RDF")

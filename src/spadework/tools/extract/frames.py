@@ -49,7 +49,7 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
     return found
 
 
-def told(found: Extracted) -> dict[str, Any]:
+def document_reply(found: Extracted) -> dict[str, Any]:
     """An answer that holds a document."""
     return {
         "found": asdict(found)
@@ -57,12 +57,12 @@ def told(found: Extracted) -> dict[str, Any]:
     }
 
 
-def refused(error: FetchError) -> dict[str, Any]:
+def refusal_reply(error: FetchError) -> dict[str, Any]:
     """An answer that says why there is none."""
     return {"error": type(error).__name__, "message": str(error)}
 
 
-def parted(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """An answer as a frame: its text stands behind the header, since reading a long one as JSON
     would hold up every thread.
     """
@@ -73,7 +73,7 @@ def parted(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     return reply | {"found": found}, text.encode("utf-8", "surrogatepass")
 
 
-def joined(header: dict[str, Any], body: bytes) -> dict[str, Any]:
+def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
     """The answer of a frame."""
     if "found" not in header:
         return header

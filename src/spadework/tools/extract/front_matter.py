@@ -20,7 +20,7 @@ def front_matter(text: str) -> tuple[dict[str, str], str]:
     return (fields, text[match.end() :]) if fields else ({}, text)
 
 
-def published(value: str) -> datetime | None:
+def parse_iso_date(value: str) -> datetime | None:
     """The moment an ISO date names (UTC where it names no zone), or None."""
     try:
         moment = datetime.fromisoformat(value)

@@ -7,14 +7,14 @@ from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.page.addresses import Addresses
 from spadework.tools.extract.page.assembly import assemble
-from spadework.tools.extract.page.blocks import Block
+from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
-from spadework.tools.extract.page.embedded import described, shelved, state
-from spadework.tools.extract.page.features import PageView
-from spadework.tools.extract.page.kinds import kinds_of
+from spadework.tools.extract.page.embedded_data import described, shelved, state
 from spadework.tools.extract.page.metadata import author_of, language_of, published, title_of
-from spadework.tools.extract.page.reading import ParsedPage, parsed
+from spadework.tools.extract.page.page_blocks import Block
+from spadework.tools.extract.page.page_kinds import kinds_of
+from spadework.tools.extract.page.parsed_page import ParsedPage, parsed
 from spadework.tools.extract.writing import not_shown
 from spadework.tools.extract.xhtml import as_html
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from PIL import Image, UnidentifiedImageError
 
 from spadework.errors import FetchError, TooLarge, Unreadable
+from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.kinds import file_name
 from spadework.tools.extract.ocr import MEND, has_ocr, text_in
 
 #: Most pixels of an image; each takes up to 8 bytes while it is read.

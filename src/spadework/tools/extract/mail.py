@@ -11,12 +11,12 @@ from email.message import Message
 from email.parser import BytesParser
 
 from spadework.errors import FetchError, Unreadable
-from spadework.tools.dates import moment
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.text import extract_text
 from spadework.tools.extract.writing import blocks, heading, plain
+from spadework.tools.text.dates import moment
 
 #: So much of a header is looked at: the time its encoded words take grows with their square.
 MAX_HEADER = 2_000
@@ -60,7 +60,7 @@ def _text(parts: list[Message], url: str) -> str:
         for part in parts:
             if part.get_content_type() == kind:
                 with suppress(FetchError):  # a part may be empty
-                    found.append(reader(_decoded(part), url).markdown.strip())
+                    found.append(reader(_decode_part(part), url).markdown.strip())
         if any(found):
             return blocks(found)
     return ""
@@ -76,7 +76,7 @@ def _file_name(part: Message) -> str:
     return "an attachment"
 
 
-def _decoded(part: Message) -> str:
+def _decode_part(part: Message) -> str:
     try:
         payload = part.get_payload(decode=True)
         charset = str(part.get_content_charset() or "")

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.front_matter import front_matter, published
+from spadework.tools.extract.front_matter import front_matter, parse_iso_date
 from spadework.tools.extract.markdown_html import html_to_text
 from spadework.tools.extract.markdown_inline import Words, words
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain, quote, table
@@ -52,7 +52,7 @@ def clean_markdown(text: str, url: str) -> Extracted:
         title=fields.get("title") or reader.title,
         markdown=markdown + "\n" if markdown else "",
         author=fields.get("author", ""),
-        published_at=published(fields.get("date", "")),
+        published_at=parse_iso_date(fields.get("date", "")),
         language=fields.get("lang", fields.get("language", "")),
         links=tuple(dict.fromkeys(reader.links)),
         kind="documentation",

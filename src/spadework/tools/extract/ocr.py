@@ -19,7 +19,7 @@ from statistics import median
 
 from PIL import Image
 
-from spadework.tools.extract.patience import reading_until
+from spadework.tools.extract.reading_time import reading_until
 from spadework.tools.extract.writing import plain
 
 #: An image is made smaller to so many pixels: a page at 200 dots an inch has half of them.

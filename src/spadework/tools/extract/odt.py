@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from itertools import repeat
 
 from spadework.errors import Unreadable
-from spadework.tools.dates import moment
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package
-from spadework.tools.extract.rows import MAX_COLUMNS, sheet_table
+from spadework.tools.extract.table_rows import MAX_COLUMNS, sheet_table
 from spadework.tools.extract.writing import heading, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
+from spadework.tools.text.dates import moment
 
 _UNSEEN = frozenset(
     {

@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 
 from spadework.errors import TooSlow, Unreadable
-from spadework.tools.fetch.aside import aside
-from spadework.tools.killing import kill_group
-from spadework.tools.rooms import place
+from spadework.tools.web.background_threads import aside
+from spadework.tools.web.process_groups import kill_group
+from spadework.tools.web.slots import place
 
 #: How the files begin in which Office kept everything before 2007, and the storage they are.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -129,9 +129,9 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
     folder = Path(await aside(tempfile.mkdtemp, prefix="spadework-office-"))
     try:
         async with asyncio.timeout_at(until), place("LibreOffice", id(loop), 1):
-            source = await aside(_furnished, folder, body, old)
+            source = await aside(_prepare_folder, folder, body, old)
             await _run(await aside(_command, soffice, folder, source, old), folder)
-        return await aside(_made, folder, old)
+        return await aside(_convert_file, folder, old)
     except TimeoutError:
         raise TooSlow(
             f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
@@ -141,7 +141,7 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
         await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
 
 
-def _furnished(folder: Path, body: bytes, old: Old) -> Path:
+def _prepare_folder(folder: Path, body: bytes, old: Old) -> Path:
     """A file with the body, in a folder with a profile that forbids what a document could do."""
     profile = folder / "profile" / "user"
     profile.mkdir(parents=True)
@@ -196,7 +196,7 @@ async def _run(command: list[str], folder: Path) -> None:
         await asyncio.shield(child.wait())
 
 
-def _made(folder: Path, old: Old) -> bytes:
+def _convert_file(folder: Path, old: Old) -> bytes:
     try:
         return (folder / "out" / f"document.{old.modern}").read_bytes()
     except OSError:

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from spadework.errors import FetchError, TooLarge, Unreadable
-from spadework.tools.dates import moment
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.xml_tree import Element, attribute, tag, text, xml_tree
+from spadework.tools.text.dates import moment
 
 #: Most bytes of one part, unpacked.
 MAX_PART = 50_000_000
@@ -48,7 +48,7 @@ def whole(what: str) -> Iterator[None]:
         ) from None
 
 
-def opened(body: bytes, what: str) -> zipfile.ZipFile:
+def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
     """A zip file. Raises Unreadable when it is damaged, TooLarge for more than MAX_ENTRIES
     entries.
     """
@@ -66,7 +66,7 @@ class Package:
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
-        self._zip = opened(body, what)
+        self._zip = open_zip(body, what)
         self.names = {name.lstrip("/"): name for name in self._zip.namelist()}
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 

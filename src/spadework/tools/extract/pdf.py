@@ -18,13 +18,13 @@ import pypdfium2 as pdfium
 from spadework.errors import Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.ocr import MEND, has_ocr
-from spadework.tools.extract.patience import reading_until
 from spadework.tools.extract.pdf_aligned import CAPTION, with_aligned_tables
 from spadework.tools.extract.pdf_columns import in_order
 from spadework.tools.extract.pdf_lines import Line, lines
 from spadework.tools.extract.pdf_paragraphs import as_blocks
-from spadework.tools.extract.pdf_scans import is_scan, scanned
+from spadework.tools.extract.pdf_scans import is_scan, scan_page
 from spadework.tools.extract.pdf_tables import with_tables
+from spadework.tools.extract.reading_time import reading_until
 from spadework.tools.extract.writing import blocks, not_shown
 
 #: Pages behind this one are not read, however fast it goes.
@@ -97,7 +97,7 @@ def _page(document: Any, number: int) -> list[Line] | None:
         found = in_order(with_tables(page, text_page, _lines(text_page)))
         if not is_scan(page, found):
             return found
-        seen = scanned(page)
+        seen = scan_page(page)
         return found or None if seen is None else seen or found
 
 

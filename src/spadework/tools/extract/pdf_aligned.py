@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spadework.tools.extract.pdf_lines import Line
-from spadework.tools.extract.rows import sheet_table
+from spadework.tools.extract.table_rows import sheet_table
 
 #: How the caption of a table begins.
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
@@ -49,7 +49,7 @@ def _below(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
     end = first
     while end < len(lines) and _goes_on(lines, end, end - 1 if end > first else end):
         end += 1
-    return _trimmed(lines, first, end)
+    return _trim_rows(lines, first, end)
 
 
 def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
@@ -57,7 +57,7 @@ def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
     first = caption
     while first > 0 and _goes_on(lines, first - 1, first if first < caption else first - 1):
         first -= 1
-    return _trimmed(lines, first, caption)
+    return _trim_rows(lines, first, caption)
 
 
 def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
@@ -73,7 +73,7 @@ def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
     return near and len(other) > 1 and line[0].right <= other[-1].left
 
 
-def _trimmed(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
+def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
     """The rows without lines of one part at the end."""
     while end > first and len(lines[end - 1]) < 2:
         end -= 1

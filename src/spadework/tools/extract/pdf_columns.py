@@ -21,7 +21,7 @@ def in_order(lines: list[list[Line]]) -> list[Line]:
     """The lines of a page; of two columns the left one first, between lines that go over both."""
     gutter = _gutter([line for line in lines if len(line) > 1])
     if gutter is None:
-        return [_joined(line) for line in lines]
+        return [_join_lines(line) for line in lines]
     return list(_by_columns(lines, gutter))
 
 
@@ -53,15 +53,15 @@ def _by_columns(lines: list[list[Line]], gutter: float) -> Iterator[Line]:
         before = [part for part in line if part.right <= gutter]
         behind = [part for part in line if part.left >= gutter]
         if len(before) + len(behind) == len(line):
-            left += [_joined(before)] if before else []
-            right += [_joined(behind)] if behind else []
+            left += [_join_lines(before)] if before else []
+            right += [_join_lines(behind)] if behind else []
         else:
-            yield from (*left, *right, _joined(line))
+            yield from (*left, *right, _join_lines(line))
             left, right = [], []
     yield from (*left, *right)
 
 
-def _joined(parts: list[Line]) -> Line:
+def _join_lines(parts: list[Line]) -> Line:
     if len(parts) == 1:
         return parts[0]
     text = " ".join(part.text for part in parts)

@@ -46,7 +46,7 @@ def _body_size(lines: list[Line]) -> float:
     """The size of the most letters."""
     sizes: Counter[float] = Counter()
     for line in lines:
-        sizes[_rounded(line.size)] += len(line.text)
+        sizes[_round_size(line.size)] += len(line.text)
     return max(sizes, key=lambda size: sizes[size], default=0.0)
 
 
@@ -61,7 +61,7 @@ def _levels(sizes: list[float]) -> list[float]:
     return levels
 
 
-def _rounded(size: float) -> float:
+def _round_size(size: float) -> float:
     return round(size * 2) / 2
 
 

@@ -37,7 +37,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
     )
 
 
-def scanned(page: Any) -> list[Line] | None:
+def scan_page(page: Any) -> list[Line] | None:
     """The lines in the picture of a page, none for an empty one; None where nothing was read."""
     width, height = page.get_size()
     dots = min(DOTS, math.sqrt(MAX_PIXELS / max(width * height, 1.0)))
@@ -51,12 +51,12 @@ def scanned(page: Any) -> list[Line] | None:
         for line in found:
             bottom = height - line.bottom / dots
             lines.append(
-                Line(_broken(line.text), line.left / dots, line.right / dots, bottom, size)
+                Line(_mark_broken(line.text), line.left / dots, line.right / dots, bottom, size)
             )
     return _of_few_sizes(lines) or None
 
 
-def _broken(text: str) -> str:
+def _mark_broken(text: str) -> str:
     """A line whose last word goes on in the next one, with the sign of that."""
     return text[:-1] + BROKEN if text.endswith("-") and text[-2:-1].isalpha() else text
 

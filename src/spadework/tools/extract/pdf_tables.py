@@ -11,7 +11,7 @@ from typing import Any
 import pypdfium2
 
 from spadework.tools.extract.pdf_lines import Line
-from spadework.tools.extract.rows import sheet_table
+from spadework.tools.extract.table_rows import sheet_table
 
 _PDFIUM: Any = pypdfium2.raw  # it has no types
 #: A rule is at most so thick, and at least so long; rules that end so near to each other meet. In
@@ -57,7 +57,7 @@ def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list
 
 def _rules(page: Any) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
     upright, level = [], []
-    for left, bottom, right, top in _drawn(page):
+    for left, bottom, right, top in _drawn_boxes(page):
         if right - left <= THICK and top - bottom >= LONG:
             upright.append(((left + right) / 2, bottom, top))
         elif top - bottom <= THICK and right - left >= LONG:
@@ -65,7 +65,7 @@ def _rules(page: Any) -> tuple[list[tuple[float, float, float]], list[tuple[floa
     return (upright, level) if len(upright) + len(level) <= MOST_RULES else ([], [])
 
 
-def _drawn(page: Any) -> Iterator[tuple[float, float, float, float]]:
+def _drawn_boxes(page: Any) -> Iterator[tuple[float, float, float, float]]:
     """The boxes of what is drawn on a page; of a frame, those of its four sides."""
     for path in islice(
         page.get_objects(filter=[_PDFIUM.FPDF_PAGEOBJ_PATH], max_depth=3), MOST_DRAWN

@@ -50,7 +50,7 @@ def _slide(package: Package, name: str) -> str:
     for shape in below(root, "sp", "graphicFrame"):
         place = _place(shape)
         if place in _TITLES:
-            titles.append(_joined(shape))
+            titles.append(_join_text(shape))
         elif place not in _FURNITURE:
             _shape(shape, draft)
     notes = next((part for part in package.relations(name).values() if "notesSlide" in part), "")
@@ -66,7 +66,7 @@ def _place(shape: Element) -> str:
 
 
 def _shape(shape: Element, draft: Draft) -> None:
-    rows = [[_joined(cell) for cell in row if tag(cell) == "tc"] for row in below(shape, "tr")]
+    rows = [[_join_text(cell) for cell in row if tag(cell) == "tc"] for row in below(shape, "tr")]
     if rows:
         draft.add(table(rows))
         return
@@ -103,7 +103,7 @@ def _notes(package: Package, name: str) -> str:
     )
 
 
-def _joined(element: Element) -> str:
+def _join_text(element: Element) -> str:
     """The text in an element on one line."""
     return " ".join(" ".join(_text(paragraph) for paragraph in below(element, "p")).split())
 

@@ -10,12 +10,12 @@ import sys
 from threading import Lock
 from typing import Any
 
-from spadework.tools.extract.frames import joined, receive, send
-from spadework.tools.killing import kill_group
+from spadework.tools.extract.frames import join_reply, receive, send
+from spadework.tools.web.process_groups import kill_group
 
 #: -P: a module that lies in the folder where spadework was called must not be taken for one of
 #: ours.
-_PROGRAM = ("-P", "-m", "spadework.tools.extract.worker")
+_PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
 #: All that the process gets to know of our environment; keys are not for it.
 _ENVIRONMENT = (
     "PATH",
@@ -77,7 +77,7 @@ class Process:
             if process.stdin is None or process.stdout is None:
                 raise EOFError
             send(process.stdin, request, body)
-            reply = joined(*receive(process.stdout))
+            reply = join_reply(*receive(process.stdout))
         except (OSError, EOFError, ValueError):
             # A pipe that somebody else has closed is a ValueError.
             self.end()

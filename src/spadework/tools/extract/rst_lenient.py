@@ -182,7 +182,7 @@ class _Inliner(states.Inliner):
         known, _ = roles.role(role, self.language, lineno, self.reporter)
         if known:
             return super().interpreted(rawsource, text, role, lineno)
-        shown = _shown(nodes.unescape(text))
+        shown = _role_text(nodes.unescape(text))
         kind = nodes.inline if role.rpartition(":")[2] in _PLAIN_ROLES else nodes.literal
         return [kind(rawsource, shown)], []
 
@@ -193,7 +193,7 @@ for _name, _value in vars(states.Inliner).items():
         setattr(_Inliner, _name, _value)
 
 
-def _shown(text: str) -> str:
+def _role_text(text: str) -> str:
     """What Sphinx shows for a role's text: the title before <target>, the last name after ~, no
     leading !.
     """

@@ -33,7 +33,7 @@ def extract_text(text: str, url: str) -> Extracted:
         text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     )
     parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
-    found = _joined([_block(part) for part in parts])
+    found = _join_blocks([_block(part) for part in parts])
     markdown = blocks(found)
     return Extracted(
         title=_title(parts, found), markdown=markdown + "\n" if markdown else "", kind="text"
@@ -54,7 +54,7 @@ def _block(part: str) -> str:
         lines
     ):
         return fence("\n".join(lines))
-    return plain(_unwrapped(lines))
+    return plain(_unwrap_lines(lines))
 
 
 def _heading_level(line: str) -> int:
@@ -85,7 +85,7 @@ def _list(lines: list[str]) -> str:
     return "\n".join(item(plain(" ".join(words)), marker) for marker, words in items)
 
 
-def _unwrapped(lines: list[str]) -> str:
+def _unwrap_lines(lines: list[str]) -> str:
     """Lines of one paragraph; those an editor broke are joined, short ones (addresses, verse) stay
     lines.
     """
@@ -95,7 +95,7 @@ def _unwrapped(lines: list[str]) -> str:
     return text
 
 
-def _joined(found: list[str]) -> list[str]:
+def _join_blocks(found: list[str]) -> list[str]:
     """Fenced blocks that follow one another are one: an empty line inside code parted them."""
     joined: list[str] = []
     for block in found:

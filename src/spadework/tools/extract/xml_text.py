@@ -7,10 +7,10 @@ from __future__ import annotations
 from lxml import etree
 
 from spadework.errors import Unreadable
+from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.feed import FEEDS, read_feed
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.kinds import file_name
 from spadework.tools.extract.writing import fence
 from spadework.tools.extract.xml_tree import tag, xml_tree
 

@@ -16,20 +16,20 @@ import httpx
 from spadework.errors import TooLarge, TooSlow, Unreachable
 from spadework.settings import Settings
 from spadework.tools.fetch import connect
-from spadework.tools.fetch.cache import HttpCache
-from spadework.tools.fetch.cleaned import Cleaned
+from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer, exchange
-from spadework.tools.fetch.faults import lasting
+from spadework.tools.fetch.extraction_cache import Cleaned
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.guard import check_url, shown
+from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.headers import for_level, retry_after
 from spadework.tools.fetch.hosts import Hosts
+from spadework.tools.fetch.http_cache import HttpCache
 from spadework.tools.fetch.redirect import next_url
 from spadework.tools.fetch.robots import Robots, TooSoon
-from spadework.tools.fetch.store import Store
+from spadework.tools.fetch.server_faults import lasting
 from spadework.tools.fetch.streams import Pool
-from spadework.tools.retries import attempts
-from spadework.tools.rooms import place
+from spadework.tools.web.retries import attempts
+from spadework.tools.web.slots import place
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
@@ -107,9 +107,9 @@ class Web:
             async with asyncio.timeout(seconds) as limit:
                 return await self._fetch_or_fall_back(url, limit.when() or 0.0)
         except TimeoutError:
-            raise TooSlow(f"{shown(url)} did not come within {seconds:.3g} s.") from None
+            raise TooSlow(f"{printable_url(url)} did not come within {seconds:.3g} s.") from None
 
-    async def ask_leave(self, url: str, *, seconds: float) -> None:
+    async def ask_permission(self, url: str, *, seconds: float) -> None:
         """Return when a page that a browser will fetch may be fetched, by the robots.txt of its
         site.
 
@@ -117,7 +117,7 @@ class Web:
         """
         self.hosts.check(url)
         if self._settings.robots:
-            await self._robots.ask_leave(url, asyncio.get_running_loop().time() + seconds)
+            await self._robots.ask_permission(url, asyncio.get_running_loop().time() + seconds)
 
     async def _fetch_or_fall_back(self, url: str, deadline: float) -> Fetched:
         try:
@@ -181,7 +181,9 @@ class Web:
                 )
             )
             url = target
-        raise Unreachable(f"{shown(url)} is behind more than {self._settings.redirects} redirects.")
+        raise Unreachable(
+            f"{printable_url(url)} is behind more than {self._settings.redirects} redirects."
+        )
 
     async def _send(self, url: str, deadline: float | None, headers: dict[str, str]) -> Answer:
         """Ask the server, once its robots.txt has given leave. Raises Blocked while it wants to be
@@ -189,7 +191,7 @@ class Web:
         """
         self.hosts.check(url)
         if deadline and self._settings.robots:
-            await self._robots.ask_leave(url, deadline)
+            await self._robots.ask_permission(url, deadline)
         return await self._get(url, headers)
 
     async def _robots_txt(self, url: str) -> Answer:

@@ -12,9 +12,9 @@ from typing import Any
 import httpcore
 
 from spadework.errors import NotAllowed
-from spadework.tools import names
 from spadework.tools.fetch.guard import may_connect
-from spadework.tools.lines import Line
+from spadework.tools.web import name_lookup
+from spadework.tools.web.connections import Line
 
 #: From a host name to its addresses, best first. Raises OSError when it has none.
 Resolve = Callable[[str], Awaitable[list[str]]]
@@ -88,7 +88,7 @@ async def resolve(host: str) -> list[str]:
     """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or
     UnicodeError.
     """
-    found = await names.addresses(host, None, type=socket.SOCK_STREAM)
+    found = await name_lookup.addresses(host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
     return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
 

@@ -18,13 +18,13 @@ import httpcore
 import httpx
 
 from spadework.errors import Blocked, TooLarge, TooSlow, Unreachable, Unreadable
-from spadework.tools.fetch.faults import reason
+from spadework.tools.extract.expected_type import refused_type
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.guard import shown
+from spadework.tools.fetch.guard import printable_url
 from spadework.tools.fetch.headers import retry_after
+from spadework.tools.fetch.server_faults import reason
 from spadework.tools.fetch.tidy import tidy
 from spadework.tools.fetch.unpack import Unpacker
-from spadework.tools.foreseen import refused_type
 
 #: So many bytes of a body are unpacked at a time: even a bomb takes a few milliseconds for them.
 SLICE = 16_384
@@ -85,7 +85,8 @@ class Answer:
         """Raises Blocked, Unreachable or Unreadable when the status says that there is no page."""
         if self.status == 206 and not self._whole:
             raise Unreachable(
-                f"{shown(self.url)} sent a part of the page (206), though all of it was asked for."
+                f"{printable_url(self.url)} sent a part of the page (206), though all of it"
+                " was asked for."
             )
         if self.status < 300:
             return
@@ -101,7 +102,7 @@ class Answer:
             if self.status in range(500, 600)
             else Blocked
         )
-        error = refusal(f"{shown(self.url)} answered {self.status} ({phrase}).")
+        error = refusal(f"{printable_url(self.url)} answered {self.status} ({phrase}).")
         error.turned_away, error.status = self.turned_away, self.status
         raise error
 
@@ -146,17 +147,19 @@ async def exchange(
             )
     except TimeoutError:
         raise TooSlow(
-            f"{shown(url)} did not begin its answer within {first_byte_seconds:.3g} s."
+            f"{printable_url(url)} did not begin its answer within {first_byte_seconds:.3g} s."
         ) from None
     except httpcore.TimeoutException:
-        raise TooSlow(f"{shown(url)} sent nothing for {first_byte_seconds:.3g} s.") from None
+        raise TooSlow(
+            f"{printable_url(url)} sent nothing for {first_byte_seconds:.3g} s."
+        ) from None
     except _BROKEN as error:
         what = (
             "could not be reached"
             if isinstance(error, httpcore.ConnectError)
             else "sent a broken answer"
         )
-        raise Unreachable(f"{shown(url)} {what}: {reason(error)}.") from error
+        raise Unreachable(f"{printable_url(url)} {what}: {reason(error)}.") from error
 
 
 async def _answer(
@@ -173,7 +176,9 @@ async def _answer(
         if response.status >= 300:
             return answer
         if what := refused_type(answer.media_type):
-            raise Unreadable(f"{shown(url)} is {what}: {answer.media_type} is not read yet.")
+            raise Unreadable(
+                f"{printable_url(url)} is {what}: {answer.media_type} is not read yet."
+            )
         return replace(answer, body=await _body(response.aiter_stream(), headers, most))
 
 

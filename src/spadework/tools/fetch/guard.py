@@ -109,7 +109,7 @@ def check_url(url: str) -> str:
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
-        raise NotAllowed(f"{shown(url)[:60]}… is longer than {MAX_URL_CHARS} characters.")
+        raise NotAllowed(f"{printable_url(url)[:60]}… is longer than {MAX_URL_CHARS} characters.")
     try:
         parts = urlsplit(url)
         fit = (
@@ -121,7 +121,7 @@ def check_url(url: str) -> str:
     except ValueError:
         fit = False
     if not fit:
-        raise NotAllowed(f"{shown(url)} is not an http or https URL.")
+        raise NotAllowed(f"{printable_url(url)} is not an http or https URL.")
     if "@" in parts.netloc:
         raise NotAllowed("A URL with a user name or password is not fetched.")
     host = _literal(parts.hostname or "") if "[" in parts.netloc else _name(parts.hostname or "")
@@ -148,7 +148,7 @@ def _literal(host: str) -> str:
     except ValueError:
         address = None
     if address is None or address.scope_id is not None:
-        raise NotAllowed(f"[{shown(host)}] is not a host that can be reached.")
+        raise NotAllowed(f"[{printable_url(host)}] is not a host that can be reached.")
     return f"[{address}]"
 
 
@@ -163,11 +163,11 @@ def _name(host: str) -> str:
     except (OSError, UnicodeError):
         name = ""
     if not _NAME.fullmatch(name) or name.rpartition(".")[2].isdigit():
-        raise NotAllowed(f"{shown(host)} is not a host name.")
+        raise NotAllowed(f"{printable_url(host)} is not a host name.")
     return name
 
 
-def shown(url: str) -> str:
+def printable_url(url: str) -> str:
     """A URL for a message: short, and without what may be secret, which is what stands before an @
     or behind a question mark.
     """

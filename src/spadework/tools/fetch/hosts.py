@@ -22,9 +22,9 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from spadework.errors import Blocked
-from spadework.tools.disk import on_disk
-from spadework.tools.fetch.guard import shown
-from spadework.tools.pages import write_atomically
+from spadework.tools.fetch.guard import printable_url
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.page_store import write_atomically
 
 #: How long a level counts, and a block of a host that has turned away so many pages in a row.
 LEVEL_SECONDS, REFUSED_SECONDS, REFUSALS = 30 * 86_400.0, 86_400.0, 3
@@ -89,7 +89,8 @@ class Hosts:
             if known and self._clock() < known.blocked_until:
                 until = datetime.fromtimestamp(known.blocked_until, UTC)
                 error = Blocked(
-                    f"{shown(name)} wants to be left alone until {until:%Y-%m-%d %H:%M:%S} UTC."
+                    f"{printable_url(name)} wants to be left alone until"
+                    f" {until:%Y-%m-%d %H:%M:%S} UTC."
                 )
                 error.final = False
                 raise error

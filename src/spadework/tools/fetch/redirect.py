@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from spadework.errors import Unreachable
 from spadework.tools.fetch.exchange import Answer
-from spadework.tools.fetch.guard import check_url, shown
+from spadework.tools.fetch.guard import check_url, printable_url
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 
@@ -43,7 +43,7 @@ def next_url(answer: Answer) -> str | None:
 def _location(answer: Answer) -> str | None:
     places = set(answer.headers.get_list("location"))
     if len(places) > 1:
-        raise Unreachable(f"{shown(answer.url)} leads to {len(places)} places at once.")
+        raise Unreachable(f"{printable_url(answer.url)} leads to {len(places)} places at once.")
     return places.pop() if places else None
 
 

@@ -17,9 +17,9 @@ from urllib.parse import urljoin, urlsplit
 from protego import Protego
 
 from spadework.errors import Blocked, FetchError, TooSlow
+from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
-from spadework.tools.fetch.guard import shown
-from spadework.tools.fetch.store import Store
+from spadework.tools.fetch.guard import printable_url
 
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
@@ -97,7 +97,7 @@ class Robots:
         self._again: dict[str, float] = {}
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def ask_leave(self, url: str, deadline: float) -> None:
+    async def ask_permission(self, url: str, deadline: float) -> None:
         """Return when a page may be fetched: at once, or after the delay its site wants between two
         pages.
 
@@ -112,7 +112,7 @@ class Robots:
             )
         if not rules.can_fetch(url, self._agent):
             raise Blocked(
-                f"robots.txt does not allow {shown(url)}.",
+                f"robots.txt does not allow {printable_url(url)}.",
                 hint="Set robots to false for sites you own.",
             )
         delay = float(rules.crawl_delay(self._agent) or 0)
@@ -143,7 +143,7 @@ class Robots:
         if (kept := await asyncio.to_thread(self._store.get, _KIND, url)) is not None:
             at, _, body = kept.partition(b"\n")
             if 0 <= time.time() - float(at) < KEPT_SECONDS:
-                return _parsed(body)
+                return _parse_robots(body)
         try:
             async with asyncio.timeout(ROBOTS_SECONDS):
                 answer = await self._get(url)
@@ -155,10 +155,10 @@ class Robots:
             return _FAILED
         body = answer.body[:MAX_BYTES] if answer.status < 300 else b""
         await asyncio.to_thread(self._store.put, _KIND, url, b"%d\n%b" % (time.time(), body))
-        return _parsed(body)
+        return _parse_robots(body)
 
 
-def _parsed(body: bytes) -> Protego:
+def _parse_robots(body: bytes) -> Protego:
     return Protego.parse(body.decode("utf-8-sig", "replace"))
 
 

@@ -187,7 +187,7 @@ def wall(text: str) -> str:
     return next((name for name, marks in _LOOSE.items() if marks.search(text)), "")
 
 
-def marked(html: str, chars: int) -> tuple[str, str]:
+def find_wall(html: str, chars: int) -> tuple[str, str]:
     """The kind of wall and the product that made it, for a page whose text has `chars` characters;
     two "" for any other page.
     """
@@ -201,10 +201,10 @@ def marked(html: str, chars: int) -> tuple[str, str]:
 
 def passing(html: str) -> bool:
     """Is this page a check that a browser passes by itself, if it waits?"""
-    words = seen(html)
-    return (marked(html, len(words))[0] or wall(words)) == CHECK
+    words = first_words(html)
+    return (find_wall(html, len(words))[0] or wall(words)) == CHECK
 
 
-def seen(html: str) -> str:
+def first_words(html: str) -> str:
     """The first words of a page, also those for browsers without scripts."""
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]

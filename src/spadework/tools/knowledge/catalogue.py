@@ -19,9 +19,9 @@ from filelock import FileLock
 
 from spadework.errors import KnowledgeError
 from spadework.tools.knowledge.entry import Entry, Which
-from spadework.tools.private import private_file
-from spadework.tools.transaction import transaction
-from spadework.tools.urls import host_of
+from spadework.tools.stores.private_files import private_file
+from spadework.tools.stores.transaction import transaction
+from spadework.tools.web.urls import host_of
 from spadework.values import Page
 
 #: How long a statement waits for another process's write.

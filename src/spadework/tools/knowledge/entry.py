@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from spadework.tools.urls import canonical_url, host_of
+from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 #: Longest passage that is indexed, in characters, but for code and tables (S8).
@@ -84,7 +84,7 @@ def worth_keeping(page: Page) -> bool:
     )
 
 
-def merged(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:
+def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:
     """Stretches of a text in its order, those joined that touch but for `gap` characters."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):

@@ -6,11 +6,11 @@ import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from spadework.tools.knowledge.answer import document
 from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry
+from spadework.tools.knowledge.page_ranking import document
 from spadework.tools.knowledge.sparse import passage_vector
 from spadework.tools.library.document import pieces
-from spadework.tools.urls import host_of
+from spadework.tools.web.urls import host_of
 from spadework.values import Page
 
 if TYPE_CHECKING:

@@ -16,11 +16,9 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from spadework.tools import names
-from spadework.tools.embed import EndpointEmbedder
-from spadework.tools.fetch.aside import aside
-from spadework.tools.knowledge.answer import answer
+from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
+from spadework.tools.knowledge.page_ranking import answer
 from spadework.tools.knowledge.points import (
     MEANING,
     PAGE,
@@ -34,9 +32,11 @@ from spadework.tools.knowledge.points import (
 from spadework.tools.knowledge.qdrant_errors import in_one_sentence, nothing_there
 from spadework.tools.knowledge.qdrant_filters import filter_of, passages_of_other_states
 from spadework.tools.knowledge.sparse import query_vector
-from spadework.tools.library.query import Asked, asked
+from spadework.tools.library.query import Asked, parse_question
 from spadework.tools.library.ranking import Match
-from spadework.tools.urls import canonical_url, host_of
+from spadework.tools.web import name_lookup
+from spadework.tools.web.background_threads import aside
+from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class QdrantKnowledge:
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
         """See `Knowledge.search`."""
-        question = await asyncio.to_thread(asked, text)
+        question = await asyncio.to_thread(parse_question, text)
         if not question.terms or limit < 1:
             return []
         client = await self._opened()
@@ -183,7 +183,7 @@ class QdrantKnowledge:
                 self._client = None
 
     async def _opened(self) -> AsyncQdrantClient:
-        names.own()
+        name_lookup.own()
         async with self._connecting:
             if self._client is None:
                 # Its client takes seconds to import, which the end of a run must not wait for.

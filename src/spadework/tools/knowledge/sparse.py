@@ -11,7 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
-from spadework.tools.library.schema import signed, spread, word_analyzer
+from spadework.tools.library.schema import signed_terms, spread, word_analyzer
 
 #: The constants of BM25, and how many words a passage has on average: each vector is made without
 #: knowing the others.
@@ -26,19 +26,21 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
     words = _words(body)
     counts = Counter([*words, *_words(heading), *_words(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
-    return _packed({word: count * (K1 + 1) / (count + norm) for word, count in counts.items()})
+    return _pack_weights(
+        {word: count * (K1 + 1) / (count + norm) for word, count in counts.items()}
+    )
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
     """Indices and values of a query: each stem with its weight."""
-    return _packed(dict(words))
+    return _pack_weights(dict(words))
 
 
 def _words(text: str) -> list[str]:
-    return [*word_analyzer().analyze(spread(text)), *signed(text)]
+    return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
 
 
-def _packed(weights: dict[str, float]) -> tuple[list[int], list[float]]:
+def _pack_weights(weights: dict[str, float]) -> tuple[list[int], list[float]]:
     hashed: dict[int, float] = {}
     for word, weight in weights.items():
         index = int.from_bytes(

@@ -25,13 +25,13 @@ from filelock import FileLock, Timeout
 from spadework.errors import SettingsError
 from spadework.tools.library.document import cut_document
 from spadework.tools.library.folders import File, files
-from spadework.tools.library.packages import installed
+from spadework.tools.library.index_writer import StoreWriter
+from spadework.tools.library.packages import installed_packages
 from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan
-from spadework.tools.library.pool import read_files, read_packages
-from spadework.tools.library.reading import FileText, changed_at
-from spadework.tools.library.writer import StoreWriter
-from spadework.tools.private import private_folder
+from spadework.tools.library.process_pool import read_files, read_packages
+from spadework.tools.library.source_reading import FileText, changed_at
+from spadework.tools.stores.private_files import private_folder
 
 #: How long another process that builds the same library is waited for.
 WAIT_SECONDS = 1_200
@@ -120,7 +120,7 @@ def _link(source: str, target: str) -> None:
 def _fill_from_packages(store: StoreWriter) -> None:
     """Read the packages that are new: the documents of a package are those of its very version."""
     # the longest work first
-    places = [None, *sorted(installed(), key=_weight, reverse=True)]
+    places = [None, *sorted(installed_packages(), key=_weight, reverse=True)]
     store.forget_others(map(_source, places))
     fresh = [place for place in places if store.source(_source(place)) is None]
     if fresh:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from spadework.errors import SettingsError
-from spadework.tools.killing import kill_group
 from spadework.tools.library.plan import Plan
+from spadework.tools.web.process_groups import kill_group
 
 #: A build that takes longer is given up.
 BUILD_SECONDS = 1_800

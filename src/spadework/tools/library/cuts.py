@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spadework.tools.passages import headings
+from spadework.tools.text.passages import headings
 
 _HISTORY = re.compile(
     r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spadework.tools.library import docstring_syntax as syntax
-from spadework.tools.library.docstring_lines import dedented, indent
+from spadework.tools.library.docstring_lines import dedent_lines, indent
 
 
 class LineCursor:
@@ -25,7 +25,7 @@ class LineCursor:
                 break
             end = number + 1
         self.at = end
-        return dedented(self.lines[start:end])
+        return dedent_lines(self.lines[start:end])
 
     def take_below(self) -> list[str]:
         """The lines that are indented below this one, which is passed."""

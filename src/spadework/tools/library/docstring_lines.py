@@ -21,7 +21,7 @@ def indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def dedented(lines: list[str]) -> list[str]:
+def dedent_lines(lines: list[str]) -> list[str]:
     """The lines moved left as far as they go together, without empty ones at the end."""
     return dedent("\n".join(lines)).rstrip().split("\n") if lines else []
 
@@ -66,5 +66,5 @@ def _entry(line: str) -> tuple[str, list[str]] | None:
 def _below(lines: list[str]) -> list[str]:
     """The lines of an entry: the first may stand beside the name, the others below it."""
     if lines and not lines[0].startswith(" "):
-        return [lines[0], *dedented(lines[1:])]
-    return dedented(lines)
+        return [lines[0], *dedent_lines(lines[1:])]
+    return dedent_lines(lines)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
 from spadework.tools.library import docstring_syntax as syntax
 from spadework.tools.library.docstring_cursor import LineCursor
-from spadework.tools.library.docstring_lines import broken_on_purpose, dedented, entries, indent
+from spadework.tools.library.docstring_lines import broken_on_purpose, dedent_lines, entries, indent
 from spadework.tools.library.docstring_words import words
 
 #: Blocks inside blocks that are followed; deeper ones are shown as they stand.
@@ -109,14 +109,14 @@ class _Lines(LineCursor):
             ):
                 break
             self.at += 1
-        return fence("\n".join(dedented(self.lines[start : self.at])), "pycon")
+        return fence("\n".join(dedent_lines(self.lines[start : self.at])), "pycon")
 
     def _directive(self, mark: re.Match[str]) -> str:
         name, argument = (mark[1] or "").lower(), (mark[2] or "").strip()
         body = self.take_below()
         while body and (not body[0].strip() or syntax.OPTION.match(body[0].strip())):
             body.pop(0)
-        text = "\n".join(dedented(body))
+        text = "\n".join(dedent_lines(body))
         if name in syntax.CODE:
             return fence(text, syntax.LANGUAGES.get(name, argument.lower())) if text else ""
         if name in syntax.VERSIONS:
@@ -142,7 +142,7 @@ class _Lines(LineCursor):
             indent(self.lines[self.at]) == margin and self.is_underlined()
         ):
             self.at += 1
-        return self._named(title, dedented(self.lines[start : self.at]))
+        return self._named(title, dedent_lines(self.lines[start : self.at]))
 
     def _section(self, mark: re.Match[str]) -> str:
         return self._named(mark[1], self.take_below())
@@ -162,7 +162,7 @@ class _Lines(LineCursor):
         return f"**{label}:**\n\n" + "\n".join(self._entry(term, text) for term, text in found)
 
     def _entry(self, term: str, lines: list[str]) -> str:
-        text = self._inner("\n".join(dedented(lines)))
+        text = self._inner("\n".join(dedent_lines(lines)))
         if not text:
             return item(term)
         return item(f"{term}:\n\n{text}" if syntax.STARTS_BLOCK.match(text) else f"{term}: {text}")
@@ -217,7 +217,7 @@ class _Lines(LineCursor):
         start = self.at
         while self.at < len(self.lines) and self.lines[self.at].strip():
             self.at += 1
-        rows = dedented(self.lines[start : self.at])
+        rows = dedent_lines(self.lines[start : self.at])
         return (
             "\n".join(rows)
             if rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ")

@@ -28,15 +28,15 @@ def words(line: str) -> str:
     """
     if "`" not in line and "[" not in line and "|" not in line and "_" not in line:
         return line
-    return _MARKUP.sub(_written, line)
+    return _MARKUP.sub(_write_role, line)
 
 
-def _written(match: re.Match[str]) -> str:
+def _write_role(match: re.Match[str]) -> str:
     group = match.lastgroup
     if match["literal"]:
         return code_span(match["literal"])
     if match["role"]:
-        shown = _shown(match["text"])
+        shown = _role_text(match["text"])
         return shown if match["role"] in _PLAIN_ROLES else code_span(shown)
     if match["code"]:
         return match["code"].strip("`") if match["reference"] else match["code"]
@@ -49,7 +49,7 @@ def _written(match: re.Match[str]) -> str:
     )
 
 
-def _shown(text: str) -> str:
+def _role_text(text: str) -> str:
     """What Sphinx shows for a role's text: the title before <target>, the last name after ~."""
     title, _, target = text.partition("<")
     if title.strip() and target:

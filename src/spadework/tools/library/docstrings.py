@@ -44,7 +44,7 @@ def module_markdown(
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
-    own = _docstring(tree) or _assigned(tree)
+    own = _docstring(tree) or _assigned_docstring(tree)
     parts, names = [], []
     for node in _definitions(tree.body):
         name = public.get(node.name) or (
@@ -205,7 +205,7 @@ def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
     return ast.get_docstring(node) or ""
 
 
-def _assigned(tree: ast.Module) -> str:
+def _assigned_docstring(tree: ast.Module) -> str:
     """The text of `__doc__ = "…"`."""
     for node in tree.body:
         if (

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from spadework.tools.blocks import blocks
-from spadework.tools.library.copies import sketch
+from spadework.tools.library.near_copies import sketch
 from spadework.tools.library.uses import defined_names, used_names
-from spadework.tools.passages import cut
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.passages import cut
 
 #: Longest passage that is indexed and shown as a snippet, but for code and tables.
 PASSAGE_CHARS = 1_500

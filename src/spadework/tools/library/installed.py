@@ -19,7 +19,7 @@ from spadework.tools.library.document import Document
 from spadework.tools.library.exports import Module, public_names
 from spadework.tools.library.packages import MAX_DESCRIPTION, Package
 from spadework.tools.library.parts import Part
-from spadework.tools.library.sources import Sources, text_of
+from spadework.tools.library.python_sources import Sources, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 
 _READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
@@ -49,12 +49,12 @@ def parts_of(package: Package) -> Iterator[Part]:
     for file in files:
         if PurePosixPath(file).suffix.lower() in _READERS and not _NOT_DOCUMENTATION.search(file):
             url = f"library://{package.collection}/{file}"
-            yield Part(url, partial(_shipped, package, file, url))
+            yield Part(url, partial(_read_shipped, package, file, url))
     yield from _docstrings(package, files)
 
 
 def _description(package: Package) -> Document | None:
-    suffix = _KINDS.get(package.description_type) or _guessed(package.description)
+    suffix = _KINDS.get(package.description_type) or _guess_format(package.description)
     url = f"library://{package.collection}/README{suffix}"
     read = (
         _READERS[suffix](package.description, url)
@@ -72,14 +72,14 @@ def _description(package: Package) -> Document | None:
     return Document(url, title, markdown) if package.summary or read else None
 
 
-def _guessed(description: str) -> str:
+def _guess_format(description: str) -> str:
     """The format of a description that does not name it."""
     if re.search(r"^(?:={3,}|-{3,}|\.\. [\w-]+::)", description, re.M):
         return ".rst"
     return ".md" if re.search(r"^#{1,3} |^```", description, re.M) else ".rst"
 
 
-def _shipped(package: Package, file: str, url: str) -> Document | None:
+def _read_shipped(package: Package, file: str, url: str) -> Document | None:
     text = text_of(package.root / file)
     suffix = PurePosixPath(file).suffix.lower()
     if not MIN_CHARS <= len(text) <= MAX_DESCRIPTION or (suffix == ".txt" and not _is_prose(text)):

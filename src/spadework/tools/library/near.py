@@ -12,9 +12,9 @@ from functools import partial
 from spadework.errors import ModelError
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import MOST_PLACES, Near, Passage, Vectors
-from spadework.tools.fuse import rank_scores
 from spadework.tools.library.document import PASSAGE_CHARS, Document, pieces
 from spadework.tools.library.ranking import Match, Ranked
+from spadework.tools.ranking.fusion import rank_scores
 
 #: How many passages are proposed, and how much their order weighs in the fusion; that of the words
 #: weighs 1.
@@ -104,7 +104,7 @@ def with_near(
     return [*matches, *(Match(one.number, one.start, one.end, 0.0) for one in nearest.values())]
 
 
-def blended(
+def blend_rankings(
     ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Ranked]:
     """Documents in the order of both rankings fused; in their own where nothing is near."""

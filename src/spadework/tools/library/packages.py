@@ -34,7 +34,7 @@ class Package:
         return f"{self.name}-{self.version}"
 
 
-def installed() -> list[Path]:
+def installed_packages() -> list[Path]:
     """The metadata folder of every other installed distribution, sorted by name, without stubs.
     Quick: only names are read.
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.tools.library.folders import collections, files
-from spadework.tools.library.packages import installed
+from spadework.tools.library.packages import installed_packages
 
 #: Raise it when what is stored, or how texts are read or cut, changes.
 FORMAT = 3
@@ -67,7 +67,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     """
     shelf = home / "library"
     if not paths:
-        names = [place.stem for place in installed()]
+        names = [place.stem for place in installed_packages()]
         words = (
             f"the documentation of {len(names)} installed Python packages and the standard library"
         )

@@ -13,11 +13,11 @@ from spadework.tools.library.schema import (
     BOOSTS,
     name_analyzer,
     schema,
-    signed,
-    spaced,
+    signed_terms,
+    space_signs,
     word_analyzer,
 )
-from spadework.tools.rank import query_terms
+from spadework.tools.ranking.relevance import query_terms
 
 #: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need
 #: not be there.
@@ -76,12 +76,12 @@ class Asked:
     comparing: bool
 
 
-def asked(text: str, understood: frozenset[str] = frozenset()) -> Asked:
+def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
     """What a question asks for. `understood` are words that go without saying in this library; when
     no other words are left, all count.
     """
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
-    words = word_analyzer().analyze(spaced(text))
+    words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood
     found = [
         term
@@ -121,7 +121,9 @@ def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
 
 
 def _term(text: str, needed: bool) -> Term:
-    return Term(text, tuple(word_analyzer().analyze(spaced(text))), bool(signed(text)), needed)
+    return Term(
+        text, tuple(word_analyzer().analyze(space_signs(text))), bool(signed_terms(text)), needed
+    )
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from spadework.tools.library.document import Document, packages_of, plain_name
 from spadework.tools.library.query import Asked
-from spadework.tools.library.schema import StemFinder, signed, spread, subject
+from spadework.tools.library.schema import StemFinder, signed_terms, spread, subject
 
 #: What a passage without any needed term keeps of its score; the rest goes with this power of the
 #: share that it has (benchmarks/installed.py).
@@ -83,7 +83,7 @@ def rank(
     ranked = [
         judge.document(documents[number], list(found.values())) for number, found in grouped.items()
     ]
-    ranked = _balanced(ranked, question) if question.comparing else ranked
+    ranked = _balance_sides(ranked, question) if question.comparing else ranked
     only_named = _only_named(ranked, question)
     few = sum(term.needed for term in question.terms) <= _FEW and not question.comparing
     return sorted(
@@ -97,7 +97,7 @@ def rank(
     )
 
 
-def _balanced(ranked: list[Ranked], question: Asked) -> list[Ranked]:
+def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
     """The sides of a comparison made equal: they differ in how rare their names are, and each
     answers its half whole.
     """
@@ -152,9 +152,9 @@ class _Judge:
         title = self.stems.found(spread(document.title))
         shares = {match.start: self._share(document, match, title) for match in found}
         found = sorted(
-            found, key=lambda match: (-_weighed(match, shares[match.start]), match.start)
+            found, key=lambda match: (-_weigh_match(match, shares[match.start]), match.start)
         )
-        scores = [_weighed(match, shares[match.start]) for match in found[:4]]
+        scores = [_weigh_match(match, shares[match.start]) for match in found[:4]]
         score = (scores[0] + _FURTHER * math.fsum(scores[1:])) * self._prior(document)
         opens = ": " not in document.title or bool(
             _OPENS.search(document.url) or _MODULE.match(document.url)
@@ -168,7 +168,7 @@ class _Judge:
         """
         text = document.markdown[match.start : match.end]
         words = title | self.stems.found(spread(text))
-        signs = set(signed(f"{document.title} {text}")) if self.signed else set()
+        signs = set(signed_terms(f"{document.title} {text}")) if self.signed else set()
         here = math.fsum(
             weight
             for term, weight in self.needed
@@ -200,5 +200,5 @@ class _Judge:
         )
 
 
-def _weighed(match: Match, share: float) -> float:
+def _weigh_match(match: Match, share: float) -> float:
     return match.score * (_FLOOR + (1 - _FLOOR) * share**_POWER)

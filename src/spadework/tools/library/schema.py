@@ -122,7 +122,7 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
     return writer
 
 
-def spaced(text: str) -> str:
+def space_signs(text: str) -> str:
     """Text whose words the index can tell apart: spaces around every sign of a script without
     spaces.
     """
@@ -134,7 +134,7 @@ def spread(text: str) -> str:
     client".
     """
     apart = _CAMEL.sub(r" \g<0>", text)
-    return spaced(text if apart == text else f"{text} {apart}")
+    return space_signs(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
@@ -142,8 +142,8 @@ def stems(text: str) -> set[str]:
     for words seen before.
     """
     if not text.isascii():
-        plain, odd = _parted(text)
-        return set(word_analyzer().analyze(spaced(odd))) | stems(plain)
+        plain, odd = _split_ascii(text)
+        return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
     return {stem for word in set(_WORD.findall(text.lower())) if (stem := _stem(word))}
 
 
@@ -165,13 +165,13 @@ class StemFinder:
                 for stem, words in self._words
                 if any(_stem(word) == stem for word in set(words.findall(lower)))
             }
-        plain, odd = _parted(text)
+        plain, odd = _split_ascii(text)
         return self.found(plain).union(
-            self._wanted.intersection(word_analyzer().analyze(spaced(odd)))
+            self._wanted.intersection(word_analyzer().analyze(space_signs(odd)))
         )
 
 
-def _parted(text: str) -> tuple[str, str]:
+def _split_ascii(text: str) -> tuple[str, str]:
     """The words of a text that are plain ASCII, and the others: few, so that the fast way is left
     for few.
     """
@@ -197,10 +197,10 @@ def subject(title: str) -> str:
     """What a document is about: the stems of its title, of the part before a colon where there is
     one.
     """
-    return " ".join(word_analyzer().analyze(spaced(title.partition(": ")[0])))
+    return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 
-def signed(text: str) -> list[str]:
+def signed_terms(text: str) -> list[str]:
     """The terms of a text that must keep their signs, such as C++, in lower case."""
     found = _DOT_FIRST.findall(text)
     for pattern in _SIGNS_LAST:

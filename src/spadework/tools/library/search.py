@@ -9,16 +9,25 @@ from pathlib import Path
 
 import tantivy
 
-from spadework.tools.library.copies import without_copies
+from spadework.tools.library.built_library import StoreReader
 from spadework.tools.library.document import Document
-from spadework.tools.library.limits import Limits, kept_to
-from spadework.tools.library.near import Nearest, blended, nothing, with_near
-from spadework.tools.library.query import Asked, Term, about, all_of, any_of, asked, telling, within
+from spadework.tools.library.index_filters import Limits, kept_to
+from spadework.tools.library.near import Nearest, blend_rankings, nothing, with_near
+from spadework.tools.library.near_copies import without_copies
+from spadework.tools.library.query import (
+    Asked,
+    Term,
+    about,
+    all_of,
+    any_of,
+    parse_question,
+    telling,
+    within,
+)
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.schema import no_panic, open_index
 from spadework.tools.library.snippet import snippet
-from spadework.tools.library.store import StoreReader
-from spadework.tools.operators import only, without_operators
+from spadework.tools.ranking.query_operators import only, without_operators
 
 #: How many passages each query proposes: with any term, with all of them, about a subject named in
 #: the question, and from the documents of a named package that examples use most, of which there
@@ -57,7 +66,10 @@ class Searcher:
         Its operators (see `Only`) keep it to some documents. Raises SearchError for one that cannot
         be.
         """
-        question, within = asked(without_operators(text), self._understood), kept_to(only(text))
+        question, within = (
+            parse_question(without_operators(text), self._understood),
+            kept_to(only(text)),
+        )
         if not question.terms or limit < 1:
             return []
         weights = {term.text: self._weight(term) for term in question.terms}
@@ -71,10 +83,10 @@ class Searcher:
             sorted({match.number for match in matches} | {one.number for one in near})
         )
         documents = {number: each.document for number, each in stored.items()}
-        ranked = blended(
+        ranked = blend_rankings(
             rank(with_near(matches, near, documents), documents, question, weights), near, documents
         )
-        return _shown(
+        return _show_documents(
             without_copies(ranked, lambda each: stored[each.best.number].sketch, limit), question
         )
 
@@ -124,7 +136,7 @@ class Searcher:
         return math.log(1 + (self._searcher.num_docs - count + 0.5) / (count + 0.5))
 
 
-def _shown(ranked: list[Ranked], question: Asked) -> list[Found]:
+def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:
     """What is shown of each document. The score says how much of the question is there, and how
     good the match is beside the best.
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from spadework.tools.blocks import blocks
-from spadework.tools.inline import plain
 from spadework.tools.library.schema import StemFinder
-from spadework.tools.sentences import sentences
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.sentences import sentences
 
 MAX_CHARS = 300
 _SENTENCES = 6
@@ -26,11 +26,11 @@ def snippet(passage: str, words: set[str]) -> str:
     ]
     finder = StemFinder(words)
     found = [finder.found(text) for text in shown]
-    best = max(range(len(shown)), key=lambda first: _seen(shown, found, first))
-    return _clipped(" ".join(shown[best : best + _SENTENCES]))
+    best = max(range(len(shown)), key=lambda first: _count_seen(shown, found, first))
+    return _clip_text(" ".join(shown[best : best + _SENTENCES]))
 
 
-def _seen(shown: list[str], found: list[set[str]], first: int) -> int:
+def _count_seen(shown: list[str], found: list[set[str]], first: int) -> int:
     """How many of the words stand in the sentences from `first` on that there is room for."""
     seen = set(found[first])
     room = MAX_CHARS - len(shown[first])
@@ -61,7 +61,7 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-def _clipped(text: str) -> str:
+def _clip_text(text: str) -> str:
     if len(text) <= MAX_CHARS:
         return text
     return text[: MAX_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"

@@ -74,11 +74,11 @@ def compiled_modules(collection: str) -> Iterator[Part]:
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
-            yield Part(url, partial(_compiled, url, name))
+            yield Part(url, partial(_read_compiled, url, name))
 
 
-def _compiled(url: str, name: str) -> Document | None:
-    module = _imported(name)
+def _read_compiled(url: str, name: str) -> Document | None:
+    module = _import_quietly(name)
     if module is None:
         return None
     members = (
@@ -93,10 +93,10 @@ def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)
-            yield Part(url, partial(_borrowed, url, module))
+            yield Part(url, partial(_read_borrowed, url, module))
 
 
-def _borrowed(url: str, module: Module) -> Document | None:
+def _read_borrowed(url: str, module: Module) -> Document | None:
     found = (
         (f"{module.name}.{name}", _member(source, original))
         for name, (source, original) in sorted(module.imports.items())
@@ -111,7 +111,7 @@ def _url(collection: str, name: str) -> str:
 
 def _member(source: str, name: str) -> Any:
     module = (
-        _imported(source)
+        _import_quietly(source)
         if source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source)
         else None
     )
@@ -177,7 +177,7 @@ def _is_compiled(name: str) -> bool:
     return bool(spec and spec.origin and spec.origin.endswith(tuple(EXTENSION_SUFFIXES)))
 
 
-def _imported(name: str) -> ModuleType | None:
+def _import_quietly(name: str) -> ModuleType | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

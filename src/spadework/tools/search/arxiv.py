@@ -8,10 +8,10 @@ from datetime import date
 from lxml import etree
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.rank import query_terms
-from spadework.tools.search.answer import AGENT, Service
-from spadework.tools.search.recency import period
-from spadework.tools.search.rows import Row, numbered
+from spadework.tools.ranking.recency import period
+from spadework.tools.ranking.relevance import query_terms
+from spadework.tools.search.result_rows import Row, number_rows
+from spadework.tools.search.service import AGENT, Service
 from spadework.values import Hit, Query, Wish
 
 URL = "https://export.arxiv.org/api"
@@ -48,7 +48,7 @@ class Arxiv:
             "sortBy": "relevance",
             "sortOrder": "descending",
         }
-        return numbered(
+        return number_rows(
             rows(await self._service.content("/query", params=params, seconds=seconds)),
             self.name,
             query,

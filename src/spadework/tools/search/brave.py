@@ -9,14 +9,14 @@ from typing import Any
 from pydantic import SecretStr
 
 from spadework import clock
-from spadework.tools.keys import read_key
-from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.ranking.recency import is_dated, news_wanted, reach
 from spadework.tools.search.countries import BRAVE_COUNTRIES, BRAVE_LANGUAGES
-from spadework.tools.search.domains import with_sites
+from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import is_dated, news_wanted, reach
-from spadework.tools.search.rows import Row, numbered, plain
-from spadework.tools.search.wishes import tongue
+from spadework.tools.search.result_rows import Row, number_rows, plain
+from spadework.tools.search.search_filters import tongue
+from spadework.tools.search.service import AGENT, Service
+from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 
 URL = "https://api.search.brave.com/res/v1"
@@ -61,7 +61,7 @@ class Brave:
         if isinstance(answer, dict) and answer.get("type") == "search" and "web" not in answer:
             return []  # Brave leaves out what it has nothing for
         found = self._service.results(answer, *listed, "results")
-        return numbered(map(_row, found), self.name, query, limit)
+        return number_rows(map(_row, found), self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """News and days; countries and languages that it knows."""

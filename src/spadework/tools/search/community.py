@@ -9,10 +9,10 @@ from contextvars import copy_context
 from typing import Any
 
 from spadework.errors import SearchError
-from spadework.tools.fetch.aside import aside
-from spadework.tools.search.domains import with_sites
-from spadework.tools.search.rows import numbered
-from spadework.tools.search.shapes import listed, row
+from spadework.tools.search.domain_filter import with_sites
+from spadework.tools.search.result_rows import number_rows
+from spadework.tools.search.result_shapes import find_list, row
+from spadework.tools.web.background_threads import aside
 from spadework.values import Hit, Query
 
 
@@ -42,10 +42,10 @@ class LangChainSearch:
             raise SearchError(
                 f"{self.name} could not be searched: {type(error).__name__}."
             ) from error
-        results = listed(answer)
+        results = find_list(answer)
         if results is None:
             raise SearchError(f"{self.name} answered without a list of results.")
-        return numbered((row(result) for result in results), self.name, query, limit)
+        return number_rows((row(result) for result in results), self.name, query, limit)
 
     async def _asked(self, text: str) -> Any:
         if _only_blocks(self._source):

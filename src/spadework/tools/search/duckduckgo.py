@@ -19,14 +19,14 @@ from typing import Any
 
 from spadework import clock
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.dates import moment
+from spadework.tools.ranking.recency import is_dated, news_wanted, reach
 from spadework.tools.search.countries import is_spoken, region
-from spadework.tools.search.domains import with_sites
-from spadework.tools.search.recency import is_dated, news_wanted, reach
-from spadework.tools.search.rows import publisher_of
-from spadework.tools.search.wishes import tongue
-from spadework.tools.tape import Piece
-from spadework.tools.wire import over_the_wire
+from spadework.tools.search.domain_filter import with_sites
+from spadework.tools.search.result_rows import publisher_of
+from spadework.tools.search.search_filters import tongue
+from spadework.tools.stores.tape import Piece
+from spadework.tools.text.dates import moment
+from spadework.tools.web.recorded_traffic import over_the_wire
 from spadework.values import Hit, Query, Wish
 
 #: Where the web is asked; whoever can reach it can search.
@@ -65,7 +65,7 @@ class DuckDuckGo:
                 piece = await over_the_wire(["DuckDuckGo", asked], send)
         except TimeoutError:
             raise SearchError(f"DuckDuckGo did not answer within {seconds:g} s.") from None
-        return hits(_parsed(piece.body), query, limit)
+        return hits(_parse_child_reply(piece.body), query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """News and days, and a region that it has: a country, with one of its languages."""
@@ -128,7 +128,7 @@ def _error(text: str) -> SearchError:
     )
 
 
-def _parsed(answer: bytes) -> Any:
+def _parse_child_reply(answer: bytes) -> Any:
     """The JSON that the child process answers, None when it broke off."""
     try:
         return json.loads(answer)

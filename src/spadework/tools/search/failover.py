@@ -13,12 +13,12 @@ from functools import partial
 from types import MappingProxyType
 
 from spadework.errors import QuotaSpent, SearchError, Throttled
-from spadework.tools import names
-from spadework.tools.search.cache import SearchCache
-from spadework.tools.search.pace import LANES, Lanes, limit_of
 from spadework.tools.search.provider import Closing, Provider
-from spadework.tools.search.waits import Waits
-from spadework.tools.search.wishes import Unmet, fits
+from spadework.tools.search.rate_limiter import RATE_LIMITERS, RateLimiters, limit_of
+from spadework.tools.search.result_cache import SearchCache
+from spadework.tools.search.search_filters import Unmet, fits
+from spadework.tools.search.waiting_times import Waits
+from spadework.tools.web import name_lookup
 from spadework.values import Hit, Query
 
 #: After so many failures in a row a provider is left out for so long.
@@ -47,7 +47,7 @@ class Manners:
     results `cache` holds.
     """
 
-    lanes: Lanes = LANES
+    limiters: RateLimiters = RATE_LIMITERS
     limits: Mapping[str, tuple[float, int]] = field(default_factory=lambda: MappingProxyType({}))
     cache: SearchCache | None = None
     kept: frozenset[str] = frozenset()
@@ -134,8 +134,8 @@ class Search:
     async def again(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """The hits in answers that came before (`spadework.tools.wire`): nobody is asked, and
-        nothing waited for. Raises SearchError.
+        """The hits in answers that came before (`spadework.tools.web.recorded_traffic`): nobody is
+        asked, and nothing waited for. Raises SearchError.
         """
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
@@ -164,13 +164,13 @@ class Search:
         that is before the end.
         """
         until, again = self._clock() + seconds, True
-        pace = limit_of(name, self._manners.limits)
-        if pace is None:
+        rate = limit_of(name, self._manners.limits)
+        if rate is None:
             return await asked(seconds)
-        lane = self._manners.lanes.of(name)
+        limiter = self._manners.limiters.of(name)
         while True:
             try:
-                async with lane.turn(pace, until - self._clock()) as waited:
+                async with limiter.turn(rate, until - self._clock()) as waited:
                     self.waits.add(name, waited)
                     return await asked(_rest(seconds, waited, until - self._clock()))
             except Throttled as error:
@@ -179,7 +179,7 @@ class Search:
             except QuotaSpent as error:
                 if error.retry_after is None:
                     raise
-                lane.pause(error.retry_after)
+                limiter.pause(error.retry_after)
                 if not again or error.retry_after >= until - self._clock():
                     raise
                 again = False
@@ -194,7 +194,7 @@ class Search:
     ) -> list[Hit]:
         breaker = self._breakers[provider.name]
         charge()
-        names.own()
+        name_lookup.own()
         try:
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 hits = await provider.search(query, limit=limit, seconds=seconds)

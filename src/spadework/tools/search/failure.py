@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.dates import moment
+from spadework.tools.text.dates import moment
 
 #: Statuses that say the quota is used up: payment required, and the two of Tavily for a plan and
 #: for pay-as-you-go.
@@ -52,7 +52,7 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
     """The error that an answer with another status than 200 stands for; QuotaSpent says how long to
     wait where the service does.
     """
-    status, words = answer.status_code, access.shown(_words(parsed(answer)))
+    status, words = answer.status_code, access.shown(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "")
     if status == httpx.codes.TOO_MANY_REQUESTS:
         return QuotaSpent(
@@ -79,7 +79,7 @@ def without_results(label: str, access: Access, answer: Any) -> SearchError:
     return kind(f"{label} answered without results{': ' * bool(words)}{words}.")
 
 
-def parsed(answer: httpx.Response) -> Any:
+def parse_json(answer: httpx.Response) -> Any:
     """The JSON of an answer, None where it is none."""
     try:
         return answer.json()

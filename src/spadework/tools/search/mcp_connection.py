@@ -16,7 +16,7 @@ import psutil
 
 from spadework.errors import SearchError, SettingsError
 from spadework.outliving import ended_by
-from spadework.tools.killing import kill_group
+from spadework.tools.web.process_groups import kill_group
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -213,9 +213,11 @@ def _innermost(error: BaseException) -> str:
     """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    known = (words for kind, words in _CAUSES.items() if kind in map(_named, type(error).__mro__))
+    known = (
+        words for kind, words in _CAUSES.items() if kind in map(_name_error, type(error).__mro__)
+    )
     return next(known, type(error).__name__)
 
 
-def _named(kind: type) -> str:
+def _name_error(kind: type) -> str:
     return kind.__name__

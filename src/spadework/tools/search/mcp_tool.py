@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spadework.errors import QuotaSpent, SearchError, SettingsError
-from spadework.tools.search.domains import with_sites
+from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.failure import tells_of_quota
 from spadework.tools.search.mcp_connection import Connection, command_of, is_address
-from spadework.tools.search.rows import Row, numbered
-from spadework.tools.search.shapes import linked, listed, row
+from spadework.tools.search.result_rows import Row, number_rows
+from spadework.tools.search.result_shapes import find_links, find_list, row
 from spadework.values import Hit, Query
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class McpSearch:
             raise SearchError(
                 f"{self.name} could not be searched: {type(error).__name__}."
             ) from error
-        return numbered(self._rows(answer), self.name, query, limit)
+        return number_rows(self._rows(answer), self.name, query, limit)
 
     async def close(self) -> None:
         """End the connection, and the server's process where there is one."""
@@ -124,10 +124,10 @@ class McpSearch:
             Row(str(link.uri), link.title or link.name, link.description) for link in links
         ]
         candidates = [answer.structured_content, *texts]
-        found = [results for results in map(listed, candidates) if results is not None]
+        found = [results for results in map(find_list, candidates) if results is not None]
         if found:
             return [row(result) for result in found[0]] + resources
-        rows = resources + [link for text in texts for link in linked(text)]
+        rows = resources + [link for text in texts for link in find_links(text)]
         if not rows and tells_of_quota(" ".join(texts)):
             raise self._failed(" ".join(" ".join(texts).split())[:_WORDS_CHARS].rstrip("."))
         return rows

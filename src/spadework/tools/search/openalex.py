@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from spadework.tools.keys import read_key
-from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.ranking.recency import period
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import period
-from spadework.tools.search.rows import Row, numbered, plain
+from spadework.tools.search.result_rows import Row, number_rows, plain
+from spadework.tools.search.service import AGENT, Service
+from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 
 URL = "https://api.openalex.org"
@@ -55,7 +55,7 @@ class OpenAlex:
         results = self._service.results(
             await self._service.json("/works", params=params, seconds=seconds), "results"
         )
-        return numbered((_row(work) for work in results), self.name, query, limit)
+        return number_rows((_row(work) for work in results), self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """A language, and days of publication."""

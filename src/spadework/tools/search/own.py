@@ -14,7 +14,7 @@ from typing import Any
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.search.community import LangChainSearch
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.wishes import Meeting
+from spadework.tools.search.search_filters import Meeting
 from spadework.values import Hit, Query, Wish
 
 _NAME_CHARS = 40
@@ -66,7 +66,7 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
     """
     made: list[Provider] = []
     for source in given:
-        name = _free(_named(source), {*taken, *(provider.name for provider in made)})
+        name = _free(_name_source(source), {*taken, *(provider.name for provider in made)})
         if inspect.iscoroutinefunction(getattr(source, "search", None)):
             made.append(OwnSearch(source, name))
         elif callable(getattr(source, "ainvoke", None)):
@@ -81,7 +81,7 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
     return made
 
 
-def _named(source: Any) -> str:
+def _name_source(source: Any) -> str:
     """One lower-case word for a source: its own name, or that of its class."""
     own = getattr(source, "name", None)
     words = re.findall(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from spadework.tools import names
+from spadework.tools.web import name_lookup
 
 #: An address that does not answer is left alone after so many seconds, and the next one tried
 #: beside it (RFC 8305).
@@ -15,7 +15,7 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     """Whether a TCP connection to a host can be made within `seconds`, looking up its name
     included.
     """
-    names.own()
+    name_lookup.own()
     try:
         async with asyncio.timeout(seconds):
             _, writer = await asyncio.open_connection(

@@ -11,11 +11,11 @@ from datetime import date
 from typing import Any
 
 from spadework.errors import SearchError
-from spadework.tools.rank import query_terms
-from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.ranking.recency import DAYS, freshness_of, is_dated
+from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.search.countries import PUBMED_LANGUAGES
-from spadework.tools.search.recency import DAYS, freshness_of, is_dated
-from spadework.tools.search.rows import Row, numbered, plain
+from spadework.tools.search.result_rows import Row, number_rows, plain
+from spadework.tools.search.service import AGENT, Service
 from spadework.values import Hit, Query, Wish
 
 URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
@@ -44,7 +44,7 @@ class PubMed:
                 found = await self._get("esummary", seconds, id=",".join(ids)) if ids else {}
         except TimeoutError:
             raise self._service.late(seconds) from None
-        return numbered(self._rows(ids, found), self.name, query, limit)
+        return number_rows(self._rows(ids, found), self.name, query, limit)
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
         # PubMed wants every word to be there, so the small ones are left out.

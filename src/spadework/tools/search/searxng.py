@@ -6,12 +6,12 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from spadework.errors import SearchError, SettingsError
-from spadework.tools.search.answer import AGENT, Service
-from spadework.tools.search.domains import with_sites
+from spadework.tools.ranking.recency import news_wanted, reach
+from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import news_wanted, reach
-from spadework.tools.search.rows import Row, numbered
-from spadework.tools.search.wishes import ENGLISH, tongue
+from spadework.tools.search.result_rows import Row, number_rows
+from spadework.tools.search.search_filters import ENGLISH, tongue
+from spadework.tools.search.service import AGENT, Service
 from spadework.values import Hit, Query, Wish
 
 _ACCESS = Access(mend="add json to search.formats in its settings.yml")
@@ -35,7 +35,7 @@ class SearXNG:
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """The first page of results, 16 to 20 where the engines answer. See `Provider.search`."""
-        params = {"q": with_sites(query), "format": "json", **_asked(query)}
+        params = {"q": with_sites(query), "format": "json", **_query_parameters(query)}
         answer = await self._service.json("/search", params=params, seconds=seconds)
         return hits(answer, query, limit)
 
@@ -44,7 +44,7 @@ class SearXNG:
         return frozenset[Wish](("country", "language", "news", "time"))
 
 
-def _asked(query: Query) -> dict[str, str]:
+def _query_parameters(query: Query) -> dict[str, str]:
     """The parameters that a query's wishes are. Engines that know no time range are left out by
     SearXNG where one is asked for.
     """
@@ -80,7 +80,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
         for r in results
         if isinstance(r, dict)
     ]
-    return numbered(rows, SearXNG.name, query, limit)
+    return number_rows(rows, SearXNG.name, query, limit)
 
 
 def _publisher(result: dict[str, Any]) -> Any:

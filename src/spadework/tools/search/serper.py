@@ -7,13 +7,13 @@ from datetime import date
 
 from pydantic import SecretStr
 
-from spadework.tools.keys import read_key
-from spadework.tools.search.answer import AGENT, Service
-from spadework.tools.search.domains import with_sites
+from spadework.tools.ranking.recency import is_dated, news_wanted, reach
+from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import is_dated, news_wanted, reach
-from spadework.tools.search.rows import Row, numbered
-from spadework.tools.search.wishes import ENGLISH, tongue
+from spadework.tools.search.result_rows import Row, number_rows
+from spadework.tools.search.search_filters import ENGLISH, tongue
+from spadework.tools.search.service import AGENT, Service
+from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 
 URL = "https://google.serper.dev"
@@ -46,7 +46,7 @@ class Serper:
         results = self._service.results(
             await self._service.json(path, body=body, seconds=seconds), listed
         )
-        return numbered(
+        return number_rows(
             (
                 Row(r.get("link"), r.get("title"), r.get("snippet"), r.get("date"), r.get("source"))
                 for r in results

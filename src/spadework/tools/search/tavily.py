@@ -6,13 +6,13 @@ from collections.abc import Set as AbstractSet
 
 from pydantic import SecretStr
 
-from spadework.tools.keys import read_key
-from spadework.tools.search.answer import AGENT, Service
+from spadework.tools.ranking.recency import is_dated, news_wanted, reach
 from spadework.tools.search.countries import NAMES
-from spadework.tools.search.domains import domains
+from spadework.tools.search.domain_filter import domains
 from spadework.tools.search.failure import Access
-from spadework.tools.search.recency import is_dated, news_wanted, reach
-from spadework.tools.search.rows import Row, numbered
+from spadework.tools.search.result_rows import Row, number_rows
+from spadework.tools.search.service import AGENT, Service
+from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 
 URL = "https://api.tavily.com"
@@ -62,7 +62,7 @@ class Tavily:
             Row(r.get("url"), r.get("title"), r.get("content"), r.get("published_date"))
             for r in results
         )
-        return numbered(rows, self.name, query, limit)
+        return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """News and days, and a country that it knows, but not of news."""

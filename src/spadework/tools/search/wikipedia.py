@@ -6,10 +6,10 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from urllib.parse import quote
 
-from spadework.tools.dates import moment
-from spadework.tools.search.answer import AGENT, Service
-from spadework.tools.search.rows import Row, numbered, plain
-from spadework.tools.search.wishes import ENGLISH, tongue
+from spadework.tools.search.result_rows import Row, number_rows, plain
+from spadework.tools.search.search_filters import ENGLISH, tongue
+from spadework.tools.search.service import AGENT, Service
+from spadework.tools.text.dates import moment
 from spadework.values import Hit, Query, Wish
 
 
@@ -39,11 +39,16 @@ class Wikipedia:
         service = self._services.setdefault(base, Service("Wikipedia", base, agent=self._agent))
         answer = await service.json("/w/api.php", params=params, seconds=seconds)
         rows = (
-            Row(_article(base, r["title"]), r["title"], plain(r.get("snippet")), _changed(r, query))
+            Row(
+                _article(base, r["title"]),
+                r["title"],
+                plain(r.get("snippet")),
+                _date_of_change(r, query),
+            )
             for r in service.results(answer, "query", "search")
             if isinstance(r.get("title"), str)
         )
-        return numbered(rows, self.name, query, limit)
+        return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """A language: each has a Wikipedia of its own."""
@@ -57,7 +62,7 @@ def _article(base: str, title: str) -> str:
     return f"{base}/wiki/{quote(title.replace(' ', '_'), safe='/:(),', errors='replace')}"
 
 
-def _changed(result: dict[str, Any], query: Query) -> Any:
+def _date_of_change(result: dict[str, Any], query: Query) -> Any:
     """When an article was last changed; None where that was after the days that count: it may have
     said the same before.
     """

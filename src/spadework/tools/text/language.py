@@ -121,7 +121,7 @@ def language(code: str) -> Language:
     if short not in codes():
         return Language(short, short)
     text = (files(_LANG) / f"{short}.toml").read_text(encoding="utf-8")
-    return _made(short, tomllib.loads(text))
+    return _make_language(short, tomllib.loads(text))
 
 
 @lru_cache(maxsize=1)
@@ -133,7 +133,7 @@ def codes() -> tuple[str, ...]:
     )
 
 
-def _made(code: str, table: dict[str, Any]) -> Language:
+def _make_language(code: str, table: dict[str, Any]) -> Language:
     spaced = not table.get("unspaced", False)
     made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in _WORDS}
     made["leans"] = frozenset(each for each in table.pop("leans", []))

@@ -11,7 +11,7 @@ from threading import Lock
 import snowballstemmer
 
 from spadework.tools.text.language import Language, language
-from spadework.tools.words import RUN, RUN_SIGNS
+from spadework.tools.text.words import RUN, RUN_SIGNS
 
 #: A word, also one such as `c++`, `gpt-5` or the parts of `node.js`; underscores part words, so
 #: that names in code share them.
@@ -82,12 +82,12 @@ def _words(text: str, known: Language) -> Iterable[str]:
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = unicodedata.normalize("NFKC", text).lower()
         if _ODD.search(text):
-            return _mixed(text, known)
+            return _split_mixed(text, known)
         words = _PLAIN.findall(text)
     return (_whole(word, known.elisions) for word in words) if known.elisions else words
 
 
-def _mixed(text: str, known: Language) -> Iterator[str]:
+def _split_mixed(text: str, known: Language) -> Iterator[str]:
     """The words of a text in which runs without spaces may stand."""
     cut = cutting(known.code)
     for word in _WORD.findall(text):

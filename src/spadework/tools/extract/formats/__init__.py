@@ -30,7 +30,7 @@ class Format:
 
 
 @cache
-def added() -> dict[str, Format]:
+def added_formats() -> dict[str, Format]:
     """All formats of this folder by their names."""
     modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
     return {module.FORMAT.name: module.FORMAT for module in modules if hasattr(module, "FORMAT")}

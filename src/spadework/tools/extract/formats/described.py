@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from spadework.errors import Unreadable
-from spadework.tools.dates import moment
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.rst import extract_rst
 from spadework.tools.extract.text import extract_text
 from spadework.tools.extract.writing import blocks, heading, item, plain
+from spadework.tools.text.dates import moment
 
 _WRITTEN = {"text/x-rst": extract_rst, "text/plain": extract_text}
 
@@ -73,13 +73,13 @@ def package(
     )
 
 
-def written(text: str, media_type: str, url: str) -> Extracted | None:
+def read_readme(text: str, media_type: str, url: str) -> Extracted | None:
     """A README in its format, Markdown where none is named; None for an empty one."""
     kind = media_type.partition(";")[0].strip().lower()
     return _WRITTEN.get(kind, clean_markdown)(text, url) if text.strip() else None
 
 
-def unpacked(content: object) -> bytes:
+def unpack_base64(content: object) -> bytes:
     """The bytes of a text in base64. Raises Unreadable where it is none."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import Format
-from spadework.tools.extract.formats.described import answer_of, package, part, words, written
+from spadework.tools.extract.formats.described import answer_of, package, part, read_readme, words
 
 
 def extract_package(body: bytes, url: str) -> Extracted:
@@ -28,7 +28,7 @@ def extract_package(body: bytes, url: str) -> Extracted:
         words(answer, "name"),
         words(one, "description"),
         facts,
-        written(readme if isinstance(readme, str) else "", "text/markdown", url),
+        read_readme(readme if isinstance(readme, str) else "", "text/markdown", url),
         author=words(one, "author"),
         day=words(part(answer, "time"), version),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import Format
-from spadework.tools.extract.formats.described import answer_of, package, part, words, written
+from spadework.tools.extract.formats.described import answer_of, package, part, read_readme, words
 
 
 def extract_project(body: bytes, url: str) -> Extracted:
@@ -27,7 +27,7 @@ def extract_project(body: bytes, url: str) -> Extracted:
         words(info, "name"),
         words(info, "summary"),
         facts,
-        written(
+        read_readme(
             text if isinstance(text, str) else "", words(info, "description_content_type"), url
         ),
         author=words(info, "author") or words(info, "author_email").partition(" <")[0],

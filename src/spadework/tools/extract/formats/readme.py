@@ -11,9 +11,9 @@ from spadework.tools.extract.formats import Format
 from spadework.tools.extract.formats.described import (
     answer_of,
     package,
-    unpacked,
+    read_readme,
+    unpack_base64,
     words,
-    written,
 )
 
 _TYPES = {".rst": "text/x-rst", ".txt": "text/plain", "": "text/plain"}
@@ -23,9 +23,9 @@ def extract_readme(body: bytes, url: str) -> Extracted:
     """The README in the format its name tells. Raises Unreadable where there is none."""
     answer = answer_of(body, "README")
     kind = _TYPES.get(PurePosixPath(words(answer, "name")).suffix.lower(), "text/markdown")
-    text = decode(unpacked(answer.get("content")))
+    text = decode(unpack_base64(answer.get("content")))
     name = urlsplit(url).path.strip("/")
-    found = written(text, kind, f"{url.rstrip('/')}/blob/HEAD/{words(answer, 'path')}")
+    found = read_readme(text, kind, f"{url.rstrip('/')}/blob/HEAD/{words(answer, 'path')}")
     return package(name, "", {}, found)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.tools.extract.page.blocks import Block, Item
+from spadework.tools.extract.page.page_blocks import Block, Item
 
 #: What ends a sentence or leads to a list, and what may stand behind it.
 #: Blocks that are set apart as they are.

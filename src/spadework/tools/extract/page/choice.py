@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spadework.tools.extract.page.blocks import Block
+from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.constants import (
     ALIKE,
     BAR,
@@ -26,7 +26,7 @@ from spadework.tools.extract.page.constants import (
     TITLED_CHARS,
 )
 from spadework.tools.extract.page.containers import known_container
-from spadework.tools.extract.page.features import PageView
+from spadework.tools.extract.page.page_blocks import Block
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))

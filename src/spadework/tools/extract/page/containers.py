@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from spadework.tools.extract.page.blocks import Block, Frame
+from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.constants import CLEAN_ENOUGH, CONTAINER_SHARE, LONG_ENOUGH
-from spadework.tools.extract.page.features import PageView
+from spadework.tools.extract.page.page_blocks import Block, Frame
 
 _LANDMARKS = ("known container", "role:main", "tag:main", "tag:article")
 _FURNITURE = frozenset(("button", "label"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spadework.tools.extract.page.blocks import Frame
 from spadework.tools.extract.page.code import NUMBERS
+from spadework.tools.extract.page.page_blocks import Frame
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}

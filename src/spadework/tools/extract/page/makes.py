@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.tools.extract.page.blocks import Block, Frame
 from spadework.tools.extract.page.constants import LEVELLED
+from spadework.tools.extract.page.page_blocks import Block, Frame
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from spadework.tools.dates import moment
+from spadework.tools.text.dates import moment
 
 _MOST_NODES = 5_000
 #: Headings of the first level that may be a page's title: a site's name is often one, too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from spadework.tools.extract.page.blocks import Block, Frame
+from spadework.tools.extract.page.page_blocks import Block, Frame
 
 
 class Sums:

@@ -10,8 +10,8 @@ import math
 from functools import lru_cache
 from importlib.resources import files
 
-from spadework.tools.extract.page.blocks import Block, Frame
-from spadework.tools.extract.page.features import LANDMARKS, PageView, as_parent
+from spadework.tools.extract.page.block_features import LANDMARKS, PageView, as_parent
+from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.surroundings import NUMBERS, Surroundings
 from spadework.tools.extract.page.trees import Odds, compiled
 

@@ -9,13 +9,13 @@ from functools import partial
 
 from selectolax.lexbor import LexborNode
 
-from spadework.tools.extract.page import elements, formulas, tables
+from spadework.tools.extract.page import data_tables, elements, formulas
 from spadework.tools.extract.page.addresses import Addresses
-from spadework.tools.extract.page.blocks import Block, Frame, Item
 from spadework.tools.extract.page.code import code_text, fenced, language
 from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
 from spadework.tools.extract.page.hidden import is_hidden
-from spadework.tools.extract.page.inline import Line
+from spadework.tools.extract.page.inline_markup import Line
+from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 from spadework.tools.extract.page.traits import traits
 
 Close = Callable[[], None]
@@ -139,7 +139,7 @@ class Walker:
             return None
         if tag in elements.APART and elements.is_apart(tag, attributes, self._frame):
             return None
-        if tag == "table" and tables.is_data(node):
+        if tag == "table" and data_tables.is_data(node):
             self._table(node)
             return None
         close = self._open_frame(tag, attributes)
@@ -216,7 +216,7 @@ class Walker:
 
     def _table(self, node: LexborNode) -> None:
         close = self._open_frame("table", node.attributes)
-        self.blocks += tables.read(
+        self.blocks += data_tables.read(
             node,
             self._frame,
             self._items,

@@ -16,11 +16,11 @@ import psutil
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
 from spadework.errors import SettingsError
-from spadework.tools.chromium import HOW_TO_INSTALL, runs_as_root
 from spadework.tools.fetch.browser import processes
 from spadework.tools.fetch.browser.flags import FLAGS, NOT_WANTED
 from spadework.tools.fetch.browser.proxy import Proxy
 from spadework.tools.fetch.browser.tabs import Tabs
+from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
 

@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 
 from spadework.errors import SettingsError, TooSlow
 from spadework.settings import Settings
-from spadework.tools.chromium import HOW_TO_INSTALL, headless_shell, installed_chromium
 from spadework.tools.fetch import connect
-from spadework.tools.fetch.aside import aside
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.guard import check_url, shown
-from spadework.tools.rooms import place
+from spadework.tools.fetch.guard import check_url, printable_url
+from spadework.tools.web.background_threads import aside
+from spadework.tools.web.chromium import HOW_TO_INSTALL, headless_shell, installed_chromium
+from spadework.tools.web.slots import place
 
 if TYPE_CHECKING:  # Playwright is an extra
     from spadework.tools.fetch.browser.engine import Engine
@@ -95,15 +95,15 @@ class Browser:
         url = check_url(url)
         try:
             async with asyncio.timeout(seconds) as limit, self._turn(url):
-                engine = await aside(_held, self._holder, self._settings, level)
+                engine = await aside(_hold_engine, self._holder, self._settings, level)
                 left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
                 owner = (self._holder, self._settings, self._resolve)
                 return await asyncio.wrap_future(
-                    engine.submit(partial(_visited, owner, url, level, left))
+                    engine.submit(partial(_visit_page, owner, url, level, left))
                 )
         except TimeoutError:
             raise TooSlow(
-                f"{shown(url)} did not come within {seconds:.3g} s in the browser."
+                f"{printable_url(url)} did not come within {seconds:.3g} s in the browser."
             ) from None
 
     def _turn(self, url: str) -> AbstractAsyncContextManager[None]:
@@ -112,7 +112,7 @@ class Browser:
         return place(f"{urlsplit(url).netloc} in the browser", id(self), most)
 
 
-async def _visited(
+async def _visit_page(
     owner: tuple[_Holder, Settings, connect.Resolve],
     url: str,
     level: int,
@@ -122,18 +122,18 @@ async def _visited(
     """The visit itself, in the browser's thread. It knows nothing of the `Browser`, which may be
     dropped meanwhile.
     """
-    from spadework.tools.fetch.browser.leave import Leave
+    from spadework.tools.fetch.browser.permission import Permission
     from spadework.tools.fetch.browser.visit import Errand, visit
 
     holder, settings, resolve = owner
     until = asyncio.get_running_loop().time() + seconds
-    leave = Leave(resolve, settings.allow_hosts, settings.browser_bytes)
-    async with tabs.tab(holder, level, urlsplit(url).hostname or "", leave) as tab:
+    permission = Permission(resolve, settings.allow_hosts, settings.browser_bytes)
+    async with tabs.tab(holder, level, urlsplit(url).hostname or "", permission) as tab:
         left = until - asyncio.get_running_loop().time()
         return await visit(tab, Errand(url, level, left, settings.page_bytes))
 
 
-def chosen(settings: Settings, level: int) -> str:
+def choose_browser(settings: Settings, level: int) -> str:
     """The path of the browser that reads at `level`: the one that is named, or the best that is
     installed; "" where there is none.
     """
@@ -141,7 +141,7 @@ def chosen(settings: Settings, level: int) -> str:
     return shell or installed_chromium(settings.chromium)
 
 
-def _held(holder: _Holder, settings: Settings, level: int) -> Engine:
+def _hold_engine(holder: _Holder, settings: Settings, level: int) -> Engine:
     """The browser of the process for `level`, which `holder` now needs; it is started at its first
     work.
     """
@@ -150,7 +150,7 @@ def _held(holder: _Holder, settings: Settings, level: int) -> Engine:
     with _lock:
         if holder.gone:
             raise SettingsError("The browser is closed.")
-        path = chosen(settings, level)
+        path = choose_browser(settings, level)
         if path not in _engines:
             _engines[path] = Engine(
                 path, sandbox=settings.browser_sandbox, pages=settings.browser_pages

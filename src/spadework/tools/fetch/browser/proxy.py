@@ -13,8 +13,14 @@ from typing import Any
 import httpcore
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.browser.leave import Leave
-from spadework.tools.fetch.browser.wire import Request, Unfit, answered, parsed, status_of
+from spadework.tools.fetch.browser.permission import Permission
+from spadework.tools.fetch.browser.proxy_protocol import (
+    Request,
+    Unfit,
+    answer_head,
+    parse_request,
+    status_of,
+)
 
 _CHUNK = 65_536
 MAX_HEAD = 262_144
@@ -37,7 +43,7 @@ class Proxy:
     """
 
     def __init__(self) -> None:
-        self._leaves: dict[str, Leave] = {}
+        self._permissions: dict[str, Permission] = {}
         self._talks: set[asyncio.Task[Any]] = set()
 
     async def open(self) -> str:
@@ -52,13 +58,13 @@ class Proxy:
             talk.cancel()
         await asyncio.gather(*self._talks, return_exceptions=True)
 
-    def admit(self, leave: Leave) -> None:
+    def admit(self, permission: Permission) -> None:
         """From now on the holder of `leave` is served."""
-        self._leaves[leave.user] = leave
+        self._permissions[permission.user] = permission
 
-    def dismiss(self, leave: Leave) -> None:
+    def dismiss(self, permission: Permission) -> None:
         """From now on no new connection is made for the holder of `leave`."""
-        self._leaves.pop(leave.user, None)
+        self._permissions.pop(permission.user, None)
 
     def _came(self, reader: StreamReader, writer: StreamWriter) -> None:
         talk = asyncio.create_task(self._talk(reader, writer))
@@ -77,46 +83,49 @@ class Proxy:
     async def _answer(self, reader: StreamReader, writer: StreamWriter) -> None:
         try:
             async with asyncio.timeout(HEAD_SECONDS):
-                request = parsed(await reader.readuntil(b"\r\n\r\n"))
+                request = parse_request(await reader.readuntil(b"\r\n\r\n"))
         except Unfit:
             return await _say(writer, "400 Bad Request")
         except NotAllowed:
             return await _say(writer, "403 Forbidden")
-        leave = self._leaves.get(request.user)
-        if leave is None or not secrets.compare_digest(
-            request.password.encode(), leave.password.encode()
+        permission = self._permissions.get(request.user)
+        if permission is None or not secrets.compare_digest(
+            request.password.encode(), permission.password.encode()
         ):
             return await _say(
                 writer,
                 "407 Proxy Authentication Required",
                 'Proxy-Authenticate: Basic realm="spadework"\r\n',
             )
-        return await _serve(request, leave, reader, writer)
+        return await _serve(request, permission, reader, writer)
 
 
 async def _serve(
-    request: Request, leave: Leave, reader: StreamReader, writer: StreamWriter
+    request: Request, permission: Permission, reader: StreamReader, writer: StreamWriter
 ) -> None:
     if request.media:
         return await _say(writer, "403 Forbidden")
     try:
-        server = await leave.connect(request.host, request.port)
+        server = await permission.connect(request.host, request.port)
     except NotAllowed:
         return await _say(writer, "403 Forbidden")
     except (httpcore.ConnectError, httpcore.ConnectTimeout):
         return await _say(writer, "502 Bad Gateway")
-    leave.connections += 1
+    permission.connections += 1
     try:
         if request.tunnel:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            await _until_one_ends(_up(reader, server, leave), _down(server, writer, leave))
+            await _until_one_ends(
+                _up(reader, server, permission), _down(server, writer, permission)
+            )
         else:
             await server.write(request.onward(), IDLE_SECONDS)
             await _until_one_ends(
-                _up(reader, server, leave, request.body), _answer_down(server, writer, leave)
+                _up(reader, server, permission, request.body),
+                _answer_down(server, writer, permission),
             )
     finally:
-        leave.connections -= 1
+        permission.connections -= 1
         await server.aclose()
 
 
@@ -141,7 +150,10 @@ async def _until_one_ends(*ways: Coroutine[Any, Any, None]) -> None:
 
 
 async def _up(
-    reader: StreamReader, server: httpcore.AsyncNetworkStream, leave: Leave, body: int | None = None
+    reader: StreamReader,
+    server: httpcore.AsyncNetworkStream,
+    permission: Permission,
+    body: int | None = None,
 ) -> None:
     """From the browser to the server: all there is, or a body of `body` bytes. Ends when the
     browser leaves or says more.
@@ -150,24 +162,26 @@ async def _up(
         if body == 0:
             return
         body = None if body is None else body - len(chunk)
-        leave.received += len(chunk)
-        if leave.spent:
+        permission.received += len(chunk)
+        if permission.spent:
             return
         await server.write(chunk, IDLE_SECONDS)
 
 
-async def _down(server: httpcore.AsyncNetworkStream, writer: StreamWriter, leave: Leave) -> None:
+async def _down(
+    server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
+) -> None:
     """From the server to the browser, until the server ends or the page has had its share."""
     while chunk := await server.read(_CHUNK, IDLE_SECONDS):
-        leave.received += len(chunk)
-        if leave.spent:
+        permission.received += len(chunk)
+        if permission.spent:
             return
         writer.write(chunk)
         await writer.drain()
 
 
 async def _answer_down(
-    server: httpcore.AsyncNetworkStream, writer: StreamWriter, leave: Leave
+    server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
 ) -> None:
     """The answer to a request that is no tunnel, with its head rewritten; a head that announces
     another (1xx) is skipped.
@@ -182,7 +196,7 @@ async def _answer_down(
         head, _, begun = begun.partition(b"\r\n\r\n")
         if not 100 <= status_of(head) < 200:
             break
-    leave.received += len(head) + len(begun)
-    writer.write(answered(head) + begun)
+    permission.received += len(head) + len(begun)
+    writer.write(answer_head(head) + begun)
     await writer.drain()
-    await _down(server, writer, leave)
+    await _down(server, writer, permission)

@@ -14,8 +14,8 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
 
 from spadework.tools.fetch.browser.flags import profile
-from spadework.tools.fetch.browser.leave import Leave
-from spadework.tools.fetch.browser.pages import emptied, renewed
+from spadework.tools.fetch.browser.page_lifecycle import empty_context, renew_page
+from spadework.tools.fetch.browser.permission import Permission
 from spadework.tools.fetch.browser.proxy import Proxy
 
 #: A context is closed after so many visits, so that what slowly grows in it does not grow for ever.
@@ -35,7 +35,7 @@ class Tab:
     """A context with one page, blank, and its leave."""
 
     key: Key
-    leave: Leave
+    permission: Permission
     context: BrowserContext
     page: Page
     devtools: CDPSession
@@ -53,7 +53,9 @@ class Tabs:
         self._emptying: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def tab(self, owner: object, level: int, host: str, leave: Leave) -> AsyncIterator[Tab]:
+    async def tab(
+        self, owner: object, level: int, host: str, permission: Permission
+    ) -> AsyncIterator[Tab]:
         """A blank page for a visit to `host`: in an idle context of the same owner and level, or in
         a new one with `leave`.
         """
@@ -61,7 +63,7 @@ class Tabs:
         tab: Tab | None = None
         try:
             tab = await self._taken((owner, level), host) or await self._opened(
-                (owner, level), leave
+                (owner, level), permission
             )
             tab.host = host
             yield tab
@@ -87,7 +89,7 @@ class Tabs:
             return tab
         try:
             async with asyncio.timeout(EMPTY_SECONDS):
-                tab.page, tab.devtools = await renewed(tab.context, tab.page, tab.devtools)
+                tab.page, tab.devtools = await renew_page(tab.context, tab.page, tab.devtools)
         except BaseException as error:
             self._later(self._close(tab))
             if isinstance(error, Error | TimeoutError):
@@ -95,18 +97,18 @@ class Tabs:
             raise
         return tab
 
-    async def _opened(self, key: Key, leave: Leave) -> Tab:
-        self._proxy.admit(leave)
+    async def _opened(self, key: Key, permission: Permission) -> Tab:
+        self._proxy.admit(permission)
         context: BrowserContext | None = None
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 context = await self._browser.new_context(**profile(key[1], self._browser.version))
                 page = await context.new_page()
-                return Tab(key, leave, context, page, await context.new_cdp_session(page))
+                return Tab(key, permission, context, page, await context.new_cdp_session(page))
         except BaseException:
-            self._proxy.dismiss(leave)
+            self._proxy.dismiss(permission)
             if context:
-                self._later(_closed(context))
+                self._later(_close_context(context))
             raise
 
     async def _give_back(self, tab: Tab | None) -> None:
@@ -126,7 +128,7 @@ class Tabs:
         tab.visits += 1
         try:
             async with asyncio.timeout(EMPTY_SECONDS):
-                clean = tab.visits < MOST_VISITS and await emptied(
+                clean = tab.visits < MOST_VISITS and await empty_context(
                     tab.context, tab.page, tab.devtools, tab.host
                 )
         except (Error, TimeoutError):
@@ -140,8 +142,8 @@ class Tabs:
             await self._close(old)
 
     async def _close(self, tab: Tab) -> None:
-        self._proxy.dismiss(tab.leave)
-        await _closed(tab.context)
+        self._proxy.dismiss(tab.permission)
+        await _close_context(tab.context)
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -149,7 +151,7 @@ class Tabs:
         task.add_done_callback(self._emptying.discard)
 
 
-async def _closed(context: BrowserContext) -> None:
+async def _close_context(context: BrowserContext) -> None:
     with contextlib.suppress(Error, TimeoutError):
         async with asyncio.timeout(EMPTY_SECONDS):
             await context.close()

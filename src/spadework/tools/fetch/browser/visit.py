@@ -15,11 +15,11 @@ from playwright.async_api import Error, Page, Response
 
 from spadework.errors import FetchError, NotAllowed, TooLarge, TooSlow, Unreachable, Unreadable
 from spadework.tools.fetch.browser.banners import table
-from spadework.tools.fetch.browser.pages import presenting
+from spadework.tools.fetch.browser.page_lifecycle import presenting
 from spadework.tools.fetch.browser.tabs import Tab
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.guard import check_url, shown
+from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.walls import MARKED_CHARS, passing
 
 #: Milliseconds without more text after which a page counts as settled, and after which even one
@@ -70,27 +70,28 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
     Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
     """
     until = asyncio.get_running_loop().time() + errand.seconds
-    tab.leave.begin(urlsplit(errand.url).hostname or "")
+    tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
         async with asyncio.timeout_at(until):
-            response = await _opened(tab, errand, until)
-            await _prepared(tab.page, until - min(RESERVE, errand.seconds / 4))
+            response = await _open_page(tab, errand, until)
+            await _prepare_page(tab.page, until - min(RESERVE, errand.seconds / 4))
             return await _handed_over(tab, errand, response)
     except TimeoutError:
         raise TooSlow(
-            f"{shown(errand.url)} did not come within {errand.seconds:.3g} s in the browser."
+            f"{printable_url(errand.url)} did not come within {errand.seconds:.3g} s in the"
+            " browser."
         ) from None
     except Error as error:
         raise _in_our_words(tab, errand, error) from error
 
 
-async def _opened(tab: Tab, errand: Errand, until: float) -> Response | None:
+async def _open_page(tab: Tab, errand: Errand, until: float) -> Response | None:
     """Go to the page and wait until its document is there; a part that comes late is not waited for
     to the end.
     """
     async with AsyncExitStack() as first:
         if tab.visits == 0:
-            await first.enter_async_context(presenting(tab.devtools, tab.leave))
+            await first.enter_async_context(presenting(tab.devtools, tab.permission))
         response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
     late = until - min(RESERVE, errand.seconds / 4)
     try:
@@ -101,11 +102,11 @@ async def _opened(tab: Tab, errand: Errand, until: float) -> Response | None:
     return response
 
 
-async def _prepared(page: Page, until: float) -> None:
+async def _prepare_page(page: Page, until: float) -> None:
     """Let a page settle, close its banners, go down it. What is not done in time is left."""
     try:
         async with asyncio.timeout_at(until):
-            if await _settled(page) <= MARKED_CHARS:
+            if await _settle_page(page) <= MARKED_CHARS:
                 await _let_pass(page)
             if await _run(page, _BANNERS, table()):
                 await _quiet(page, QUIET)
@@ -117,7 +118,7 @@ async def _prepared(page: Page, until: float) -> None:
         pass
 
 
-async def _settled(page: Page) -> int:
+async def _settle_page(page: Page) -> int:
     """Return when nothing is loading any more and the text does not grow, or when it has not grown
     for long; how many characters it has.
     """
@@ -171,12 +172,12 @@ async def _run(page: Page, script: str, given: Any) -> Any:
 
 async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> Fetched:
     if tab.page.url.startswith(_ERROR_PAGE):
-        raise _lost(tab, errand, "")
+        raise _explain_loss(tab, errand, "")
     url = check_url(tab.page.url)
     found = await _run(tab.page, _WHOLE, {"most": errand.most_bytes})
     status = int(found["status"] or (response.status if response else 200))
     if _from_proxy(tab, url, status):
-        raise _lost(tab, errand, "")
+        raise _explain_loss(tab, errand, "")
     Answer(url, status, httpx.Headers()).check()
     if found["html"] is None:
         raise TooLarge(f"The page is larger than {errand.most_bytes:,} bytes.")
@@ -195,8 +196,8 @@ def _from_proxy(tab: Tab, url: str, status: int) -> bool:
     for that, the headless shell this.
     """
     host = (urlsplit(url).hostname or "").strip("[]")
-    return (status == REFUSED and host in tab.leave.refused) or (
-        status == FAILED and host in tab.leave.failed
+    return (status == REFUSED and host in tab.permission.refused) or (
+        status == FAILED and host in tab.permission.failed
     )
 
 
@@ -205,22 +206,25 @@ def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
     said = error.message.partition("\n")[0]
     if "Download is starting" in said:
         return Unreadable(
-            f"{shown(errand.url)} is a file to be downloaded, which the browser does not do."
+            f"{printable_url(errand.url)} is a file to be downloaded, which the browser does"
+            " not do."
         )
     if "crashed" in said or "has been closed" in said:
-        return Unreachable(f"{shown(errand.url)} made the browser break down.")
-    return _lost(tab, errand, said)
+        return Unreachable(f"{printable_url(errand.url)} made the browser break down.")
+    return _explain_loss(tab, errand, said)
 
 
-def _lost(tab: Tab, errand: Errand, said: str) -> FetchError:
+def _explain_loss(tab: Tab, errand: Errand, said: str) -> FetchError:
     """Why the browser came to no page: the guard, the network, or what the browser `said`."""
     host = (urlsplit(errand.url).hostname or "").strip("[]")
     refused, failed = (
         [*reasons.values()][-1:] if host not in reasons else [reasons[host]]
-        for reasons in (tab.leave.refused, tab.leave.failed)
+        for reasons in (tab.permission.refused, tab.permission.failed)
     )
     if refused:
         return NotAllowed(refused[0], hint="Name hosts you own in allow_hosts.")
     code = _CODE.search(said)
     reason = failed[0] if failed else code[0] if code else "the browser shows an error"
-    return Unreachable(f"{shown(errand.url)} could not be reached by the browser: {reason}.")
+    return Unreachable(
+        f"{printable_url(errand.url)} could not be reached by the browser: {reason}."
+    )

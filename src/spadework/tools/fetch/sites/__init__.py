@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.tools.fetch.sites.arxiv import Arxiv
-from spadework.tools.fetch.sites.github import GitHub
-from spadework.tools.fetch.sites.npm import Npm
-from spadework.tools.fetch.sites.pypi import PyPI
+from spadework.tools.fetch.sites.arxiv_site import Arxiv
+from spadework.tools.fetch.sites.github_site import GitHub
+from spadework.tools.fetch.sites.npm_site import Npm
+from spadework.tools.fetch.sites.pypi_site import PyPI
 from spadework.tools.fetch.sites.way import Site, Way
-from spadework.tools.fetch.sites.wikipedia import Wikipedia
+from spadework.tools.fetch.sites.wikipedia_site import Wikipedia
 
 __all__ = ["SITES", "Site", "Way", "ways_to"]
 

@@ -40,7 +40,7 @@ def path_below(url: str, base: str) -> str | None:
     return asked.path.strip("/")
 
 
-def matched(pattern: str, url: str, base: str) -> re.Match[str] | None:
+def match_path(pattern: str, url: str, base: str) -> re.Match[str] | None:
     """How the path of an address fits, where it is one of the site's."""
     path = path_below(url, base)
     return None if path is None else re.fullmatch(pattern, path)

@@ -1,0 +1,104 @@
+"""How many calls run at once at one endpoint, those of all sessions of the process together: as
+many as the setting allows, fewer once the endpoint has said that it is too much.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+
+from spadework.tools.web.slots import Room
+
+
+class Gate:
+    """Lets at most `limit` calls through. A 429 halves it, and one more is tried after as many
+    answers in a row.
+    """
+
+    def __init__(self) -> None:
+        #: Infinite before the endpoint has said that anything is too much.
+        self.limit = float("inf")
+        self._lock = threading.Lock()
+        self._room = Room()
+        self._answers = 0
+        self._lowered_at = self._closed_until = time.monotonic()
+
+    @asynccontextmanager
+    async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
+        """Room for one call of a party, waited for as long as `most` are under way; gives the
+        moment it began, on the clock of `time.monotonic`.
+        """
+
+        def allowed() -> int:
+            closed = time.monotonic() < self._closed_until
+            return 0 if closed else int(min(most, self.limit))
+
+        async with self._room.place(party, allowed):
+            yield time.monotonic()
+
+    def answered(self, most: int) -> None:
+        """A call was answered, of one who may make so many."""
+        with self._lock:
+            self._answers += 1
+            if more := self._answers >= self.limit < most:
+                self.limit, self._answers = self.limit + 1, 0
+        if more:
+            self._room.look_again()
+
+    def limited(self, began: float, seconds: float, most: int) -> None:
+        """A call that `began` then was told to come back in so many seconds; until then nobody goes
+        through.
+
+        Of the calls that were under way together only the first lowers the limit.
+        """
+        with self._lock:
+            now = time.monotonic()
+            self._closed_until = max(self._closed_until, now + seconds)
+            opens = self._closed_until - now
+            self._answers = 0
+            if began >= self._lowered_at:
+                self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
+        # A thread, since the event loop of this call may end before those of others who wait. It
+        # may strike a moment early.
+        timer = threading.Timer(opens + 0.001, self._room.look_again)
+        timer.daemon = True
+        timer.start()
+
+
+class Gates:
+    """The gates of all endpoints by address, made when they are first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._gates: dict[str, Gate] = {}
+
+    def at(self, address: str) -> Gate:
+        """The gate of an endpoint."""
+        with self._lock:
+            return self._gates.setdefault(address, Gate())
+
+    def clear(self) -> None:
+        """Forget all gates, as a new process would; for tests."""
+        with self._lock:
+            self._gates.clear()
+
+
+#: The gates of this process.
+GATES = Gates()
+
+
+def _after_fork() -> None:
+    global GATES  # who was inside is not copied
+    GATES = Gates()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def gate_at(address: str) -> Gate:
+    """The gate of an endpoint, for all of the process."""
+    return GATES.at(address)

@@ -1,0 +1,94 @@
+"""The editorial review of a result, by code: how far each topic is proven, what is lacking, what
+each round gained, every problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spadework.tools.export.markdown_report import escape_markdown
+from spadework.values import STATE_WORDS, Quality, Result, Round, Source
+
+
+def _likely(result: Result) -> str:
+    """The calibrated probability of a report without a model."""
+    if result.confidence is None:
+        return ""
+    return f" The answer is there with a probability of {result.confidence:.2f}."
+
+
+def review(result: Result) -> str:
+    """The editorial review of a result, as Markdown."""
+    lines = [
+        f"# Editorial review: {escape_markdown(result.question)}",
+        "",
+        f"Status: {result.status}.{_likely(result)}",
+        "",
+    ]
+    for topic in result.topics:
+        origins = len({e.origin for e in topic.evidence})
+        lines.append(
+            f"- “{escape_markdown(topic.name)}” is {STATE_WORDS[topic.state]}: score {topic.score},"
+            f" {len(topic.evidence)} quotes from {origins} independent origins."
+        )
+        if topic.quality:
+            lines.append(f"  - Quality: {_rate_quality(topic.quality)}")
+        lines += [f"  - Gap: {escape_markdown(gap)}" for gap in topic.gaps]
+    lines += [
+        f"- Lacks: {escape_markdown(shortfall.text)}"
+        f" “{escape_markdown(shortfall.recommendation.query)}” would be"
+        " searched next."
+        for shortfall in result.shortfalls
+    ]
+    lines += [_describe_gain(done) for done in result.rounds]
+    cited = {c.sentence for c in result.citations}
+    lines += [
+        "",
+        (
+            f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements,"
+            f" {len(result.problems)} problems."
+        ),
+    ]
+    lines += [
+        f"- {p.stage}, {escape_markdown(p.subject)}: {escape_markdown(p.reason)}"
+        f" {escape_markdown(p.effect)}"
+        for p in result.problems
+    ]
+    left_out = [e for t in result.topics for e in t.evidence if e.id in result.left_out]
+    lines += ["", "## Evidence that the report does without", ""] if left_out else []
+    lines += [f"- {e.id}: {escape_markdown(e.claim or e.quote)}" for e in left_out]
+    lines += _list_unused(result.sources)
+    return "\n".join(lines) + "\n" + (f"\n{result.opinion}" if result.opinion else "")
+
+
+def _list_unused(sources: Sequence[Source]) -> list[str]:
+    """The pages on which no sentence rests, under the reasons."""
+    found = [source for source in sources if source.unused]
+    if not found:
+        return []
+    lines = ["", "## Pages that were read and are not cited"]
+    for why in dict.fromkeys(source.unused for source in found):
+        own = [source for source in found if source.unused == why]
+        lines += ["", f"{why} ({len(own)})", ""]
+        lines += [
+            f"- {escape_markdown(one.title or one.url)} ({escape_markdown(one.domain)})"
+            for one in own
+        ]
+    return lines
+
+
+def _rate_quality(quality: Quality) -> str:
+    scores = ", ".join(
+        f"{name.replace('_', ' ')} {score:g}" for name, score in quality.model_dump().items()
+    )
+    return f"{quality.mean:g} of 10 ({scores})"
+
+
+def _describe_gain(done: Round) -> str:
+    """What a round of searching gained, as a line."""
+    line = (
+        f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes, score"
+        f" {done.score_before:g} → {done.score:g}"
+    )
+    before = "not rated" if done.quality_before is None else f"{done.quality_before:g}"
+    return f"{line}." if done.quality is None else f"{line}, quality {before} → {done.quality:g}."

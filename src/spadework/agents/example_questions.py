@@ -1,0 +1,83 @@
+"""Questions that a document answers, drawn from its title, headings and definitions; each judged on
+its document before it is offered.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+
+from spadework.agents.extractive.judge import judge_passages
+from spadework.agents.passage_view import PassageView
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.passages import cut, headings
+from spadework.values import Page
+
+#: Characters of a document that are looked at, and of a passage.
+MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
+#: From this probability on, judged on its own document alone, a question is offered: beside others
+#: it may be judged as less likely, and counts as answered from .8 on.
+SURE = 0.9
+#: Headings of a document that are tried.
+MOST_HEADINGS = 6
+
+_NAME = re.compile(r"[^\W\d_][\w.+#-]*(?: [\w.+#-]+){0,3}")
+_NUMBER = re.compile(r"^(?:(?:chapter|appendix|part) )?(?:\d+|[A-Z])(?:\.\d+)*\.\s+", re.IGNORECASE)
+_HOW = re.compile(r"how to (\w.+)", re.IGNORECASE)
+#: What answers how something is done.
+_STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
+
+
+def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
+    """At most `most` questions that the documents (each with its text) answer, of as many of them
+    as can be; those that are found within `seconds`.
+    """
+    until, made = time.monotonic() + seconds, dict[str, None]()
+    left = [_of(page, text[:MOST_CHARS]) for page, text in documents]
+    while left and len(made) < most:
+        for each in [*left]:
+            question = next(each, "")
+            if question:
+                made[question] = None
+            else:
+                left.remove(each)
+            if len(made) == most or time.monotonic() > until:
+                return list(made)
+    return list(made)
+
+
+def _of(page: Page, text: str) -> Iterator[str]:
+    """The questions of a document that it answers, best form first."""
+    if language_of(text) != "en":
+        return
+    shown = [PassageView(page, a, text[a:b], score=1.0) for a, b in cut(text, PASSAGE_CHARS)]
+    for question in dict.fromkeys(_try_questions(page.title, text)):
+        if judge_passages(question, shown).probability >= SURE:
+            yield question
+
+
+def _try_questions(title: str, text: str) -> Iterator[str]:
+    title = _bare(title)
+    found = [_bare(heading) for _, _, heading in headings(text)][:MOST_HEADINGS]
+    for name in dict.fromkeys([title, *found[:1]]):
+        # The document says what it is.
+        if _NAME.fullmatch(name) and re.search(
+            rf"^(?:The |An? )?{re.escape(name)}\b[^.\n]{{0,40}} is (?:an?|the) ", text, re.M | re.I
+        ):
+            yield f"What is {_within(name) if name.startswith('The ') else name}?"
+    for heading in found:
+        if (how := _HOW.fullmatch(heading.rstrip("?"))) and _STEPS.search(text):
+            yield f"How do I {how[1]}?"
+        elif heading.endswith("?"):
+            yield heading
+
+
+def _bare(heading: str) -> str:
+    """A heading without its number."""
+    return _NUMBER.sub("", " ".join(heading.split()))
+
+
+def _within(name: str) -> str:
+    """A name as it stands within a sentence."""
+    return name[:1].lower() + name[1:] if name[1:2].islower() else name

@@ -1,0 +1,48 @@
+"""Whether what was proven before answers a follow-up, judged by code on the ledger alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spadework.agents.expected_kind import meets
+from spadework.agents.extractive import lead
+from spadework.agents.extractive.assessor import ANSWERED
+from spadework.agents.extractive.judge import Scored, judge_passages
+from spadework.agents.passage_view import PassageView
+from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.text.detect import spoken
+from spadework.values import Evidence, Page, Question
+
+
+def recall_answer(
+    question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
+) -> tuple[tuple[str, ...], float]:
+    """The ids of the entries that answer a question, best first, and how likely they do (0..1); ()
+    where none do, where it asks for several things, or for what is new. `pages` by their hash.
+    """
+    made = lead.plan(question, [])
+    entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]
+    if made.freshness != "any" or len(made.topics) != 1 or not entries:
+        return (), 0.0
+    [topic] = made.topics
+    codes = [spoken(e.quote) for e in entries]
+    index = Bm25([f"{e.title} {e.heading} {e.quote}" for e in entries], codes)
+    shown = [
+        PassageView(pages[e.content_hash], e.start, e.quote, e.heading, score=score)
+        for e, score in zip(entries, index.scores(topic.question), strict=True)
+    ]
+    # What was proven for another question stands around what answers this one: a sentence or two.
+    opinion = judge_passages(topic.question, shown, short=True)
+    found = list(dict.fromkeys(e for one in opinion.chosen for e in _of(one, entries)))
+    enough = opinion.probability >= ANSWERED and meets(topic, found)
+    return tuple(e.id for e in found) if enough else (), round(opinion.probability, 3)
+
+
+def _of(one: Scored, entries: Sequence[Evidence]) -> list[Evidence]:
+    """The entries that a candidate stands in."""
+    at = one.candidate
+    return [
+        e
+        for e in entries
+        if e.content_hash == at.shown.page.content_hash and e.start < at.end and at.start < e.end
+    ]

@@ -1,0 +1,153 @@
+"""Bridges: names that the pages about what was asked bring, and the question lacks; their pages
+hold the second half of many answers.
+
+"Where was the director of X born?" is answered on the page of somebody whom only the page of X
+names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spadework.agents.extractive.own_material import brings_material
+from spadework.agents.extractive.question_parts import names_in
+from spadework.agents.passage_view import PassageView
+from spadework.tools.ranking.selection import bare
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.facts import stems
+from spadework.tools.text.language import DEFAULT, Language, language
+from spadework.tools.text.sentences import sentences
+from spadework.values import Evidence, Recommendation, Topic
+
+#: Bridges that are searched for every page about what was asked, and in all.
+MOST_EACH, MOST_HOPS = 2, 4
+#: A sentence that says who did or is what was asked for counts this much more for each such word,
+#: and this for a plain "by" or "of".
+ROLE, LINK = 2.0, 1.0
+#: What a name of several words counts more, and the characters a name has at least.
+MANY, LEAST_CHARS = 0.5, 3
+#: What a name that is told later on a page still counts.
+LATER = 0.9
+
+_NAME = re.compile(
+    r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*"
+)
+
+
+def asks_for_a_relation(question: str) -> bool:
+    """Whether a question describes what it asks about by its relation to something named; one with
+    material of its own does not.
+    """
+    relation = _spoken(question).relation
+    return bool(names_in(question) and relation.search(question)) and not brings_material(question)
+
+
+def _spoken(question: str) -> Language:
+    return language(language_of(question) or DEFAULT)
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A name and the sentence that brings it, `start:end` in its page."""
+
+    name: str
+    shown: PassageView
+    start: int
+    end: int
+    score: float
+
+
+def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
+    """What to search next: for every page whose title stands in the question the best of its names,
+    then its second best.
+
+    Pages of what the question names come before those of its other words.
+    """
+    asked, named = stems(question), [stems(name) for name in names_in(question)]
+    found: dict[str, dict[str, Hop]] = {}
+    other: set[str] = set()
+    for passage in shown:
+        title = stems(bare(passage.page.title))
+        if title and title <= asked:
+            roles = _roles(asked - title, question)
+            _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
+            other |= set() if title in named else {passage.page.url}
+    pages = sorted(found, key=lambda url: url in other)
+    ranked = [sorted(found[url].values(), key=lambda hop: -hop.score)[:MOST_EACH] for url in pages]
+    turns = [best[n] for n in range(MOST_EACH) for best in ranked if n < len(best)]
+    return list({hop.name: hop for hop in reversed(turns)}.values())[::-1][:MOST_HOPS]
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Where a question leads: the bridges `ahead`, not searched yet; once they are, those `via`
+    which it came here, the `titles` of their pages, and those titles that it does not name itself.
+    """
+
+    ahead: tuple[Hop, ...] = ()
+    via: tuple[Hop, ...] = ()
+    titles: tuple[str, ...] = ()
+    further: frozenset[str] = frozenset()
+
+
+def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
+    """Where a question leads: nowhere, where it asks for no relation."""
+    if not asks_for_a_relation(question):
+        return Trail()
+    found = multi_hops(question, shown)
+    if not known:
+        return Trail(ahead=tuple(found))
+    asked, said = stems(question), [stems(evidence.quote) for evidence in known]
+    names = dict.fromkeys(bare(passage.page.title) for passage in shown)
+    titles = tuple(
+        name for name in names if (own := stems(name)) and any(own <= quote for quote in said)
+    )
+    return Trail(
+        via=tuple(b for b in found if any(stems(b.name) <= stems(title) for title in titles)),
+        titles=titles,
+        further=frozenset(title for title in titles if not stems(title) <= asked),
+    )
+
+
+def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
+    """The searches for what a topic leads on to."""
+    purpose = f"“{topic.name}” leads on to it."
+    return [
+        Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)
+        for hop in ahead
+    ]
+
+
+def _roles(asked: set[str], question: str) -> set[str]:
+    """What the question asks about the page's subject, also as the page says it from the other
+    side.
+    """
+    return asked | {stem for word in asked for stem in _spoken(question).other_side.get(word, ())}
+
+
+def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:
+    """Score the names of a passage that the question lacks, by the sentence in which they stand and
+    by how early that is.
+    """
+    weight, spoken = 1.0, _spoken(question)
+    for start, end in sentences(passage.text):
+        sentence = passage.text[start:end]
+        shared = ROLE * len(stems(sentence) & roles)
+        for match in _NAME.finditer(sentence):
+            name = match.group()
+            if " " not in name and spoken.demonym.match(sentence, match.start()):
+                continue
+            if (
+                name.casefold() in question.casefold()
+                or stems(name) <= stems(question)
+                or name.partition(" ")[0].casefold() in spoken.months
+                or len(name) < LEAST_CHARS
+            ):
+                continue
+            linked = LINK if spoken.linked.search(sentence[: match.start()]) else 0.0
+            score = weight * (1 + shared + linked + (MANY if " " in name else 0.0))
+            if name not in found or found[name].score < score:
+                found[name] = Hop(name, passage, passage.start + start, passage.start + end, score)
+        weight *= LATER

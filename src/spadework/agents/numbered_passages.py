@@ -1,0 +1,111 @@
+"""Passages as a model is told them that names what it quotes instead of copying it: before all that
+can be quoted stands its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from spadework.agents.entry_text import below
+from spadework.agents.passage_view import PassageView, Spot
+from spadework.tools.text.definitions import is_term
+from spadework.tools.text.display import without_targets
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown_marks import units
+from spadework.tools.text.markdown_tables import rows_of
+from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.text.sentences import sentences
+from spadework.tools.web.urls import domain_of
+
+Span = tuple[int, int]
+
+#: What stands before a number.
+MARK = "¶"
+#: Characters of a claim at most: it is one sentence.
+CLAIM_CHARS = 300
+
+
+class Numbered:
+    """Passages whose quotable parts are numbered on from 1, through all of them."""
+
+    def __init__(self, shown: Sequence[PassageView]) -> None:
+        self.shown = tuple(shown)
+        self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
+
+    def told(self) -> list[dict[str, str]]:
+        """The passages as a prompt tells them."""
+        texts = self._texts()
+        return [
+            {
+                "title": s.page.title,
+                "heading": below(s.page.title, s.heading),
+                "domain": domain_of(s.page.url),
+                "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
+                "text": text,
+                "columns": s.columns,
+            }
+            for s, text in zip(self.shown, texts, strict=True)
+        ]
+
+    def passage(self, number: int) -> PassageView | None:
+        """The passage that holds a part; None where no part has this number."""
+        return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
+
+    def spot(self, first: int, last: int, claim: str = "") -> Spot | None:
+        """What stands from one part to another, as far as both are in one passage; None where the
+        first is in none. A claim that speaks to machines is left out.
+        """
+        passage = self.passage(first)
+        if passage is None:
+            return None
+        own = [span for s, span in self._parts[first - 1 : max(first, last)] if s is passage]
+        spot = passage.spot((passage.start + own[0][0], passage.start + own[-1][1]))
+        said = "" if is_injection(claim) else " ".join(claim.split())[:CLAIM_CHARS]
+        return replace(spot, claim=said)
+
+    def _texts(self) -> Iterator[str]:
+        """The passages with their numbers; a sign of their own that looks like one is left out."""
+        number = 0
+        for s in self.shown:
+            marks = {}
+            for start, _ in quotable(s.text):
+                number += 1
+                # A fence is one only where it begins its line.
+                marks[start] = f"{MARK}{number}" + ("\n" if _is_fence(s.text, start) else " ")
+            yield without_targets(s.text.replace(MARK, " "), marks)
+
+
+def quotable(text: str) -> Iterator[Span]:
+    """Where the parts of a text stand that can be quoted, in order: sentences, items of lists, rows
+    of tables, and whole blocks of code. A term is quoted with what defines it.
+    """
+    said = sentences(text)
+    term: int | None = None
+    for block in blocks(text):
+        if is_term(text, block):
+            term = block.start if term is None else term
+            continue
+        if block.kind == "code":
+            yield block.start, block.end
+        elif block.kind == "table":
+            yield from rows_of(text, block)
+        elif block.kind == "list":
+            yield from filter(None, (_strip_span(text, span) for span in units(text, block)))
+        elif block.kind != "heading":
+            own = [span for span in said if block.start <= span[0] < block.end]
+            if own and term is not None:
+                own[0] = (term, own[0][1])
+            yield from own
+        term = None
+
+
+def _strip_span(text: str, span: Span) -> Span | None:
+    """A span without the white space at its ends; None where nothing is left."""
+    said = text[slice(*span)]
+    start = span[0] + len(said) - len(said.lstrip())
+    return (start, start + len(said.strip())) if said.strip() else None
+
+
+def _is_fence(text: str, start: int) -> bool:
+    return text.startswith(("```", "~~~"), start)

@@ -1,0 +1,193 @@
+"""A sentence as it is understood where it stands: a cell of a table with its row and its column,
+what leans on the sentence before it with that one, what leads to others with those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import language
+from spadework.values import Part, Section, Sentence
+
+#: Words of what names a row at most.
+LABEL_WORDS = 8
+#: What ends a line that only leads to what follows.
+COLONS = (":", "：")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a sentence stands in its section, by positions: behind which one, in which cell of a
+    table, and what comes after it that it may lead to.
+    """
+
+    after: int | None = None
+    row: tuple[int, ...] = ()
+    column: str | None = None
+    opens_row: bool = False
+    ahead: range = range(0)
+
+    @property
+    def in_table(self) -> bool:
+        """Whether it stands in a cell."""
+        return self.opens_row or self.column is not None
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A sentence in its context: `row` names the row and the column of its cell, `follows` is the
+    sentence that it leans on. What was found of one holds wherever the same is stated. `ids` are
+    the entries it rests on; what only names a row (`label`) rests on those of its section.
+    """
+
+    sentence: Sentence
+    row: str = ""
+    follows: str = ""
+    label: bool = False
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def mark(self) -> str:
+        """Its ids as its writer marked it with them."""
+        joint, end = ("+", "→") if self.sentence.inferred else (", ", "")
+        return joint.join(self.ids) + end
+
+    @property
+    def told(self) -> str:
+        """How it is told to who sees it alone."""
+        if self.row:
+            return f"{self.row}: {self.sentence.text}"
+        if self.label:
+            return f"{self.sentence.text} (it names a row)"
+        return f"{self.sentence.text} ({self.follows})" if self.follows else self.sentence.text
+
+
+def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
+    """The sentences of a section, in order, as they are understood where those at the positions
+    `gone` do not stand.
+    """
+    told = section.sentences
+    cited = tuple(dict.fromkeys(id_ for one in told for id_ in one.evidence_ids))
+    made = []
+    before = _before(section)
+    for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
+        label = place.opens_row and bool(place.ahead) and _is_label(one)
+        row = _row(place, [told[at].text for at in place.row if at not in gone])
+        after = before.get(n)
+        follows = _follows(told[after]) if after is not None and after not in gone else ""
+        made.append(Stated(one, row, follows, label, cited if label else one.evidence_ids))
+    return tuple(made)
+
+
+def leaning(sentence: Sentence) -> bool:
+    """Whether a sentence begins with what needs the one before it."""
+    return not sentence.code and language(spoken(sentence.text)).leaning(sentence.text)
+
+
+def leant_on(section: Section) -> set[int]:
+    """The positions without which others could not be understood: what they follow, what leads to
+    them, and what names their row.
+    """
+    rows = (at for place in places(section) for at in place.row)
+    return {*rows, *_before(section).values()}
+
+
+def leans_on_lead(one: Stated) -> bool:
+    """Whether a sentence says what it says by the line that leads to it."""
+    return bool(one.follows) and not leaning(one.sentence)
+
+
+def _before(section: Section) -> dict[int, int]:
+    """The position of the sentence without which another, by its position, is not understood: it
+    leans on that, or that leads to it.
+    """
+    told, where = section.sentences, places(section)
+    return {
+        n: place.after
+        for n, (one, place) in enumerate(zip(told, where, strict=True))
+        if place.after is not None
+        and (
+            leaning(one)
+            or (
+                not one.code
+                and told[place.after].text.endswith(COLONS)
+                and n in where[place.after].ahead
+            )
+        )
+    }
+
+
+def dangling(section: Section, gone: Container[int]) -> set[int]:
+    """The positions of what leads to others of which none is left."""
+    return {
+        n
+        for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
+        if n not in gone
+        and section.parts
+        and not (one.code or place.in_table)
+        and one.text.endswith(COLONS)
+        and all(after in gone for after in place.ahead)
+    }
+
+
+def places(section: Section) -> tuple[Place, ...]:
+    """Where the sentences of a section stand. Those that code sets stand each for itself."""
+    made: list[Place] = []
+    last: int | None = None
+    for n, part in enumerate(section.parts):
+        if part.form == "heading":
+            last = None
+        elif part.form == "table":
+            made += _cells(part, len(made))
+        else:
+            following = (sum(next_.takes) for next_ in section.parts[n + 1 :] if next_.takes)
+            last = _in_line(part, next(following, 0), made, last)
+    return (*made, *[Place()] * (len(section.sentences) - len(made)))
+
+
+def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
+    """Add the places of a part that is no table, behind the sentence at `last` and before one of
+    `next_` sentences; the sentence that what comes after the part may lean on. The items of a list
+    of bullets stand side by side.
+    """
+    end = len(made) + sum(part.takes)
+    before = last
+    for count in part.takes:
+        at = len(made)
+        first = before if part.form == "bullets" else last
+        for n in range(at, at + count):
+            rest = range(n + 1, at + count) or range(n + 1, end) or range(end, end + next_)
+            made.append(Place(after=first if n == at else n - 1, ahead=rest))
+        last = at + count - 1 if count else last
+    return before if part.form == "bullets" and before is not None else last
+
+
+def _cells(part: Part, begin: int) -> Iterator[Place]:
+    """The places of the cells of a table, row by row."""
+    width, at = max(1, len(part.columns)), begin
+    row: tuple[int, ...] = ()
+    for n, count in enumerate(part.takes):
+        cell = tuple(range(at, at + count))
+        at += count
+        if n % width == 0:
+            row = cell
+            rest = range(at, at + sum(part.takes[n + 1 : n + width]))
+            yield from (Place(opens_row=True, ahead=rest) for _ in cell)
+        else:
+            column = part.columns[n % width] if part.columns else ""
+            yield from (Place(row=row, column=column) for _ in cell)
+
+
+def _row(place: Place, names: Sequence[str]) -> str:
+    return "" if place.column is None else f"{' '.join(names)} · {place.column}"
+
+
+def _follows(before: Sentence) -> str:
+    return "it comes after code" if before.code else f"it comes after “{before.text}”"
+
+
+def _is_label(cell: Sentence) -> bool:
+    """Whether a cell is only a name: short, and without a mark of its own."""
+    return not cell.evidence_ids and len(cell.text.split()) <= LABEL_WORDS

@@ -1,0 +1,72 @@
+"""A forecast in words, the same at every front door."""
+
+from __future__ import annotations
+
+from spadework.values import Forecast, Span
+
+#: Below so many seconds a tenth of one is told.
+FINE = 20
+
+
+def foretold(forecast: Forecast) -> str:
+    """A forecast as one line."""
+    money = (
+        "of unknown price"
+        if forecast.money is None
+        else f"for {_range(forecast.money, '$')}"
+        if forecast.money.high
+        else ""
+    )
+    model = (
+        f"; {_range(forecast.calls)} model calls, {_range(forecast.tokens)} tokens"
+        f" ({_range(forecast.writing)} of them to write and check) {money}"
+        if forecast.calls.high
+        else ""
+    )
+    work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
+    told = (
+        f"{_usual(forecast.seconds)}, {_count_of(_range(forecast.rounds), 'round')},"
+        f" {_count_of(str(forecast.workers), 'topic')} at once; {work}{model}".rstrip()
+    )
+    return f"{told}; {based_on(forecast)}"
+
+
+def based_on(forecast: Forecast) -> str:
+    """What a forecast rests on, in words."""
+    if not forecast.runs:
+        return "by rule of thumb, for want of earlier runs like it"
+    return f"nine of ten runs, by the last {forecast.runs} like it"
+
+
+def took_beside(forecast: Forecast, seconds: float) -> str:
+    """The time a run took beside its forecast, in words."""
+    span = forecast.seconds
+    if span.low <= seconds <= span.high:
+        return f"as foreseen ({_seconds(span)} s)"
+    return f"{'less' if seconds < span.low else 'more'} than foreseen ({_seconds(span)} s)"
+
+
+def _usual(span: Span) -> str:
+    """A span of time: what is usual, where that is known, and the range."""
+    told = f"{_seconds(span)} s"
+    return told if span.median is None else f"about {_form(span).format(span.median)} s ({told})"
+
+
+def _seconds(span: Span) -> str:
+    low, high = (_form(span).format(end) for end in (span.low, span.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def _form(span: Span) -> str:
+    return "{:,.0f}" if span.high >= FINE else "{:,.1f}"
+
+
+def _count_of(count: str, what: str) -> str:
+    return f"{count} {what}{'' if count == '1' else 's'}"
+
+
+def _range(span: Span, unit: str = "") -> str:
+    low, high = (
+        f"{unit}{number:,.2f}" if unit else f"{number:,.0f}" for number in (span.low, span.high)
+    )
+    return low if low == high else f"{low} to {high}"

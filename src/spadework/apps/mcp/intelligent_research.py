@@ -1,0 +1,128 @@
+"""`intelligent_research_with_advanced_scraping`: search, read the best pages, hand over what stands
+in them; no report.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from spadework.apps.mcp.answering import AsJson, build_answer
+from spadework.apps.mcp.call_runs import run
+from spadework.apps.mcp.output_schemas import GatheredAnswer, GatheredPage, Query, UnreadPage
+from spadework.apps.mcp.paging import tokens_of
+from spadework.apps.mcp.progress_notices import Teller
+from spadework.apps.mcp.scrape_url import facts_of, headline
+from spadework.apps.mcp.tool_context import Call, door_of
+from spadework.prompts import fence, plain
+from spadework.sessions.excerpts import excerpt
+from spadework.sessions.page_sessions import (
+    MOST_PAGES,
+    PAGES,
+    GatheredPages,
+    PageText,
+    gathered_pages,
+    gathering,
+)
+from spadework.tools.text.markdown_marks import one_line
+
+#: Pages that could not be read, as many as are named.
+MOST_UNREAD = 20
+
+
+async def intelligent_research_with_advanced_scraping(
+    call: Call,
+    query: Query,
+    max_pages: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=MOST_PAGES,
+            description="Most pages; of fewer there is more of each.",
+        ),
+    ] = PAGES,
+    provider: Annotated[
+        str,
+        Field(
+            max_length=200,
+            description="As in serp_search.",
+        ),
+    ] = "",
+    as_json: AsJson = False,
+) -> Annotated[CallToolResult, GatheredAnswer]:
+    """Search, read the best pages at once and get their cleaned contents; you read and judge them
+    yourself, no report is written.
+
+    Use it when you want the material and not a conclusion; for a checked report with citations use
+    agentic_search. A page that fails is replaced by the next best; pages that need it are opened in
+    a browser, where the server has one. Of long pages you get the pieces that fit the query best.
+    """
+    door = door_of(call)
+    settings = door.settings.with_(search=provider or None)
+    session = gathering(query, pages=max_pages, settings=settings)
+    result = await run(session, Teller(call.report_progress, session.budget.seconds))
+    found = await gathered_pages(session, result)
+    return await asyncio.to_thread(_answer, query, found, door.form_tokens, as_json=as_json)
+
+
+def _answer(query: str, found: GatheredPages, tokens: int, *, as_json: bool) -> CallToolResult:
+    result = found.result
+    numbers = {source.url: source.n for source in result.sources}
+    share = tokens // max(1, len(found.pages))
+    failed = {f"{p.subject}: {p.reason}": None for p in result.problems if p.stage == "search"}
+    beside = [
+        f"{p.reason} {p.effect}".rstrip()
+        for p in result.problems
+        if p.stage not in ("search", "read")
+    ]
+    shaped = GatheredAnswer(
+        session_id=result.session_id,
+        query=one_line(query),
+        searched=list(result.searched),
+        pages=[_page(numbers[read.page.url], read, query, share) for read in found.pages],
+        unread=[
+            UnreadPage(url=one.url, reason=one_line(one.reason))
+            for one in found.unread[:MOST_UNREAD]
+        ],
+        failed=list(failed),
+        notices=beside,
+    )
+    return build_answer(shaped, _text(shaped), as_json=as_json)
+
+
+def _page(n: int, read: PageText, query: str, tokens: int) -> GatheredPage:
+    facts, text = facts_of(read.page), read.text
+    room = tokens - tokens_of(facts) - 60
+    content = excerpt(text, query, lambda shown: tokens_of(shown) <= room)
+    return GatheredPage(
+        **facts, n=n, relevance=read.page.relevance, whole=content == text, content=content
+    )
+
+
+def _text(answer: GatheredAnswer) -> str:
+    count = len(answer.pages)
+    parts = [
+        (
+            f"{count} page{'s' * (count != 1)} read for “{answer.query}”, found by"
+            f" {'; '.join(answer.searched)}; kept in session {answer.session_id}."
+        ),
+        *answer.notices,
+    ]
+    for page in answer.pages:
+        more = (
+            ""
+            if page.whole
+            else (
+                "\nPieces of it are shown; get_session_data, part page, page"
+                f' "{page.n}", gives all {page.chars} characters.'
+            )
+        )
+        parts.append(f"[{page.n}]{more}\n" + fence(f"{headline(page)}\n\n{page.content}"))
+    if not answer.pages:
+        parts.append("No page could be read. Try other words, or another provider.")
+    parts += [plain(f"Not read: {page.url}: {page.reason}") for page in answer.unread]
+    parts += [plain(f"Not answered: {failure}") for failure in answer.failed]
+    return "\n\n".join(parts)

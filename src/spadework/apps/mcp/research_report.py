@@ -1,0 +1,97 @@
+"""`create_research_report`: the report of a session as a file of its folder, as it was written or
+composed anew of its quotes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Literal
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from spadework.apps.mcp.answering import AsJson, build_answer
+from spadework.apps.mcp.call_runs import run
+from spadework.apps.mcp.output_schemas import Format, ReportAnswer, SessionId
+from spadework.apps.mcp.paging import stretch
+from spadework.apps.mcp.progress_notices import Teller
+from spadework.apps.mcp.session_data import MOST_CHARS, load_record
+from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
+from spadework.apps.outputs import write_output
+from spadework.prompts import fence
+from spadework.sessions.excerpts import of_quotes
+from spadework.sessions.session import Session
+from spadework.values import Result
+
+#: Where in the folder of a session its reports are put.
+FOLDER = "exports"
+
+Composition = Literal["report", "quotes"]
+
+
+async def create_research_report(
+    call: Call,
+    session_id: SessionId,
+    format: Format = "md",  # noqa: A002  (the name the caller sees)
+    composition: Annotated[
+        Composition,
+        Field(
+            description=(
+                "report: as it was written. quotes: all quotes of each topic, word for word."
+            )
+        ),
+    ] = "report",
+    as_json: AsJson = False,
+) -> Annotated[CallToolResult, ReportAnswer]:
+    """Write the report of a research session to a file in that session's folder, and get its text.
+
+    A session that was cut off is closed by this, with the evidence it has. To go on searching
+    instead, call agentic_search with its session_id.
+    """
+    door = door_of(call)
+    record = await asyncio.to_thread(load_record, door.settings.home, session_id)
+    result = record.result or await _close_session(record.folder.name, door, call)
+    return await asyncio.to_thread(
+        _write_report, result, (format, composition), (record.folder, door), as_json=as_json
+    )
+
+
+async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
+    """The result of a session that is stopped where it is. Raises SessionBusy while another call or
+    process works on it.
+    """
+    session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
+    session.stop()
+    return await run(session, Teller(call.report_progress, session.budget.seconds))
+
+
+def _write_report(
+    result: Result, wanted: tuple[str, Composition], to: tuple[Path, ToolContext], *, as_json: bool
+) -> CallToolResult:
+    (format_, composition), (folder, door) = wanted, to
+    if composition == "quotes":
+        result = of_quotes(result)
+    file = folder / FOLDER / f"{composition}.{format_}"
+    write_output(result, file, 0o600)
+    shown = stretch(result.report, 0, MOST_CHARS, door.form_tokens)
+    shaped = ReportAnswer(
+        session_id=result.session_id,
+        format=format_,
+        file=f"{FOLDER}/{file.name}",
+        path=str(file) if door.local else "",
+        bytes=file.stat().st_size,
+        report=shown.text,
+        next_offset=shown.next_offset,
+    )
+    return build_answer(shaped, _text(shaped), as_json=as_json)
+
+
+def _text(answer: ReportAnswer) -> str:
+    where = answer.path or f"{answer.file} in the folder of session {answer.session_id}"
+    more = (
+        ""
+        if answer.next_offset is None
+        else f"\nThe rest: get_session_data, part report, offset={answer.next_offset}."
+    )
+    return f"Written: {where} ({answer.bytes} bytes).{more}\n\n{fence(answer.report)}"

@@ -1,0 +1,117 @@
+"""`advanced_scrape_url`: one page as clean Markdown, a long one stretch by stretch."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from spadework.apps.mcp.answering import AsJson, build_answer
+from spadework.apps.mcp.call_runs import run
+from spadework.apps.mcp.output_schemas import LinkShape, PageFacts, ScrapedPage
+from spadework.apps.mcp.paging import leading, stretch
+from spadework.apps.mcp.progress_notices import Teller
+from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
+from spadework.errors import FetchError, NotAllowed, SettingsError
+from spadework.prompts import fence
+from spadework.sessions.page_sessions import PageText, begun_with, page_of, reading
+from spadework.tools.text.markdown_marks import one_line
+from spadework.values import Page
+
+#: Of the tokens of an answer in one form, the links take at most this share.
+LINKS_SHARE = 0.1
+LINK_CHARS = 100
+
+
+async def advanced_scrape_url(
+    call: Call,
+    url: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=4_000,
+            description="An http or https address, or a library:// address of a hit.",
+        ),
+    ],
+    offset: Annotated[
+        int, Field(ge=0, description="Begin at this character; next_offset of the answer before.")
+    ] = 0,
+    max_chars: Annotated[
+        int, Field(ge=100, le=100_000, description="Most characters of text in the answer.")
+    ] = 20_000,
+    as_json: AsJson = False,
+) -> Annotated[CallToolResult, ScrapedPage]:
+    """Read one web page or document (HTML, PDF, office file, feed, text, …) as clean Markdown with
+    its metadata.
+
+    Navigation, banners and advertising are removed; headings, tables and code stay as they are.
+    Pages that need it are opened in a browser, where the server has one. Private addresses are
+    refused. A page that is too long for one answer comes in stretches: call again with next_offset
+    as offset.
+    """
+    door = door_of(call)
+    folder = await asyncio.to_thread(begun_with, door.settings.home, url) if offset else None
+    folder = folder or await _read(call, url, door)
+    found = await page_of(folder)
+    if found is None:
+        raise FetchError(f"{url} was not read: the session was stopped.")
+    return await asyncio.to_thread(
+        _answer, folder.name, found, (offset, max_chars, door.form_tokens), as_json=as_json
+    )
+
+
+async def _read(call: Call, url: str, door: ToolContext) -> Path:
+    """The folder of a session that has read the page. Raises FetchError."""
+    try:
+        session = reading(url, settings=door.settings)
+    except SettingsError as error:
+        raise NotAllowed(str(error)) from None
+    await run(session, Teller(call.report_progress, session.settings.page_seconds))
+    return session.folder
+
+
+def _answer(
+    session_id: str, read: PageText, limits: tuple[int, int, int], *, as_json: bool
+) -> CallToolResult:
+    offset, chars, tokens = limits
+    shapes = [LinkShape(url=link.url, text=one_line(link.text, LINK_CHARS)) for link in read.links]
+    part = stretch(read.text, offset, chars, int((1 - LINKS_SHARE) * tokens))
+    made = ScrapedPage(
+        **facts_of(read.page),
+        session_id=session_id,
+        offset=part.offset,
+        next_offset=part.next_offset,
+        markdown=part.text,
+        links=leading(shapes, int(LINKS_SHARE * tokens)),
+    )
+    return build_answer(made, _text(made), as_json=as_json)
+
+
+def facts_of(page: Page) -> dict[str, Any]:
+    """What is known of a page: the fields of PageFacts."""
+    day = page.published_at
+    known = page.model_dump(include=set(PageFacts.model_fields))
+    return known | {"published_at": day.isoformat() if day else None}
+
+
+def headline(page: PageFacts) -> str:
+    """Title, address and what else is known of a page, on two lines."""
+    dates = f", published {page.published_at}" if page.published_at else ""
+    author = f", by {page.author}" if page.author else ""
+    stale = ", a copy from before: the server could not be reached" if page.stale else ""
+    return (
+        f"{page.title or 'Without a title'}\n{page.url} ({page.media_type}, status {page.status},"
+        f" level {page.level}{author}{dates}{stale})"
+    )
+
+
+def _text(page: ScrapedPage) -> str:
+    end = page.offset + len(page.markdown)
+    more = "" if page.next_offset is None else f" Read on with offset={page.next_offset}."
+    return (
+        f"Characters {page.offset} to {end} of {page.chars}, kept in session {page.session_id}."
+        f"{more}\n\n" + fence(f"{headline(page)}\n\n{page.markdown}")
+    )

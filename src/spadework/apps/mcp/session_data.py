@@ -1,0 +1,290 @@
+"""`get_session_data`: what a session has left, part by part, within the tokens of an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from spadework.apps.mcp.answering import AsJson, build_answer
+from spadework.apps.mcp.output_schemas import SessionAnswer, SessionId
+from spadework.apps.mcp.paging import leading_rows, stretch
+from spadework.apps.mcp.tool_context import Call, door_of
+from spadework.errors import SessionError, SessionNotFound, SettingsError
+from spadework.events import Planned, Read
+from spadework.prompts import fence
+from spadework.sessions.files import (
+    Metadata,
+    read_ledger,
+    read_metadata,
+    read_page,
+    read_progress,
+    read_result,
+    session_folder,
+)
+from spadework.sessions.listing import readable_sessions
+from spadework.sessions.lock import is_held
+from spadework.sessions.log import read_log, was_cancelled
+from spadework.tools.text.markdown_marks import one_line
+from spadework.values import Result
+
+Part = Literal[
+    "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
+]
+LATEST = "latest"
+CANCELLED = "cancelled"
+#: Rows, and characters of a text, in one answer when no limit is asked for.
+MOST_ROWS, MOST_CHARS = 100, 30_000
+_HASH = re.compile(r"[0-9a-f]{8,64}")
+#: Keys of the overview that only say where things are on the server.
+_PRIVATE = ("settings", "attachments")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A session on disk; `result` is None while it is unfinished."""
+
+    folder: Path
+    metadata: Metadata
+    result: Result | None
+
+    @property
+    def state(self) -> str:
+        """Its status, or how far it is."""
+        if self.result:
+            return self.result.status
+        if is_held(self.folder):
+            return "searching"
+        return CANCELLED if was_cancelled(self.folder) else "cut off"
+
+
+async def get_session_data(
+    call: Call,
+    session_id: SessionId,
+    part: Annotated[Part, Field(description="What to read.")] = "overview",
+    page: Annotated[
+        str,
+        Field(
+            max_length=64,
+            description=("For part page: the number of a source, or a content hash of evidence."),
+        ),
+    ] = "",
+    offset: Annotated[
+        int, Field(ge=0, description="Begin at this row, or at this character of a text.")
+    ] = 0,
+    limit: Annotated[
+        int | None, Field(ge=1, le=100_000, description="Most rows, or characters of a text.")
+    ] = None,
+    as_json: AsJson = False,
+) -> Annotated[CallToolResult, SessionAnswer]:
+    """Read what a session has left, also while it runs or after it was cut off.
+
+    Parts: overview (question, state, figures), progress (rounds and coverage), plan (topics and
+    queries), report (the whole Markdown), evidence (numbered quotes with their place in a page),
+    sources, conflicts, problems, page (the whole text of one source). Long parts come in pages:
+    call again with next_offset as offset.
+    """
+    door = door_of(call)
+    return await asyncio.to_thread(
+        _answer,
+        door.settings.home,
+        (session_id, part, page),
+        (offset, limit, door.form_tokens),
+        as_json=as_json,
+    )
+
+
+def load_record(home: Path, session_id: str) -> Record:
+    """The session of an id, or the newest one for "latest". Raises SessionNotFound,
+    SessionUnreadable.
+    """
+    if session_id == LATEST:
+        newest = next(readable_sessions(home), None)
+        if newest is None:
+            raise SessionNotFound("There is no session yet.")
+        session_id = newest.id
+    folder = session_folder(home, session_id)
+    return Record(folder, read_metadata(folder), read_result(folder))
+
+
+def _answer(
+    home: Path,
+    asked: tuple[str, Part, str],
+    limits: tuple[int, int | None, int],
+    *,
+    as_json: bool,
+) -> CallToolResult:
+    session_id, part, page = asked
+    window, tokens = limits[:2], limits[2]
+    record = load_record(home, session_id)
+    shaped = (
+        _text_part(record, part, page, window, tokens)
+        if part in ("report", "page")
+        else _rows_part(record, part, window, tokens)
+    )
+    return build_answer(shaped, _text(shaped), as_json=as_json)
+
+
+def _text_part(
+    record: Record, part: Part, page: str, window: tuple[int, int | None], tokens: int
+) -> SessionAnswer:
+    text = _report(record) if part == "report" else page_text(record, page)
+    shown = stretch(text, window[0], window[1] or MOST_CHARS, tokens, exact=window[1] is not None)
+    return _shape_answer(
+        record,
+        part,
+        total=shown.total,
+        offset=shown.offset,
+        next_offset=shown.next_offset,
+        text=shown.text,
+    )
+
+
+def _rows_part(
+    record: Record, part: Part, window: tuple[int, int | None], tokens: int
+) -> SessionAnswer:
+    rows, (offset, limit) = _ROWS[part](record), window
+    shown = leading_rows(rows[offset : offset + (limit or MOST_ROWS)], tokens)
+    end = offset + len(shown)
+    return _shape_answer(
+        record,
+        part,
+        total=len(rows),
+        offset=offset,
+        next_offset=end if end < len(rows) else None,
+        rows=shown,
+    )
+
+
+def _shape_answer(record: Record, part: Part, **given: Any) -> SessionAnswer:
+    question = one_line(record.metadata.query)
+    return SessionAnswer(
+        session_id=record.folder.name, part=part, state=record.state, question=question, **given
+    )
+
+
+def _report(record: Record) -> str:
+    if record.result is None:
+        raise SessionError(
+            f"Session {record.folder.name} has no report yet. Call create_research_report to have"
+            " one written from what it has found, or agentic_search with this session_id to go on."
+        )
+    return record.result.report
+
+
+def page_text(record: Record, page: str) -> str:
+    """The stored text of a page, by the number of a source or by its content hash or the beginning
+    of it.
+    """
+    digest = _digest(record, page)
+    found = sorted((record.folder / "pages").glob(f"{digest}*.md")) if digest else []
+    text = read_page(record.folder, found[0].stem) if len(found) == 1 else None
+    if text is None:
+        raise SettingsError(
+            f"page cannot be {page[:64]!r}: give the number of a source (part sources lists them)"
+            " or a content_hash from part evidence."
+        )
+    return text
+
+
+def _digest(record: Record, page: str) -> str:
+    if page.isascii() and page.isdigit() and len(page) < 8:
+        return next(
+            (
+                row["content_hash"]
+                for row in _sources(record)
+                if row.get("n") == int(page) and row.get("content_hash")
+            ),
+            "",
+        )
+    return page if _HASH.fullmatch(page) else ""
+
+
+def _overview(record: Record) -> list[dict[str, Any]]:
+    facts = {
+        name: value
+        for name, value in record.metadata.model_dump(mode="json").items()
+        if name not in _PRIVATE and value not in ("", {}, [], None)
+    }
+    counts = {
+        "evidence": len(_evidence(record)),
+        "sources": len(_sources(record)),
+        "problems": len(_problems(record)),
+    }
+    return [facts | {"state": record.state, "counts": counts}]
+
+
+def _progress(record: Record) -> list[dict[str, Any]]:
+    tracked = read_progress(record.folder).model_dump(mode="json")
+    return [{"state": record.state, "topics": tracked["topics"]}, *tracked["rounds"]]
+
+
+def _plan(record: Record) -> list[dict[str, Any]]:
+    planned = [event.plan for event in read_log(record.folder) if isinstance(event, Planned)]
+    return [topic.model_dump(mode="json") for topic in planned[-1].topics] if planned else []
+
+
+def _evidence(record: Record) -> list[dict[str, Any]]:
+    return [entry.model_dump(mode="json") for entry in read_ledger(record.folder)]
+
+
+def _sources(record: Record) -> list[dict[str, Any]]:
+    if record.result is not None:
+        return [
+            source.model_dump(mode="json", exclude={"found_by"}) for source in record.result.sources
+        ]
+    read = [
+        event for event in read_log(record.folder) if isinstance(event, Read) and not event.reason
+    ]
+    return [{"url": event.url, "title": event.title, "chars": event.chars} for event in read]
+
+
+def _conflicts(record: Record) -> list[dict[str, Any]]:
+    return (
+        [conflict.model_dump(mode="json") for conflict in record.result.conflicts]
+        if record.result
+        else []
+    )
+
+
+def _problems(record: Record) -> list[dict[str, Any]]:
+    return (
+        [problem.model_dump(mode="json") for problem in record.result.problems]
+        if record.result
+        else []
+    )
+
+
+_ROWS: dict[str, Callable[[Record], list[dict[str, Any]]]] = {
+    "overview": _overview,
+    "progress": _progress,
+    "plan": _plan,
+    "evidence": _evidence,
+    "sources": _sources,
+    "conflicts": _conflicts,
+    "problems": _problems,
+}
+
+
+def _text(answer: SessionAnswer) -> str:
+    more = "" if answer.next_offset is None else f" Read on with offset={answer.next_offset}."
+    head = f"Session {answer.session_id} ({answer.state}): {answer.question}"
+    if answer.part in ("report", "page"):
+        span = (
+            f"{answer.part}, characters {answer.offset} to {answer.offset + len(answer.text)} of"
+            f" {answer.total}."
+        )
+        return f"{head}\n{span}{more}\n\n{fence(answer.text)}"
+    span = f"{answer.part}, {len(answer.rows)} of {answer.total} rows from {answer.offset}."
+    return f"{head}\n{span}{more}\n\n{fence(_lines(answer.rows))}"
+
+
+def _lines(rows: Sequence[dict[str, Any]]) -> str:
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)

@@ -1,0 +1,95 @@
+"""What the calling model reads when a tool cannot do what it was asked: what is wrong, and what to
+do instead.
+"""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from spadework.errors import (
+    Blocked,
+    BudgetSpent,
+    FetchError,
+    NotAllowed,
+    SearchError,
+    SessionBusy,
+    SessionNotFound,
+    SessionUnreadable,
+    SettingsError,
+    SpadeworkError,
+    TooLarge,
+    Unreadable,
+)
+from spadework.prompts import plain
+
+#: Characters of a sentence about a fault.
+MOST_CHARS = 600
+
+#: The first kind that fits gives the advice.
+_ADVICE: tuple[tuple[type[Exception], str], ...] = (
+    (
+        SessionNotFound,
+        (
+            'Call get_session_data with session_id "latest" for the newest session, or'
+            " agentic_search to begin one."
+        ),
+    ),
+    (SessionUnreadable, "Its files are the server owner's to mend: begin another session."),
+    (
+        SessionBusy,
+        (
+            "It is still running: read how far it is with get_session_data, part progress, and try"
+            " again when it has ended."
+        ),
+    ),
+    (
+        NotAllowed,
+        (
+            "Only public http and https addresses are read. Choose another source, for instance"
+            " from serp_search."
+        ),
+    ),
+    (
+        Blocked,
+        (
+            "The site does not let itself be read. Choose another source, for instance from"
+            " serp_search."
+        ),
+    ),
+    (TooLarge, "Choose another source, for instance from serp_search."),
+    (Unreadable, "Choose another source, for instance from serp_search."),
+    (FetchError, "Try once more later, or choose another source."),
+    (SearchError, "Try again in a minute, or name another provider."),
+    (
+        SettingsError,
+        "Correct the argument and call again; a setting of the server is its owner's to change.",
+    ),
+    (BudgetSpent, "The owner of the server limits what a call may use."),
+)
+
+
+def word_fault(fault: BaseException) -> str:
+    """One or two sentences about a fault that was foreseen; "" for any other."""
+    if isinstance(fault, ValidationError):
+        return _argument(fault)
+    if isinstance(fault, OSError):
+        return (
+            f"The server cannot do this now: {fault.strerror or 'its disk or network failed'}. Try"
+            " again later."
+        )
+    if not isinstance(fault, (SpadeworkError, BudgetSpent)):
+        return ""
+    said = str(fault)[:MOST_CHARS].rstrip()
+    advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
+    # What a server said of itself may stand in it.
+    return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
+
+
+def _argument(fault: ValidationError) -> str:
+    """The first argument that does not fit."""
+    first = fault.errors(include_url=False, include_input=False)[0]
+    name = ".".join(str(part) for part in first["loc"]) or "The arguments"
+    if first["type"] == "missing":
+        return f"The argument {name} is missing: give it and call again."
+    said = first["msg"].removeprefix("Value error, ")[:MOST_CHARS]
+    return f"The argument {name} does not fit: {said}. Correct it and call again."

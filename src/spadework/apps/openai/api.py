@@ -1,0 +1,245 @@
+"""The routes of the OpenAI-compatible API: models, and chat completions as a whole or as a
+stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from spadework.apps.openai.answered_sessions import recall_session, remember
+from spadework.apps.openai.api_errors import Refused
+from spadework.apps.openai.chat_completion import (
+    around,
+    finish_reason,
+    fitting,
+    message_of,
+    most_words,
+    usage_of,
+)
+from spadework.apps.openai.chat_request import MODELS, ChatRequest, read_request
+from spadework.apps.openai.completion_stream import AS_IT_COMES, stream_chunks
+from spadework.apps.openai.immediate_answer import at_once
+from spadework.apps.openai.openapi import openapi
+from spadework.errors import SessionNotFound, SettingsError, SpadeworkError
+from spadework.events import Ended, Event, Finished
+from spadework.sessions.receptionist import receive
+from spadework.sessions.runs import Runs
+from spadework.sessions.session import Session
+from spadework.values import Result
+
+RunsOf = Callable[[Request], Runs]
+Handler = Callable[[Request], Awaitable[Response]]
+
+#: Questions of this door that may be researched or wait in the queue of the process at once.
+MOST_AT_ONCE = 100
+
+
+def openai_routes(
+    runs_of: RunsOf = lambda request: request.app.state.web.runs, prefix: str = "/v1"
+) -> list[BaseRoute]:
+    """The routes under `prefix`. `runs_of` finds the runs of the server that a request came to; who
+    may ask is the server's to say.
+    """
+    door = Door(runs_of)
+    return [
+        Route(f"{prefix}/models", models),
+        Route(f"{prefix}/models/{{name}}", model),
+        Route(f"{prefix}/chat/completions", _in_their_shape(door.complete), methods=["POST"]),
+        Route(f"{prefix}/openapi.json", document),
+    ]
+
+
+async def models(request: Request) -> Response:
+    """The models there are."""
+    return JSONResponse({"object": "list", "data": [_model(name) for name in MODELS]})
+
+
+async def model(request: Request) -> Response:
+    """One model."""
+    name = request.path_params["name"]
+    if name not in MODELS:
+        refused = Refused(
+            f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}.",
+            status=404,
+            code="model_not_found",
+        )
+        return refused.response()
+    return JSONResponse(_model(name))
+
+
+async def document(request: Request) -> Response:
+    """This API as an OpenAPI document."""
+    return JSONResponse(openapi(request.url.path.removesuffix("/openapi.json")))
+
+
+class Door:
+    """Chat completions, each a run of its own; `_going` are those that go on now, `_cancelling`
+    those whose asker has left.
+    """
+
+    def __init__(self, runs_of: RunsOf) -> None:
+        self._runs_of = runs_of
+        self._going: set[str] = set()
+        self._cancelling: set[asyncio.Task[None]] = set()
+
+    async def complete(self, request: Request) -> Response:
+        """Research the last user message, or answer at once what needs no research. Raises
+        Refused.
+        """
+        asked = await read_request(request)
+        runs = self._runs_of(request)
+        question, earlier, answer = asked.question()
+        wishes = asked.wishes()
+        greeted = await receive(question, runs.settings, wishes, earlier=earlier, answer=answer)
+        if not greeted.research:
+            return at_once(greeted, asked)
+        asked.check_research(question)
+        if len(self._going) >= MOST_AT_ONCE:
+            raise Refused(
+                f"{MOST_AT_ONCE} questions are being researched or wait: ask again later.",
+                status=429,
+                code="rate_limit_exceeded",
+            )
+        session = await _session(asked, runs)
+        head = {
+            "id": f"chatcmpl-{session.session_id}",
+            "created": int(time.time()),
+            "model": asked.model,
+        }
+        events = self._until_left(runs, session, asked.most_tokens)
+        if asked.stream:
+            with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
+            lines = stream_chunks(events, head, asked.most_tokens, with_usage=with_usage)
+            return StreamingResponse(
+                lines,
+                media_type="text/event-stream",
+                headers=AS_IT_COMES,
+            )
+        result = await _unless_left(request, _result(events))
+        choice = {
+            "index": 0,
+            "message": message_of(result),
+            "finish_reason": finish_reason(result, asked.most_tokens),
+            "logprobs": None,
+        }
+        body = head | {"object": "chat.completion", "choices": [choice], "usage": usage_of(result)}
+        return JSONResponse(body | around(result))
+
+    async def _until_left(
+        self, runs: Runs, session: Session, most_tokens: int
+    ) -> AsyncGenerator[Event, None]:
+        """Run the session; its events, the report of the last one in so many tokens. Who leaves
+        before the end cancels the run.
+        """
+        run, session_id = runs.start(session), session.session_id
+        self._going.add(session_id)
+        try:
+            async with aclosing(run.watch(0)) as events:
+                async for _, event in events:
+                    told = event
+                    if isinstance(event, Finished):
+                        result = await fitting(event.result, most_tokens)
+                        told = Finished(result=result)
+                        await asyncio.to_thread(
+                            remember, runs.settings.home, result.report, session_id
+                        )
+                    yield told
+        finally:
+            self._going.discard(session_id)
+            if not run.over and not run.finished:
+                # In a task of its own: this one is being cancelled, and would not get through it.
+                task = asyncio.create_task(_cancel(runs, session_id))
+                self._cancelling.add(task)
+                task.add_done_callback(self._cancelling.discard)
+
+
+async def _session(asked: ChatRequest, runs: Runs) -> Session:
+    """The session of a request; one that follows up the session whose answer stands in the
+    conversation. Raises Refused.
+    """
+    question, earlier, answer = asked.question()
+    named = (asked.metadata or {}).get("session_id", "")
+    settings = runs.settings.with_(effort=MODELS[asked.model], clarify=False, approve=False)
+
+    def start() -> Session:
+        follows = named or (recall_session(settings.home, answer) if answer else "")
+        session = Session.start(question, settings=settings, follows=follows, earlier=earlier)
+        return session.wishing(asked.wishes(), most_words(asked.most_tokens))
+
+    try:
+        return await asyncio.to_thread(start)
+    except SessionNotFound as error:
+        raise Refused(
+            str(error), status=404, param="metadata.session_id", code="session_not_found"
+        ) from None
+    except SettingsError as error:
+        raise Refused(str(error), param="messages") from None
+
+
+async def _result(events: AsyncGenerator[Event, None]) -> Result:
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Finished):
+                return event.result
+            if isinstance(event, Ended):
+                raise Refused(
+                    event.text or "The research was cancelled.", status=503, code="research_failed"
+                )
+    raise Refused(
+        "The server is being stopped; the research can be taken up.", status=503, code="stopped"
+    )
+
+
+async def _unless_left(request: Request, work: Awaitable[Result]) -> Result:
+    """What `work` gives; when the client hangs up first, it is cancelled."""
+    working, leaving = (
+        asyncio.ensure_future(work),
+        asyncio.ensure_future(_wait_for_leaving(request)),
+    )
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Refused("The client has left.", status=499)
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _wait_for_leaving(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _cancel(runs: Runs, session_id: str) -> None:
+    try:
+        await runs.cancel(session_id)
+    except SessionNotFound:
+        return
+
+
+def _in_their_shape(handler: Handler) -> Handler:
+    """The handler, with what it refuses as OpenAI words it."""
+
+    async def handled(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except Refused as refused:
+            return refused.response()
+        except SpadeworkError as error:
+            return Refused(f"{error} {error.hint}".strip(), status=503).response()
+
+    return handled
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "spadework"}

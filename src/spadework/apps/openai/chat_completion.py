@@ -1,0 +1,123 @@
+"""A result as a chat completion: the report as content, as far as it may be long, its marks as
+annotations, its sources as citations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from spadework.tools.export.fitting import largest, shorten_report
+from spadework.tools.text import tokens
+from spadework.values import Result, Usage
+
+#: Words of an answer in a token of its report, marks, sources and closing sections included
+#: (docs/examples: 0.36 and 0.45).
+WORDS_A_TOKEN = 0.4
+_MARKDOWN = MarkdownIt("commonmark")
+_MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
+_CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+
+
+def most_words(most_tokens: int) -> int:
+    """Words that the answer of a report of so many tokens has, 0 for no bound."""
+    return max(1, int(WORDS_A_TOKEN * most_tokens)) if most_tokens else 0
+
+
+async def fitting(result: Result, most_tokens: int) -> Result:
+    """The result, with the beginning of a report that has more tokens, in whole blocks."""
+    if not most_tokens:
+        return result
+    await tokens.ready()
+    whole = result.report
+
+    def fits(chars: int) -> bool:
+        return tokens.count(shorten_report(whole, chars)) <= most_tokens
+
+    chars = await asyncio.to_thread(largest, len(whole), fits)
+    return result.model_copy(update={"report": shorten_report(whole, chars)})
+
+
+def finish_reason(result: Result, most_tokens: int) -> str:
+    """Why a completion ends: its report is whole, or as long as it may be."""
+    whole = not most_tokens or result.report.endswith("\n")
+    return "stop" if whole else "length"
+
+
+def message_of(result: Result) -> dict[str, Any]:
+    """The assistant's message."""
+    return {
+        "role": "assistant",
+        "content": result.report,
+        "refusal": None,
+        "annotations": cite_marks(result),
+    }
+
+
+def around(result: Result) -> dict[str, Any]:
+    """What stands beside the message: the URLs of the sources up to the last one cited, that of [1]
+    first, and the session.
+    """
+    last = max((n for _, _, n in _marks(result.report)), default=0)
+    urls = [source.url for source in result.sources if source.n <= last]
+    return {
+        "citations": urls,
+        "spadework": {
+            "session_id": result.session_id,
+            "status": result.status,
+            "confidence": result.confidence,
+        },
+    }
+
+
+def cite_marks(result: Result) -> list[dict[str, Any]]:
+    """Every mark [n] of the report as a citation, at its place in code points. What looks like a
+    mark in code is none.
+    """
+    sources = {source.n: source for source in result.sources}
+    found = [(start, end, sources[n]) for start, end, n in _marks(result.report) if n in sources]
+    return [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": start,
+                "end_index": end,
+                "title": source.title,
+                "url": source.url,
+            },
+        }
+        for start, end, source in found
+    ]
+
+
+def usage_of(result: Result) -> dict[str, Any]:
+    """Tokens of the models that worked on it; none where the report is composed of quotes by
+    code.
+    """
+    return used_tokens(result.usage)
+
+
+def used_tokens(used: Usage) -> dict[str, Any]:
+    """Tokens as they are told."""
+    return {
+        "prompt_tokens": used.tokens_in,
+        "completion_tokens": used.tokens_out,
+        "total_tokens": used.tokens_in + used.tokens_out,
+    }
+
+
+def _marks(report: str) -> Iterator[tuple[int, int, int]]:
+    starts = [0]
+    for line in report.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    for token in _MARKDOWN.parse(report):
+        if token.type != "inline" or token.map is None:
+            continue
+        begin, end = starts[token.map[0]], starts[min(token.map[1], len(starts) - 1)]
+        text = _CODE.sub(lambda code: " " * len(code[0]), report[begin:end])
+        for mark in _MARK.finditer(text):
+            yield begin + mark.start(), begin + mark.end(), int(mark[1])

@@ -1,0 +1,196 @@
+"""A chat request as it comes, and what of it is asked: the last user message, those before it, and
+what is wished of the answer's form.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import Request
+
+from spadework.apps.openai.api_errors import Refused
+from spadework.settings import Effort
+
+#: The models there are, and the effort each stands for.
+MODELS: dict[str, Effort] = {
+    "spadework": "normal",
+    "spadework-quick": "quick",
+    "spadework-deep": "deep",
+}
+MOST_BYTES = 1_000_000
+MOST_QUESTION_CHARS = 20_000
+#: Questions before the last one that are told to the lead, at most.
+MOST_EARLIER = 5
+
+
+#: Where a client puts files of its own before a question, the question stands so.
+_FRAMED = re.compile(r"<user_query>\s*(.+?)\s*</user_query>", re.DOTALL)
+
+
+class Part(BaseModel):
+    """A part of a message's content."""
+
+    type: Annotated[str, Field(max_length=50)]
+    text: str = ""
+
+
+class Message(BaseModel):
+    """A message. What a system or developer message says is a wish for the form of the answer:
+    nothing in it can change what is searched or read.
+    """
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[Part] | None = None
+
+    def words(self) -> str:
+        """Its text. Raises Refused for a question with parts that are no text."""
+        if isinstance(self.content, list):
+            if self.role == "user" and (
+                other := next((part.type for part in self.content if part.type != "text"), "")
+            ):
+                raise Refused(
+                    f"A message cannot hold {other[:50]!r}: only text is read.", param="messages"
+                )
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class StreamOptions(BaseModel):
+    """How a stream is sent."""
+
+    include_usage: bool | None = False
+
+
+class Format(BaseModel):
+    """The form of the answer that is asked for."""
+
+    type: Annotated[str, Field(max_length=50)] = "text"
+
+
+class ChatRequest(BaseModel):
+    """A request to `/v1/chat/completions`. Parameters of sampling (temperature, top_p, seed, …) are
+    accepted and have no effect.
+    """
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"additionalProperties": True})
+
+    model: Annotated[
+        str,
+        Field(
+            description=(
+                "spadework; spadework-quick for few topics and few calls; spadework-deep for more"
+                " checks and more reading."
+            )
+        ),
+    ]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=2_000)]
+    stream: bool | None = False
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Most tokens of the answer; the report is written for that length."
+    )
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="The same as `max_tokens`."
+    )
+    stream_options: StreamOptions | None = None
+    n: int | None = Field(1, description="Only 1.")
+    tools: list[Any] | None = Field(None, description="Only none: the answer is a report.")
+    functions: list[Any] | None = Field(None, description="Only none.")
+    response_format: Format | None = Field(None, description="Only text.")
+    metadata: dict[str, str] | None = Field(
+        None, description="`session_id` names a session that is followed up."
+    )
+
+    def check(self) -> None:
+        """Raises Refused, in one sentence, for what this door cannot do."""
+        if self.model not in MODELS:
+            raise Refused(_no_model(self.model), status=404, param="model", code="model_not_found")
+        if self.n not in (None, 1):
+            raise Refused("n must be 1: a question has one report.", param="n")
+
+    def check_research(self, question: str) -> None:
+        """Raises Refused for a question that cannot be researched (none, or one that is too long),
+        and for an answer in another form than a report.
+        """
+        if not question:
+            raise Refused(
+                "There is no question: the last message of the user is what is researched.",
+                param="messages",
+            )
+        if len(question) > MOST_QUESTION_CHARS:
+            said = (
+                f"The question has {len(question)} characters: at most {MOST_QUESTION_CHARS} are"
+                " taken."
+            )
+            raise Refused(said, param="messages", code="string_above_max_length")
+        if self.tools or self.functions:
+            name = "tools" if self.tools else "functions"
+            raise Refused(
+                f"{name} cannot be used: spadework answers with a report and calls none.",
+                param=name,
+            )
+        if self.response_format and self.response_format.type != "text":
+            raise Refused(
+                "response_format must be text: the answer is a report in Markdown.",
+                param="response_format",
+            )
+
+    @property
+    def most_tokens(self) -> int:
+        """Tokens of the answer at most, 0 for no bound."""
+        return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
+
+    def wishes(self) -> str:
+        """What the system and developer messages say."""
+        said = [m.words().strip() for m in self.messages if m.role in ("system", "developer")]
+        return "\n\n".join(filter(None, said))
+
+    def question(self) -> tuple[str, list[str], str]:
+        """What the user said last, the user's messages before it, and the answer that stands right
+        before it ("" where there is none). It is "" where no user has said anything.
+        """
+        asked = [
+            i
+            for i, message in enumerate(self.messages)
+            if message.role == "user" and message.words().strip()
+        ]
+        if not asked:
+            return "", [], ""
+        said = self.messages[asked[-1]].words()
+        framed = _FRAMED.search(said)
+        question = framed[1] if framed else said
+        answers = [
+            message.words() for message in self.messages[: asked[-1]] if message.role == "assistant"
+        ]
+        earlier = [" ".join(self.messages[i].words().split()) for i in asked[:-1]]
+        return question, earlier[-MOST_EARLIER:], answers[-1] if answers else ""
+
+
+async def read_request(request: Request) -> ChatRequest:
+    """The request, checked. Raises Refused."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise Refused(
+                f"The request is too large: at most {MOST_BYTES} bytes are taken.", status=413
+            )
+    try:
+        asked = ChatRequest.model_validate_json(bytes(body))
+    except ValidationError as error:
+        raise _refusal(error) from None
+    asked.check()
+    return asked
+
+
+def _refusal(error: ValidationError) -> Refused:
+    fault = error.errors(include_url=False)[0]
+    where = ".".join(str(step) for step in fault["loc"])
+    what = f"{where} cannot be {fault['input']!r:.80}" if where else "The body is no chat request"
+    message = f"{what}: {fault['msg'][:200]}."
+    return Refused(message, param=where or None)
+
+
+def _no_model(name: str) -> str:
+    return f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}."

@@ -1,0 +1,104 @@
+"""A run as a stream of chunks: what is being done as `reasoning_content`, then the report as
+`content`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from spadework.apps.openai.api_errors import Refused
+from spadework.apps.openai.chat_completion import around, cite_marks, finish_reason, usage_of
+from spadework.apps.terminal.progress import word_event
+from spadework.events import Ended, Event, Finished
+from spadework.tools.export.markdown_report import escape_markdown
+from spadework.values import Result
+
+AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+#: After so many seconds without news a comment is sent, so that nothing on the way takes the
+#: connection for dead.
+QUIET_SECONDS = 15.0
+
+_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
+DONE = "data: [DONE]\n\n"
+
+
+async def stream_chunks(
+    events: AsyncGenerator[Event, None],
+    head: dict[str, Any],
+    most_tokens: int = 0,
+    *,
+    with_usage: bool,
+) -> AsyncGenerator[str, None]:
+    """The lines of the stream; leaving it closes `events`."""
+    head = head | {"object": "chat.completion.chunk"}
+    async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
+        yield _line(head, {"role": "assistant", "content": ""})
+        async for event in told:
+            if event is None:
+                yield ": still researching\n\n"
+            elif isinstance(event, Finished):
+                end = finish_reason(event.result, most_tokens)
+                for line in _report(event.result, head, end, with_usage=with_usage):
+                    yield line
+                return
+            elif isinstance(event, Ended):
+                yield _word_failure(event.text or "The research was cancelled.")
+                return
+            elif text := word_event(event):
+                yield _line(head, {"reasoning_content": _word_thought(text)})
+        yield _word_failure("The server is being stopped; the research can be taken up.")
+
+
+async def with_pauses(
+    events: AsyncIterator[Event], seconds: float
+) -> AsyncGenerator[Event | None, None]:
+    """The events, and None whenever there was none for so long."""
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            await asyncio.wait((coming,), timeout=seconds)
+            if not coming.done():
+                yield None
+                continue
+            if (event := coming.result()) is None:
+                return
+            yield event
+            coming = asyncio.ensure_future(anext(events, None))
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+
+
+def _word_thought(text: str) -> str:
+    """What is being done as Markdown, which clients draw: a page's title is not to be more than
+    words in it.
+    """
+    return "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
+
+
+def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:
+    """The report in paragraphs, what stands beside it, and the end."""
+    lines = [_line(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
+    lines.append(_line(head | around(result), {"annotations": cite_marks(result)}, end=end))
+    if with_usage:
+        lines.append(_data(head | {"choices": [], "usage": usage_of(result)}))
+    return [*lines, DONE]
+
+
+def _line(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
+    return _data(
+        head | {"choices": [{"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}]}
+    )
+
+
+def _word_failure(text: str) -> str:
+    return _data(Refused(text, status=503, code="research_failed").shape()) + DONE
+
+
+def _data(body: dict[str, Any]) -> str:
+    return f"data: {json.dumps(body, ensure_ascii=False)}\n\n"

@@ -1,0 +1,64 @@
+"""An answer that needed no research as a chat completion: small talk, a client's chore."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+from uuid import uuid4
+
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from spadework.apps.openai.chat_completion import used_tokens
+from spadework.apps.openai.chat_request import ChatRequest
+from spadework.apps.openai.completion_stream import AS_IT_COMES, DONE
+from spadework.sessions.receptionist import Greeted
+
+
+def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
+    """The completion, whole or as a stream of one piece. It names no session: there is none."""
+    head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": asked.model}
+    said, end = _build_message(greeted, asked)
+    usage = used_tokens(greeted.usage)
+    if asked.stream:
+        head |= {"object": "chat.completion.chunk"}
+        chunk = {"index": 0, "delta": said, "finish_reason": None, "logprobs": None}
+        last = chunk | {"delta": {}, "finish_reason": end}
+        pieces = [head | {"choices": [chunk]}, head | {"choices": [last]}]
+        if asked.stream_options and asked.stream_options.include_usage:
+            pieces.append(head | {"choices": [], "usage": usage})
+        return StreamingResponse(
+            _lines(pieces), media_type="text/event-stream", headers=AS_IT_COMES
+        )
+    message = said | {"refusal": None, "annotations": []}
+    choice = {"index": 0, "message": message, "finish_reason": end, "logprobs": None}
+    return JSONResponse(head | {"object": "chat.completion", "choices": [choice], "usage": usage})
+
+
+def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
+    """The message and why it ends. Where a chore is wanted as the arguments of a function, it is
+    that call.
+    """
+    function = _function(asked) if greeted.task else None
+    if function is None:
+        return {"role": "assistant", "content": greeted.answer}, "stop"
+    names = list(function.get("parameters", {}).get("properties", {}))
+    own = next((name for name in names if name == greeted.task), names[0] if names else "answer")
+    arguments = dict.fromkeys(names, "") | {own: greeted.answer}
+    call = {"name": function["name"], "arguments": json.dumps(arguments, ensure_ascii=False)}
+    called = {"index": 0, "id": f"call_{uuid4().hex}", "type": "function", "function": call}
+    return {"role": "assistant", "content": None, "tool_calls": [called]}, "tool_calls"
+
+
+def _function(asked: ChatRequest) -> dict[str, Any] | None:
+    """The first function that is offered."""
+    first = next(iter(asked.tools or ()), None)
+    found = first.get("function") if isinstance(first, dict) else None
+    return found if isinstance(found, dict) and isinstance(found.get("name"), str) else None
+
+
+async def _lines(pieces: list[dict[str, Any]]) -> AsyncGenerator[str, None]:
+    for piece in pieces:
+        yield f"data: {json.dumps(piece, ensure_ascii=False)}\n\n"
+    yield DONE

@@ -1,0 +1,60 @@
+"""`plan`: what a run would do and take, without a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from spadework.apps.forecast_text import foretold
+from spadework.apps.saying import say
+from spadework.sessions.preview import Preview, preview
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from spadework.values import Plan, Topic
+
+
+def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -> None:
+    """Print the plan and the forecast of a question, as text or as one JSON object; what failed
+    goes to stderr.
+    """
+    session = Session.start(question, settings=settings, follows=follows)
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        say(f"Note: {text}", err=True)
+
+    made = asyncio.run(preview(session, tell))
+    for problem in made.problems:
+        if (said := f"{problem.reason} {problem.effect}") not in told:
+            say(said, err=True)
+    say(made.model_dump_json() if as_json else "\n".join(_lines(made)))
+
+
+def _lines(made: Preview) -> Iterator[str]:
+    yield made.plan.question
+    yield _kind(made.plan)
+    for n, topic in enumerate(made.plan.topics, 1):
+        yield ""
+        yield f"{n:>2}. {topic.name}"
+        yield from (f"    {line}" for line in _topic(topic))
+    yield ""
+    yield f"Forecast: {foretold(made.forecast)}"
+
+
+def _kind(plan: Plan) -> str:
+    """Such as "compare, moderate, wanted now; about httpx, requests"."""
+    fresh = "" if plan.freshness == "any" else f", wanted {plan.freshness}"
+    about = f"; about {', '.join(plan.subjects)}" if plan.subjects else ""
+    return f"{plan.question_type}, {plan.complexity}{fresh}{about}"
+
+
+def _topic(topic: Topic) -> Iterator[str]:
+    """What is asked, where the name does not say it, what would answer it and how it is
+    searched.
+    """
+    if topic.question != topic.name:
+        yield topic.question
+    must = f"; must cover {', '.join(topic.must_cover)}" if topic.must_cover else ""
+    yield f"expects {topic.expects}{must}"
+    yield f"searches {' | '.join(query.text for query in topic.queries)}"

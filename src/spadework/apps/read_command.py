@@ -1,0 +1,85 @@
+"""`read`: one page as clean Markdown, and a clear word when it cannot be had."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from spadework.apps.saying import say
+from spadework.errors import SettingsError
+from spadework.sessions.documents import ReadPage, checked_address, read_file, source_of_file
+from spadework.settings import Settings
+from spadework.visible import visible
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is printed: Markdown, all facts `as_json`, or the source as it came (`raw`)."""
+
+    as_json: bool = False
+    raw: bool = False
+
+
+def read_one(page: str, html: Path | None, url: str, wanted: Wanted, settings: Settings) -> None:
+    """Print a page. Raises SettingsError for a malformed address or a missing file, FetchError for
+    a page that cannot be read.
+    """
+    if wanted.as_json and wanted.raw:
+        raise SettingsError(
+            "--json and --raw cannot be had together: --raw prints the source alone."
+        )
+    if html is not None and page:
+        raise SettingsError(
+            "Give an address or a file, or --html with --url: both is one page too many."
+        )
+    if html is not None and not url:
+        raise SettingsError("--html needs --url, to make the links of the page whole.")
+    if html is None and not page:
+        raise SettingsError("Say what to read: an address, a file, or --html FILE with --url.")
+    if wanted.raw:
+        _print_source(asyncio.run(_source(page, html, url, settings)))
+    else:
+        _print(asyncio.run(_read(page, html, url, settings)), wanted)
+
+
+def _read(
+    page: str, html: Path | None, url: str, settings: Settings
+) -> Coroutine[Any, Any, ReadPage]:
+    if html is not None:
+        return read_file(html, settings, checked_address(url))
+    if "://" in page:
+        from spadework.sessions.page_text import read  # a file is read without the web
+
+        return read(page, settings)
+    return read_file(Path(page), settings)
+
+
+def _source(page: str, html: Path | None, url: str, settings: Settings) -> Coroutine[Any, Any, str]:
+    if html is not None:
+        return source_of_file(html, checked_address(url))
+    if "://" in page:
+        from spadework.sessions.page_text import source
+
+        return source(page, settings)
+    return source_of_file(Path(page))
+
+
+def _print_source(text: str) -> None:
+    # In a file it is the source as it came; a terminal must not carry out what stands in it.
+    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
+
+
+def _print(page: ReadPage, wanted: Wanted) -> None:
+    if not wanted.as_json:
+        say(page.markdown)
+        return
+    # All pages are read by our own reader.
+    facts = page.model_dump(mode="json") | {"trafilatura": False}
+    typer.echo(json.dumps(facts, ensure_ascii=False))

@@ -1,0 +1,115 @@
+"""The sessions that are kept: print, export, delete, repair."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from spadework.apps.ending import FAILED
+from spadework.apps.outputs import Output, write_output
+from spadework.apps.outputs import print_report as draw_report
+from spadework.apps.saying import say
+from spadework.errors import SessionNotFound
+from spadework.sessions import repairing
+from spadework.sessions.contents import session_files
+from spadework.sessions.files import (
+    read_report,
+    read_result,
+    session_folder,
+    whole_result,
+)
+from spadework.sessions.records import delete_session
+from spadework.sessions.redrawing import draft_of
+from spadework.sessions.redrawing import redraw as redrawn
+from spadework.settings import Settings
+from spadework.tools.text.markdown_marks import one_line
+from spadework.values import Result
+
+
+def print_report(home: Path, session_id: str, as_json: bool) -> None:
+    """The report of a finished session, or its whole result; of one that is not finished, also
+    while it runs, the answer as far as it stands.
+    """
+    folder = session_folder(home, session_id)
+    if not as_json and whole_result(folder) is None and (report := read_report(folder)) is not None:
+        typer.echo(report)
+        say(
+            f"Of session {session_id} only the report is there: `spadework resume {session_id}`"
+            " writes its result anew.",
+            err=True,
+        )
+        return
+    if not as_json and whole_result(folder) is None and (draft := draft_of(folder)):
+        typer.echo(draft)
+        say(
+            f"Session {session_id} is not finished: this is its answer so far. `spadework resume"
+            f" {session_id}` goes on with it.",
+            err=True,
+        )
+        return
+    result = _result(home, session_id)
+    if as_json:
+        typer.echo(result.model_dump_json())
+    else:
+        draw_report(result)
+
+
+def print_files(home: Path, session_id: str, as_json: bool) -> None:
+    """One line a file: size, type, name, and of a page as it was read its title."""
+    files = session_files(session_folder(home, session_id))
+    if as_json:
+        typer.echo(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
+        return
+    wide = max((len(one.kind) for one in files), default=0)
+    for one in files:
+        title = f"  {one_line(one.title)}" if one.title else ""
+        say(f"{one.size:>11,}  {one.kind:<{wide}}  {one.name}{title}")
+
+
+def export(home: Path, session_id: str, file: Path) -> None:
+    """Write the report of a finished session to a file."""
+    Output(file).checked()
+    write_output(_result(home, session_id), file)
+    say(str(file), err=True)
+
+
+def delete(home: Path, session_id: str) -> None:
+    """Delete a session that nobody works on."""
+    delete_session(home, session_id)
+    kept = (
+        " Pages that it read may still be in the knowledge store: `spadework knowledge forget`"
+        " removes them."
+    )
+    say(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
+
+
+def redraw(home: Path | None, session_id: str) -> None:
+    """Draw the files of a session anew, and name them."""
+    settings = Settings.load(home=home)
+    for name in redrawn(session_folder(settings.home, session_id), settings):
+        say(name)
+
+
+def repair(home: Path, dry_run: bool) -> int:
+    """Say what is broken and what is done about it, a line each; the exit code: 1 where something
+    could not be set aside.
+    """
+    told = []
+    for one in repairing.repair(home, dry_run=dry_run):
+        say(one.text)
+        told.append(one)
+    if not told:
+        say("Nothing is broken.", err=True)
+    return FAILED if any(one.failed for one in told) else 0
+
+
+def _result(home: Path, session_id: str) -> Result:
+    result = read_result(session_folder(home, session_id))
+    if result is None:
+        raise SessionNotFound(
+            f"Session {session_id} has no report yet.",
+            hint=f"`spadework resume {session_id}` goes on with it.",
+        )
+    return result

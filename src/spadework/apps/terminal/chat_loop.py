@@ -1,0 +1,178 @@
+"""The chat: question after question, each following up the one before, and commands about the last
+answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from spadework.apps.outputs import Output, write_output
+from spadework.apps.terminal import views
+from spadework.apps.terminal.commands import Ask, Command, Wrong, parse, source_number
+from spadework.apps.terminal.progress import Progress, progress_for
+from spadework.apps.terminal.running import Run
+from spadework.apps.terminal.screen import Screen
+from spadework.errors import BudgetSpent, SpadeworkError
+from spadework.sessions.files import read_result, session_folder
+from spadework.sessions.listing import readable_sessions
+from spadework.sessions.receptionist import receive
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from spadework.values import Result
+from spadework.visible import visible
+
+NOTHING_YET = "There is no answer yet: ask a question first."
+
+
+class Chat:
+    """One conversation: its last answer, and the run that was left, if any."""
+
+    def __init__(self, settings: Settings, screen: Screen) -> None:
+        self._settings = settings
+        self._lines = screen.lines(settings.home, self.unfinished)
+        self._screen = screen
+        self._last: Result | None = None
+        self._left = ""
+        self._commands: dict[str, Callable[[str], None]] = {
+            "plan": lambda _: self._about_last(views.plan_view),
+            "sources": lambda _: self._about_last(views.sources_view),
+            "conflicts": lambda _: self._about_last(views.conflicts_view),
+            "quote": self._quote,
+            "help": lambda _: self._screen.show(views.help_view()),
+            "new": self._new,
+            "stop": lambda _: self._screen.say("Nothing is running."),
+        }
+
+    def go_on_from(self, session_id: str) -> None:
+        """Follow up a finished session. Raises SessionNotFound."""
+        self._last = read_result(session_folder(self._settings.home, session_id))
+
+    async def run(self) -> None:
+        """Take lines until there are no more, or /quit."""
+        if self._screen.live:
+            self._screen.show(views.greeting(self._settings, version("spadework")))
+        while (line := await self._lines.line()) is not None:
+            meant = parse(line)
+            if isinstance(meant, Command) and meant.name == "quit":
+                break
+            try:
+                await self._follow(meant)
+            except (SpadeworkError, BudgetSpent, OSError) as error:
+                self._screen.say(f"{error} {getattr(error, 'hint', '')}".strip())
+
+    async def _follow(self, meant: Ask | Command | Wrong | None) -> None:
+        if isinstance(meant, Wrong):
+            self._screen.say(meant.said)
+        elif isinstance(meant, Ask):
+            await self._ask(meant.question)
+        elif isinstance(meant, Command) and meant.name == "export":
+            await self._export(meant.argument)
+        elif isinstance(meant, Command) and meant.name == "resume":
+            await self._resume(meant.argument)
+        elif isinstance(meant, Command):
+            self._commands[meant.name](meant.argument)
+
+    async def _ask(self, question: str) -> None:
+        """Research a question, or answer at once what needs no research."""
+        greeted = await receive(question, self._settings)
+        if not greeted.research:
+            self._screen.show(Text(visible(greeted.answer)))
+            return
+        follows = self._last.session_id if self._last else ""
+        await self._carry_out(Session.start(question, settings=self._settings, follows=follows))
+
+    async def _carry_out(self, session: Session) -> None:
+        """Run a session and show its report; one that the user leaves can be taken up."""
+        self._left = session.session_id
+        typed: list[Callable[[str], None]] = []
+        progress = progress_for(
+            session.budget, on_line=(lambda line: typed[0](line)) if self._screen.live else None
+        )
+        run = Run(session, progress, self._lines.answer)
+        typed.append(lambda line: _take_typed(line, run, progress))
+        result = await run.result()
+        if result is None:
+            self._screen.say("Left. /resume takes it up where it was.")
+            return
+        self._left, self._last = "", result
+        self._screen.report(result)
+
+    async def _resume(self, session_id: str) -> None:
+        session_id = session_id or self._left or next(iter(self.unfinished()), "")
+        if not session_id:
+            self._screen.say("There is no run to take up.")
+            return
+        await self._carry_out(Session.resume(session_id, home=self._settings.home))
+
+    def unfinished(self) -> list[str]:
+        """The ids of the sessions without a report, newest first."""
+        return [
+            session.id for session in readable_sessions(self._settings.home) if not session.status
+        ]
+
+    async def _export(self, name: str) -> None:
+        if self._last is None:
+            self._screen.say(NOTHING_YET)
+            return
+        self._screen.show(
+            views.exported_line(await asyncio.to_thread(_export_result, self._last, name))
+        )
+
+    def _about_last(self, view: Callable[[Result], RenderableType]) -> None:
+        if self._last is None:
+            self._screen.say(NOTHING_YET)
+        else:
+            self._screen.show(view(self._last))
+
+    def _quote(self, argument: str) -> None:
+        n = source_number(argument, len(self._last.sources)) if self._last else Wrong(NOTHING_YET)
+        if isinstance(n, Wrong):
+            self._screen.say(n.said)
+        else:
+            self._about_last(lambda result: views.quotes_view(result, n))
+
+    def _new(self, _: str) -> None:
+        self._last = None
+        self._screen.say("The next question stands alone.")
+
+
+def _export_result(result: Result, name: str) -> Path:
+    file = Path(name.strip("\"'")).expanduser()
+    write_output(result, Output(file).checked().file or file)
+    return file
+
+
+def _take_typed(line: str, run: Run, progress: Progress) -> None:
+    """A line that was typed while a run goes on."""
+    meant = parse(line)
+    if meant == Command("stop"):
+        run.interrupts.stop()
+    elif meant is not None:
+        progress.note("While a run goes on only /stop is understood.")
+
+
+def begin(settings: Settings, follows: str) -> None:
+    """Chat until the user leaves. Raises SettingsError where the chat cannot begin, SessionNotFound
+    for an unknown `follows`.
+    """
+    screen = Screen()
+    if screen.live:
+        # Where somebody sits, they are asked, unless they said otherwise.
+        asked = {
+            name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
+        }
+        settings = settings.with_(**asked)
+    asyncio.run(_chat(settings, follows, screen))
+
+
+async def _chat(settings: Settings, follows: str, screen: Screen) -> None:
+    chat = Chat(settings, screen)
+    if follows:
+        chat.go_on_from(follows)
+    await chat.run()

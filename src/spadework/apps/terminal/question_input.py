@@ -1,0 +1,102 @@
+"""What `ask` is given besides its settings: the question, files, what is piped in, and the session
+it follows up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from spadework.apps.outputs import checked_attachments
+from spadework.apps.saying import say
+from spadework.apps.terminal.abilities import can_ask
+from spadework.apps.terminal.piped_input import Material, material
+from spadework.errors import SettingsError
+from spadework.sessions.listing import readable_sessions
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from spadework.tools.stores.page_store import write_atomically
+
+STDIN = Path("-")
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A question with all that came along. `last`: it follows up the last finished session, else
+    the one `follows` names.
+    """
+
+    question: str
+    attach: Sequence[Path] = ()
+    follows: str = ""
+    last: bool = False
+
+    def checked(self, settings: Settings) -> Self:
+        """Itself. Raises SettingsError for options that cannot go together here: better now than
+        after the run.
+        """
+        for name in sorted({"clarify", "approve"} & settings.given):
+            if getattr(settings, name) and not can_ask():
+                raise SettingsError(f"--{name} needs a terminal: there is nobody here to answer.")
+        checked_attachments([path for path in self.attach if path != STDIN])
+        return self
+
+    def session(self, settings: Settings) -> Session:
+        """The session, not begun. Raises SettingsError, also for material that cannot be used, and
+        SessionNotFound.
+        """
+        follows = followed_session(settings.home, self.follows, last=self.last)
+        attached = checked_attachments([path for path in self.attach if path != STDIN])
+        session = Session.start(
+            self.question, settings=settings, attachments=attached, follows=follows
+        )
+        piped = material(
+            most=settings.page_bytes,
+            minutes=settings.minutes,
+            asked_for=STDIN in self.attach,
+            tell=_tell,
+        )
+        if piped:
+            _keep(session, piped)
+        return session
+
+
+def followed_session(home: Path, follows: str, *, last: bool) -> str:
+    """The id of the session to follow up, "" for none. Raises SettingsError."""
+    if last and follows:
+        raise SettingsError(
+            "--continue and --follow cannot be used together: each names the session to follow up."
+        )
+    return last_finished(home) if last else follows
+
+
+def last_finished(home: Path) -> str:
+    """The id of the newest session that has researched a question and has a report. Raises
+    SettingsError where there is none.
+    """
+    ended = (session for session in readable_sessions(home) if session.status)
+    found = next((session.id for session in ended if session.kind == "research"), None)
+    if found is None:
+        raise SettingsError("There is no finished session to follow up: ask a question first.")
+    return found
+
+
+def _keep(session: Session, piped: Material) -> None:
+    """What was piped in lies in the session's folder, so that the session can be taken up, and goes
+    when it goes.
+    """
+    file = session.folder / "material" / piped.name
+    try:
+        write_atomically(file, piped.body)
+    except OSError as error:
+        raise SettingsError(
+            f"What was piped in cannot be kept in {file.parent}: {error.strerror}. Choose another"
+            " --home."
+        ) from None
+    session.attach([file])
+
+
+def _tell(text: str) -> None:
+    say(f"Note: {text}", err=True)

@@ -1,0 +1,112 @@
+"""Where the chat takes its lines from: a terminal with editing and history, or standard input line
+by line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from spadework.apps.saying import say
+from spadework.apps.terminal.answers import answer, change_plan, choice
+from spadework.events import Asked
+
+#: Longest line that is read from standard input, in bytes.
+MOST_LINE = 100_000
+
+
+class Source(Protocol):
+    """Lines, and answers to what is asked back."""
+
+    async def line(self) -> str | None:
+        """The next line; None when there are no more."""
+        ...
+
+    async def answer(self, asked: Asked) -> str | None:
+        """What is said to it; None leaves the run."""
+        ...
+
+
+class Typed:
+    """Lines typed in a terminal."""
+
+    def __init__(self, history: Path, sessions: Callable[[], list[str]]) -> None:
+        from spadework.apps.terminal.completion import Commands
+        from spadework.apps.terminal.prompting import Prompt
+        from spadework.apps.terminal.questions import Questions
+
+        self._prompt = Prompt(history, Commands(sessions), keep_on_interrupt=True)
+        self._questions = Questions()
+
+    async def line(self) -> str | None:
+        """The next line; None after Ctrl-D."""
+        from spadework.apps.terminal.prompting import LeftError
+
+        try:
+            return await self._prompt.line()
+        except LeftError:
+            return None
+
+    async def answer(self, asked: Asked) -> str | None:
+        """What the user says to it."""
+        return await self._questions.answer(asked)
+
+
+class Piped:
+    """Lines of standard input. The answer to what is asked back is the next line."""
+
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._more = threading.Semaphore(0)
+        # A thread that waits for a line must not keep the process alive: it reads the descriptor,
+        # and holds nothing of Python's.
+        threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
+
+    async def line(self) -> str | None:
+        """The next line; None at the end."""
+        self._more.release()
+        return await self._lines.get()
+
+    async def answer(self, asked: Asked) -> str | None:
+        """The next line as an answer: a number or words; for a plan its changes, separated by
+        semicolons. Nothing: go on.
+        """
+        said = await self.line() or ""
+        if asked.kind == "clarify":
+            chosen = choice(asked.options, said)
+            return said if chosen is None else chosen
+        if asked.plan is None:
+            return ""
+        plan = asked.plan
+        for part in said.split(";"):
+            change = change_plan(plan, part)
+            plan = change.plan
+            if change.said:
+                say(change.said, err=True)
+        return answer(asked.plan, plan)
+
+    def _feed(self, loop: asyncio.AbstractEventLoop) -> None:
+        rest = b""
+        while True:
+            self._more.acquire()
+            while b"\n" not in rest and len(rest) < MOST_LINE and (chunk := _chunk()):
+                rest += chunk
+            over = not rest
+            line, _, rest = rest.partition(b"\n")
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(
+                    self._lines.put_nowait, None if over else line.decode(errors="replace")
+                )
+
+
+def _chunk() -> bytes:
+    try:
+        return os.read(sys.stdin.fileno(), 4_096)
+    except (OSError, ValueError):
+        return b""

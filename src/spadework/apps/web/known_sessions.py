@@ -1,0 +1,89 @@
+"""A session by its id, as it stands: of a run of this server what it has told so far, of any other
+what its folder holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from spadework.apps.web.page_context import Web
+from spadework.apps.web.view_model import ViewModel
+from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
+from spadework.events import Finished
+from spadework.sessions.files import (
+    read_ledger,
+    read_metadata,
+    read_page,
+    read_result,
+    session_folder,
+)
+from spadework.sessions.log import read_log
+from spadework.values import Evidence, Result
+
+
+async def known_session(web: Web, session_id: str) -> str:
+    """The id itself. Raises SessionNotFound when there is no such session."""
+    if web.runs.running(session_id) is None:
+        await asyncio.to_thread(session_folder, web.settings.home, session_id)
+    return session_id
+
+
+async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
+    """What the page of a session shows now, and whether it runs. Raises SessionNotFound."""
+    run = web.runs.running(session_id)
+    if run is None:
+        return await asyncio.to_thread(_load_picture, web.settings.home, session_id), False
+    picture = ViewModel(question=run.session.question)
+    for n, event in enumerate(run.told, 1):
+        if event is not None:
+            picture.n = n
+            picture.take(event)
+    return picture, not run.over
+
+
+def _load_picture(home: Path, session_id: str) -> ViewModel:
+    folder = session_folder(home, session_id)
+    picture = ViewModel(question=read_metadata(folder).query)
+    for n, event in enumerate(read_log(folder), 1):
+        if event is not None:
+            picture.n = n
+            picture.take(event)
+    with suppress(SessionUnreadable):  # what the log tells of is shown all the same
+        if picture.result is None and (result := read_result(folder)) is not None:
+            picture.take(Finished(result=result))
+    return picture
+
+
+async def result_of(web: Web, session_id: str) -> Result:
+    """The result of a session. Raises SessionNotFound when there is none yet."""
+    folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
+    result = await asyncio.to_thread(read_result, folder)
+    if result is None:
+        raise SessionNotFound("This session has no report yet.")
+    return result
+
+
+async def question_of(web: Web, session_id: str) -> str:
+    """What a session asked; "" when there is none of this id that can be read."""
+    try:
+        folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
+        return (await asyncio.to_thread(read_metadata, folder)).query
+    except SessionError:
+        return ""
+
+
+async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
+    """The text of a page that a session has read, and the evidence on it. Raises
+    SessionNotFound.
+    """
+    folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
+    return await asyncio.to_thread(_page, folder, content_hash)
+
+
+def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
+    text = read_page(folder, content_hash)
+    if text is None:
+        raise SessionNotFound("This session has not read such a page.")
+    return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]

@@ -1,0 +1,119 @@
+"""A page as it was read, drawn from its Markdown, with the words of quotes marked wherever they
+stand: in prose, lists, cells and code. Nothing in it can do harm: no markup of its own comes
+through, no picture is fetched, links lead to the web only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+from spadework.apps.web.draft_markdown import TAGS, scrolled
+from spadework.values import Evidence
+from spadework.visible import visible
+
+#: Characters that no text holds (Unicode assigns none): where a quote begins, its number between
+#: two of them, and where one ends.
+_BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
+_SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
+#: What makes a line a heading, an item, a quote or a row must stay at its beginning.
+_OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
+#: A heading of the page stands below that of its view.
+_LOWEST = 6
+
+
+def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
+    """The stretch of a page that begins at `start` as HTML, with the evidence on it marked; that
+    with the id `wanted` is marked more.
+    """
+    marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    renderer = RendererHTML()
+    for rule in ("text", "code_inline", "fence", "code_block", "image"):
+        renderer.rules[rule] = getattr(marks, rule)
+    tokens = markdown.parse(_sign_quotes(text, start, marks.evidence))
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, _LOWEST)}"
+    html = renderer.render(tokens, markdown.options, {})
+    html = html.replace("<th></th>", "<td></td>")  # a heading that says nothing heads nothing
+    cleaned = nh3.clean(
+        html,
+        tags=TAGS | {"h5", "h6", "mark", "span"},
+        attributes={"a": {"href"}, "ol": {"start"}, "mark": {"class"}, "span": {"id", "class"}},
+        url_schemes={"http", "https"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    return visible(scrolled(cleaned))  # what an entity stands for may work unseen, too
+
+
+def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
+    """The Markdown with a sign where each quote begins and ends."""
+    signs: list[tuple[int, int, str]] = []
+    for n, each in enumerate(evidence):
+        first, last = max(each.start - start, 0), min(each.end - start, len(text))
+        line = text.rfind("\n", 0, first) + 1
+        opening = _OPENING.match(text, line)
+        first = min(max(first, opening.end() if opening else first), last)
+        while last > first and text[last - 1] in "| \t\n":
+            last -= 1
+        signs.append((first, 1, f"{_BEGINS}{n}{_NUMBERED}"))
+        signs.append((last, 0, f"{_ENDS}{n}{_NUMBERED}"))
+    made, at = [], 0
+    for place, _, sign in sorted(signs):
+        made += [text[at:place], sign]
+        at = place
+    return "".join([*made, text[at:]])
+
+
+class _Marks:
+    """Draws what holds words, and keeps which quotes are open."""
+
+    def __init__(self, evidence: Sequence[Evidence], wanted: str) -> None:
+        self.evidence = evidence
+        self._wanted = next((n for n, e in enumerate(evidence) if e.id == wanted), -1)
+        self._open: set[int] = set()
+
+    def text(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
+        """Words."""
+        return self._drawn(tokens[n].content)
+
+    def code_inline(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
+        """Code amid words."""
+        return f"<code>{self._drawn(tokens[n].content)}</code>"
+
+    def fence(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
+        """A block of code."""
+        return f"<pre><code>{self._drawn(tokens[n].content)}</code></pre>\n"
+
+    code_block = fence
+
+    def image(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
+        """What a picture is said to show."""
+        return self._drawn(tokens[n].content)
+
+    def _drawn(self, content: str) -> str:
+        made, at = [], 0
+        for sign in _SIGNS.finditer(content):
+            made.append(self._piece(content[at : sign.start()]))
+            if sign[1]:
+                self._open.add(int(sign[1]))
+                id_ = escape(self.evidence[int(sign[1])].id)
+                made.append(f'<span id="{id_}" class="anchor"></span>')
+            else:
+                self._open.discard(int(sign[2]))
+            at = sign.end()
+        return "".join([*made, self._piece(content[at:])])
+
+    def _piece(self, words: str) -> str:
+        if not words or not self._open:
+            return escape(words)
+        kind = ' class="wanted"' if self._wanted in self._open else ""
+        return f"<mark{kind}>{escape(words)}</mark>"

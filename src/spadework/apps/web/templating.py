@@ -1,0 +1,127 @@
+"""Draws pages and parts of pages. Everything that comes from outside is text here; the templates
+escape it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from spadework.apps.forecast_text import foretold, took_beside
+from spadework.apps.web.draft_markdown import draft_html
+from spadework.apps.web.forms import csrf_cookie, csrf_token
+from spadework.apps.web.history import history_of, words_of
+from spadework.apps.web.page_context import web_of
+from spadework.apps.web.reporting import show_report, web_link
+from spadework.apps.web.view_model import ViewModel
+from spadework.settings import Settings
+from spadework.tools.export.html_report import DRAWN_IN, ending
+from spadework.tools.export.sheet import words
+from spadework.tools.search.provider_table import PROVIDERS
+from spadework.tools.web.urls import host_of
+
+THEME_COOKIE = "spadework_theme"
+#: The form of a question that nobody has filled in.
+UNASKED = dict.fromkeys(("question", "minutes", "effort", "search", "unseen", "follows"), "")
+
+
+async def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page, with the history at its side."""
+    web = web_of(request)
+    around = {
+        "history": await history_of(web),
+        "nav": web.nav,
+        "path": request.url.path,
+        "theme": request.cookies.get(THEME_COOKIE, ""),
+        "csrf": csrf_token(request),
+        "current": request.path_params.get("id", ""),
+    }
+    response = HTMLResponse(
+        environment().get_template(name).render(**around | values),
+        status,
+        {"Cache-Control": "no-store"},
+    )
+    if request.cookies.get(csrf_cookie(request)) != csrf_token(request):
+        secure = request.url.scheme == "https"
+        response.set_cookie(
+            csrf_cookie(request),
+            csrf_token(request),
+            httponly=True,
+            samesite="strict",
+            secure=secure,
+        )
+    return response
+
+
+def part(name: str, **values: Any) -> str:
+    """A part of a page."""
+    return environment().get_template(name).render(**values)
+
+
+def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
+    """What a page that shows `picture` must change, as htmx partials, each with its target."""
+    return part("_changes.html", picture=picture, changed=sorted(changed), **values)
+
+
+def searches(settings: Settings) -> list[tuple[str, str]]:
+    """What can be searched, as (setting, label): first what the server was started with."""
+    known = [name for name, provider in PROVIDERS.items() if not provider.lacking(settings)]
+    names = {"auto": "Chosen by what is reachable", "library": "The library alone"} | {
+        name: name for name in known
+    }
+    first = (
+        ("", f"As set: {settings.search}") if settings.search != "auto" else ("", names.pop("auto"))
+    )
+    return [first, *names.items()]
+
+
+def describe_searched(settings: Settings, chosen: str = "") -> str:
+    """What a question is searched in, in words; `chosen` is what its form names."""
+    named = chosen or settings.search
+    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+    found = (
+        [*configured, *["library"] * bool(settings.library)]
+        if named == "auto"
+        else named.split(",")
+    )
+    if not found:
+        return "the web where it can be reached, else the documentation installed here"
+    return ", ".join("the library" if name == "library" else name for name in found)
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The templates and what they may call."""
+    made = Environment(
+        loader=FileSystemLoader([Path(__file__).parent / "templates", DRAWN_IN]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters |= {
+        "words": words,
+        "ending": ending,
+        "host": host_of,
+        "weblink": web_link,
+        "foretold": foretold,
+        "beside": took_beside,
+        "left_words": lambda seconds: f"{int(seconds) // 60}:{int(seconds) % 60:02} left",
+    }
+    made.globals |= {
+        "shown": show_report,
+        "words_of": words_of,
+        "searches": searches,
+        "searched": describe_searched,
+        "unasked": UNASKED,
+        "draft": lambda markdown: Markup(draft_html(markdown)),
+    }
+    return made

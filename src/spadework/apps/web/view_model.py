@@ -1,0 +1,285 @@
+"""What the page of a session shows, folded from its events: the same whether they come one by one
+or are read from the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from spadework.apps.forecast_text import foretold
+from spadework.events import (
+    Answered,
+    Asked,
+    Assessed,
+    Ended,
+    Event,
+    Finished,
+    Notice,
+    Planned,
+    Read,
+    Reading,
+    Searched,
+    Started,
+    Troubled,
+    Wrote,
+)
+from spadework.values import (
+    STATE_WORDS,
+    Coverage,
+    CoverageState,
+    Plan,
+    Problem,
+    Result,
+    Topic,
+    Usage,
+)
+
+Phase = Literal["waiting", "searching", "reading"] | CoverageState
+State = Literal["starting", "asking", "running", "writing", "finished", "cancelled", "failed"]
+
+
+@dataclass
+class TopicView:
+    """A topic as it goes: what was searched for it, its pages by URL (True: read, False: not), how
+    far it is proven.
+    """
+
+    n: int
+    topic: Topic
+    phase: Phase = "waiting"
+    queries: dict[tuple[str, str], int] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)
+    pages: dict[str, bool] = field(default_factory=dict)
+    coverage: Coverage | None = None
+
+    @property
+    def words(self) -> str:
+        """The state in words."""
+        if self.phase == "reading":
+            return f"reading {len(self.open)}" if self.open else "checking"
+        if self.phase == "waiting" or self.phase == "searching":
+            return self.phase
+        return STATE_WORDS[self.phase]
+
+    @property
+    def facts(self) -> list[str]:
+        """Counts, as far as there is something to count."""
+        read, quotes = (
+            sum(self.pages.values()),
+            len(self.coverage.evidence_ids) if self.coverage else 0,
+        )
+        named = (
+            (len(self.queries), "search", "searches"),
+            (read, "page", "pages"),
+            (quotes, "quote", "quotes"),
+        )
+        return [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
+
+
+@dataclass
+class SourceView:
+    """A page that a worker wanted: being read, read, or not read for a reason."""
+
+    n: int
+    url: str
+    title: str
+    topic: str
+    state: Literal["reading", "read", "not read"] = "reading"
+    reason: str = ""
+
+
+@dataclass
+class ViewModel:
+    """A session as it is shown. `n` is the number of the last event taken in."""
+
+    question: str = ""
+    #: The session that this one follows up, or "".
+    follows: str = ""
+    n: int = 0
+    state: State = "starting"
+    mode: str = ""
+    searching: tuple[str, ...] = ()
+    note: str = ""
+    notices: list[str] = field(default_factory=list)
+    plan: Plan | None = None
+    topics: dict[str, TopicView] = field(default_factory=dict)
+    sources: dict[str, SourceView] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    asked: Asked | None = None
+    answers: list[Answered] = field(default_factory=list)
+    rounds: int = 0
+    quotes: int = 0
+    usage: Usage = field(default_factory=Usage)
+    draft: str = ""
+    result: Result | None = None
+    ended: Ended | None = None
+    #: What a screen reader is told: the milestones only.
+    said: str = ""
+
+    def take(self, event: Event) -> set[str]:
+        """Take an event in. Returns the parts of the page that it changes."""
+        take = getattr(self, f"_take_{event.type}")
+        changed: set[str] = take(event)
+        return changed
+
+    @property
+    def answered(self) -> int:
+        """Topics that are proven."""
+        return sum(view.phase == "answered" for view in self.topics.values())
+
+    @property
+    def read(self) -> int:
+        """Pages that were read."""
+        return sum(source.state == "read" for source in self.sources.values())
+
+    @property
+    def searches(self) -> int:
+        """Searches that were answered."""
+        return sum(len(view.queries) for view in self.topics.values())
+
+    def _take_started(self, event: Started) -> set[str]:
+        self.question, self.mode, self.searching, self.follows = (
+            event.question,
+            event.mode,
+            event.searching,
+            event.follows,
+        )
+        self.state, self.note, self.ended, self.asked = "running", "", None, None
+        self.said = "Taken up again." if event.resumed else "The research has begun."
+        return {"status", "ask", "notices"}
+
+    def _take_notice(self, event: Notice) -> set[str]:
+        if event.text not in self.notices:
+            self.notices.append(event.text)
+        return {"notices"}
+
+    def _take_asked(self, event: Asked) -> set[str]:
+        self.asked, self.state = event, "asking"
+        self.said = (
+            "A question is waiting for your answer."
+            if event.kind == "clarify"
+            else "The plan is waiting for your approval."
+        )
+        return {"ask", "status", "plan"}
+
+    def _take_answered(self, event: Answered) -> set[str]:
+        self.asked, self.state = None, "running"
+        self.answers.append(event)
+        self.said = "The research goes on."
+        return {"ask", "status", "plan"}
+
+    def _take_planned(self, event: Planned) -> set[str]:
+        before = self.topics
+        self.plan = event.plan
+        self.topics = {t.name: TopicView(n, t) for n, t in enumerate(event.plan.topics, 1)}
+        for name, view in self.topics.items():
+            if name in before:
+                self.topics[name] = before[name]
+                self.topics[name].n = view.n
+        coming = f" Forecast: {foretold(event.forecast)}." if event.forecast else ""
+        self.said = f"The plan has {len(self.topics)} topics.{coming}"
+        return {"plan", "status"}
+
+    def _take_searched(self, event: Searched) -> set[str]:
+        if (view := self.topics.get(event.topic)) is None:
+            return {"status"}
+        view.queries[event.query, event.provider] = event.hits
+        if not view.open:
+            view.phase = "searching"
+        return {f"topic {view.n}", "status"}
+
+    def _take_reading(self, event: Reading) -> set[str]:
+        changed = {"status", self._source(event)}
+        if view := self.topics.get(event.topic):
+            view.open.add(event.url)
+            view.phase = "reading"
+            changed.add(f"topic {view.n}")
+        return changed
+
+    def _take_read(self, event: Read) -> set[str]:
+        changed = {"status", self._source(event)}
+        source = self.sources[event.url]
+        source.state, source.reason = ("not read", event.reason) if event.reason else ("read", "")
+        if view := self.topics.get(event.topic):
+            view.open.discard(event.url)
+            view.pages[event.url] = not event.reason
+            changed.add(f"topic {view.n}")
+        return changed
+
+    def _take_unseen(self, event: Event) -> set[str]:
+        """What the page does not show."""
+        return set()
+
+    _take_checked = _take_selected = _take_cleaned = _take_unanswered = _take_unseen
+    _take_called = _take_distilled = _take_proven = _take_scored = _take_unseen
+
+    def _take_assessed(self, event: Assessed) -> set[str]:
+        self.rounds, self.quotes, self.usage = event.round, event.evidence, event.usage
+        for coverage in event.coverage:
+            if view := self.topics.get(coverage.topic):
+                view.coverage = coverage
+                view.open.clear()
+                view.phase = coverage.state
+        self.said = (
+            f"Round {event.round}: {self.answered} of {len(self.topics)} topics are answered."
+        )
+        return {"plan", "status"}
+
+    def _take_problem(self, event: Troubled) -> set[str]:
+        if event.problem in self.problems:
+            return {"status"}
+        self.problems.append(event.problem)
+        return {"problems", "status"}
+
+    def _take_report(self, event: Wrote) -> set[str]:
+        if event.final:
+            return {"status"}
+        self.draft = event.markdown
+        self.said = (
+            f"{self.said} A first version of the report is there.".strip()
+            if self.rounds == 1
+            else self.said
+        )
+        return {"report", "status"}
+
+    def _take_finished(self, event: Finished) -> set[str]:
+        self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
+        self.usage, self.question = event.result.usage, event.result.question
+        for topic in event.result.topics:
+            # Of a session without a log, such as one from elsewhere, the result is all that is
+            # known.
+            new = TopicView(len(self.topics) + 1, Topic(name=topic.name, question=""))
+            view = self.topics.setdefault(topic.name, new)
+            view.open.clear()
+            view.phase = topic.state
+            ids = tuple(e.id for e in topic.evidence)
+            view.coverage = Coverage(
+                topic=topic.name,
+                covered=topic.covered,
+                score=min(1.0, max(0.0, topic.score)),
+                evidence_ids=ids,
+                gaps=topic.gaps,
+            )
+        self.said = "The report is ready."
+        return {"everything"}
+
+    def _take_ended(self, event: Ended) -> set[str]:
+        self.ended, self.state, self.asked = (
+            event,
+            "cancelled" if event.how == "cancelled" else "failed",
+            None,
+        )
+        self.said = (
+            "Cancelled." if event.how == "cancelled" else f"It could not go on: {event.text}"
+        )
+        return {"everything"}
+
+    def _source(self, event: Reading | Read) -> str:
+        """The row of a page, new or known, as the name of a part."""
+        known = event.url in self.sources
+        source = self.sources.setdefault(
+            event.url, SourceView(len(self.sources) + 1, event.url, "", event.topic)
+        )
+        source.title = event.title or source.title
+        return f"source {source.n}" if known else f"new source {source.n}"

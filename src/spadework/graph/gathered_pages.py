@@ -1,0 +1,136 @@
+"""What was gathered for a query, or read at an address, and the result of a session that did no
+more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spadework.agents.editor import problem_lines
+from spadework.graph.routes import status_of
+from spadework.graph.session_context import SessionContext
+from spadework.graph.sources import sources_of
+from spadework.graph.state import WorkerState
+from spadework.graph.tasks import asked_of, task_of
+from spadework.tools.export.markdown_report import to_markdown
+from spadework.values import (
+    Hit,
+    Page,
+    Part,
+    Problem,
+    Report,
+    Result,
+    Section,
+    Sentence,
+    Source,
+    Value,
+)
+
+#: What such a session says of itself.
+NOTHING_WRITTEN = (
+    "Pages were read for this, and nothing was judged or written about them; no model was asked."
+    " Their whole texts are in the session."
+)
+#: What has ended it when whoever asked went away.
+CANCELLED = "cancelled"
+_NONE = "No page could be read."
+
+
+class Gathered(Value):
+    """What came of it: the pages, best first, the hits whose pages could not be read, how many hits
+    there were, and what went wrong. `answered`: a search was answered, where one was asked.
+    """
+
+    pages: tuple[Page, ...] = ()
+    unread: tuple[Hit, ...] = ()
+    found: int = 0
+    answered: bool = True
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, state: WorkerState) -> Gathered:
+        """What the steps have left in their state, however far they came."""
+        pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
+        return cls(
+            pages=tuple(pages[: state["task"].pages]),  # beside a slow one another was read
+            unread=tuple(state.get("unread", ())),
+            found=len(state.get("hits", [])),
+            answered=state.get("answered", True),
+            problems=tuple(state.get("problems", [])),
+        )
+
+
+def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
+    """What the steps begin with for a query alone."""
+    task = task_of(asked_of(query), pages)
+    return {
+        "session_id": context.session_id,
+        "question": task.topic.question,
+        "task": task,
+        "read_before": [],
+        "attached": [],
+    }
+
+
+def result_of_pages(
+    context: SessionContext, asked: str, gathered: Gathered, *, why: str = "", failed: bool = False
+) -> Result:
+    """The result of a session that gathered pages: its sources are all that was read, and its
+    report lists them. `why` is what ended it before its time.
+    """
+    pages = {page.url: page for page in gathered.pages}
+    sources = _sources(pages)
+    named = gathered.pages[0].title if asked in pages else ""
+    document = Report(title=named or asked, sections=_sections(context, gathered, sources, why))
+    return Result(
+        session_id=context.session_id,
+        question=asked,
+        status="failed" if failed else "partial" if why == CANCELLED else status_of(why),
+        stopped_by=why,
+        mode="extractive",
+        sources=tuple(sources),
+        report=to_markdown(document, {}, sources),
+        document=document,
+        problems=gathered.problems,
+        searched=context.searching,
+        usage=context.budget.used.model_copy(update={"pages": len(pages)}),
+        timings={"total": round(context.budget.elapsed(), 2)},
+        session_dir=str(context.folder),
+    )
+
+
+def _sources(pages: Mapping[str, Page]) -> list[Source]:
+    """What was read, in its order: nothing rests on it that could be first."""
+    found = {source.url: source for source in sources_of({"pages": dict(pages)}, [], [])}
+    return [found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)]
+
+
+def _sections(
+    context: SessionContext, gathered: Gathered, sources: Sequence[Source], why: str
+) -> tuple[Section, ...]:
+    searched = f"Searched: {'; '.join(context.searching)}." if context.searching else ""
+    gone = "Whoever asked went away before it was done." if why == CANCELLED else ""
+    about = (NOTHING_WRITTEN if sources else _NONE, gone, searched, *context.notices)
+    by_url = {page.url: page for page in gathered.pages}
+    listed = [Sentence(text=_list_page(source, by_url[source.url])) for source in sources]
+    parts = (Part(form="steps", takes=(1,) * len(listed)),) if listed else ()
+    troubles = problem_lines(gathered.problems)
+    return (
+        Section(
+            heading="About this report",
+            kind="limits",
+            sentences=tuple(Sentence(text=line) for line in about if line),
+        ),
+        *((troubles,) if troubles.sentences else ()),
+        *(
+            (Section(heading="Sources", kind="limits", sentences=tuple(listed), parts=parts),)
+            if listed
+            else ()
+        ),
+    )
+
+
+def _list_page(source: Source, page: Page) -> str:
+    """A page in a line of a list that is numbered as the sources are."""
+    how = f"{page.chars:,} characters" + (f", level {page.level}" if page.level > 0 else "")
+    return f"{source.title or source.domain}: {source.url} ({how})"

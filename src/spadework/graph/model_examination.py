@@ -1,0 +1,129 @@
+"""Whether the run's model may judge: it is examined while pages are read, once a home. One that
+does not pass plans and searches; code judges, and composes the report.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from spadework.agents.examination import Examined, examine_model, known_result
+from spadework.agents.model import Model
+from spadework.errors import BudgetSpent, ModelError
+from spadework.graph.session_context import SessionContext
+from spadework.graph.waiting import Stopped, unless_stopped
+from spadework.values import Problem
+
+#: With fewer calls than this left none is spent on an examination.
+FEW_CALLS = 4
+_KIND, _COST = "examination", "cost of the examination"
+_NO_TIME = "There was no time for it."
+
+
+def begin(context: SessionContext) -> None:
+    """Let the model be examined meanwhile. In a replay, whose clock is that of the last answer, it
+    is examined where the result is needed.
+    """
+    if context.model and context.journal.recording is None:
+        _begin(context)
+
+
+async def examines(context: SessionContext) -> bool:
+    """Whether the run has a model that was not examined before in this home."""
+    return context.model is not None and await _known(context, context.model) is None
+
+
+async def recall(context: SessionContext) -> None:
+    """Know in a run that is taken up whether its model has passed: from its last steps on nobody
+    may ask any more; and what was paid for that. Nothing is asked here.
+    """
+    context.budget.early |= await context.journal.noted(_COST, "", before=True) or {}
+    found = await context.journal.known(_KIND, "", Examined)
+    context.judging = context.model if found and found.passed else None
+    context.unfit = found is not None and not found.passed
+
+
+async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
+    """The model that may judge and write from this step of the run on; None where there is none,
+    and why.
+    """
+    if context.model is None:
+        return None, []
+    result = await _result(context, at)
+    passed = isinstance(result, Examined) and result.passed
+    context.judging = context.model if passed else None
+    context.unfit = isinstance(result, Examined) and not passed
+    if passed:
+        return context.model, []
+    reason = (
+        f"{result.right} of {result.asked} verdicts on sentences whose truth is known were right,"
+        f" {result.let_through} false ones were called supported."
+        if isinstance(result, Examined)
+        else f"It could not be examined: {result}"
+    )
+    effect = "It planned and searched; code judged what was read and composed the report."
+    name = context.model.name("verifier")
+    return None, [Problem(stage="examination", subject=name, reason=reason, effect=effect)]
+
+
+async def _result(context: SessionContext, at: str) -> Examined | str:
+    """The result, or why there is none; in a replay there was no time for it where there was
+    none.
+    """
+    if await context.journal.noted("unexamined", at):
+        return _NO_TIME
+    examination = _begin(context)
+    if context.journal.recording is not None:
+        return await _await_result(examination)
+    try:
+        return await unless_stopped(
+            context.stop, _await_result(examination), seconds=context.budget.until_closing()
+        )
+    except (Stopped, TimeoutError):
+        await context.journal.note("unexamined", at, True)
+        return _NO_TIME
+
+
+def _begin(context: SessionContext) -> asyncio.Task[Examined | str]:
+    assert context.model is not None
+    if context.examination is None:
+        context.examination = asyncio.create_task(_examine_once(context, context.model))
+    return context.examination
+
+
+async def _await_result(taken: asyncio.Task[Examined | str]) -> Examined | str:
+    """The result, in time; who stops waiting does not end the examination."""
+    return await asyncio.shield(taken)
+
+
+async def _examine_once(context: SessionContext, model: Model) -> Examined | str:
+    """The result, or why there is none."""
+    home = context.settings.home
+    try:
+        known = await _known(context, model)
+        calls = context.budget.limits.calls - context.budget.spent("calls")
+        if known is None and calls < FEW_CALLS:
+            context.budget.refused = context.budget.refused or "calls"
+            return f"{calls:.0f} calls are too few for it."
+
+        async def result() -> Examined:
+            return known or await examine_model(
+                model, home, seconds=context.budget.phase("search", "read")
+            )
+
+        found: Examined | str = await context.journal.once(_KIND, "", Examined, result)
+    except (ModelError, BudgetSpent) as error:
+        found = str(error)
+    if context.budget.early:
+        await context.journal.note(_COST, "", context.budget.early)
+    return found
+
+
+async def _known(context: SessionContext, model: Model) -> Examined | None:
+    """The result from before this run."""
+
+    async def before() -> Examined | None:
+        return await known_result(model, context.settings.home)
+
+    known = await context.journal.moment("examined", "", Examined | None, before, None)
+    context.unfit = known is not None and not known.passed
+    return known

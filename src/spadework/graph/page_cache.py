@@ -1,0 +1,146 @@
+"""What earlier runs have read: asked before the web, read without fetching, and added to when this
+run has read. It never stops a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+from typing import TypeVar
+
+from spadework.errors import KnowledgeError
+from spadework.settings import Settings
+from spadework.tools.dense.meaning import Meaning
+from spadework.tools.knowledge import Entry, Knowledge, Recalled
+from spadework.tools.knowledge.entry import worth_keeping
+from spadework.tools.web.urls import host_of
+from spadework.values import Page, Problem
+
+T = TypeVar("T")
+
+#: An answer of the store is not waited for longer; then the run does without it.
+ANSWER_SECONDS = 4.0
+#: Adding goes on while the report is written, which waits for it no longer than the first; the
+#: session's end no longer than the second.
+REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
+
+
+class PageCache:
+    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be
+    written.
+
+    `meaning` is the model by which it and the library are searched, too; it is closed with the
+    store.
+    """
+
+    def __init__(
+        self, store: Knowledge | None, settings: Settings, meaning: Meaning | None = None
+    ) -> None:
+        self.problem: Problem | None = None
+        self._store = store
+        self._meaning = meaning
+        self._owned = {host.lower() for host in settings.allow_hosts}
+        self._adding: asyncio.Task[None] | None = None
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What is wrong with the store and with the model for embeddings by now."""
+        return [
+            *([self.problem] if self.problem else []),
+            *(self._meaning.problems if self._meaning else []),
+        ]
+
+    async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
+        """Pages fetched since then that fit a question; [] where the store cannot answer."""
+        if self._store is None or self.problem:
+            return []
+        found = await self._answer(
+            self._store.search(text, limit=limit, since=since), list[Recalled]()
+        )
+        return [one for one in found if self._may_see(one.entry)]
+
+    async def page(self, url: str, since: datetime | None) -> Entry | None:
+        """The page at a URL if it was fetched since then."""
+        if self._store is None or self.problem or since is None:
+            return None
+        entry = await self._answer(self._store.known(url, since=since), None)
+        return entry if entry and self._may_see(entry) else None
+
+    def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
+        """Begin to add the pages that are worth it; `text_of` gives the text of a content hash."""
+        wanted = [page for page in pages if worth_keeping(page)]
+        if self._store and wanted and self._adding is None:
+            self._adding = asyncio.create_task(self._add(self._store, wanted, text_of))
+
+    async def kept(self) -> list[Problem]:
+        """Wait a moment for what is being added; then what is wrong with the store by now."""
+        if self._adding:
+            await asyncio.wait({self._adding}, timeout=REPORT_SECONDS)
+        return self.problems
+
+    async def close(self) -> None:
+        """Let what is being added come to its end, and close the store; who is cancelled meanwhile
+        ends and closes all the same.
+        """
+        async with AsyncExitStack() as closing:
+            if self._meaning:
+                closing.push_async_callback(self._meaning.close)
+            if self._store:
+                closing.push_async_callback(self._store.close)
+            if self._adding:
+                closing.push_async_callback(_cancel_task, self._adding)
+                await asyncio.wait({self._adding}, timeout=CLOSING_SECONDS)
+        if self._adding and not self._adding.cancelled():
+            self._adding.result()  # a fault of ours is not passed over
+
+    async def _add(
+        self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
+    ) -> None:
+        # Of a page only what is true for everybody is kept: not which question led to it, nor what
+        # it was worth for that.
+        bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
+        try:
+            entries = [
+                Entry(
+                    page.model_copy(update=bare),
+                    await text_of(page.content_hash),
+                    own=host_of(page.url) in self._owned,
+                )
+                for page in pages
+            ]
+            await store.add(entries)
+        except (KnowledgeError, OSError) as error:
+            self._failed(error, "The pages of this run were not kept for later ones.")
+
+    async def _answer(self, work: Awaitable[T], otherwise: T) -> T:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await work
+        except TimeoutError:
+            self._failed(
+                KnowledgeError(f"It did not answer within {ANSWER_SECONDS:g} s."),
+                "What earlier runs have read was not used.",
+            )
+        except KnowledgeError as error:
+            self._failed(error, "What earlier runs have read was not used.")
+        return otherwise
+
+    def _failed(self, error: Exception, effect: str) -> None:
+        reason = f"{error} {getattr(error, 'hint', '')}".strip()
+        self.problem = self.problem or Problem(
+            stage="knowledge", subject="knowledge store", reason=reason, effect=effect
+        )
+
+    def _may_see(self, entry: Entry) -> bool:
+        """Whether a page may be used: that of somebody's own host only by those who may visit
+        it.
+        """
+        return not entry.own or host_of(entry.page.url) in self._owned
+
+
+async def _cancel_task(task: asyncio.Task[None]) -> None:
+    """Cancel what is not done, and wait for its end."""
+    task.cancel()
+    await asyncio.wait({task})

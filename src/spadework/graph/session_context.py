@@ -1,0 +1,249 @@
+"""The context of a session: the live things its nodes work with (limit, journal, pages, providers,
+reader, models), by session id.
+
+They cannot stand in the state, which is saved; a node finds them by the session's id, so that a run
+that was saved in one process goes on in another, and so that a LangGraph server, which knows no
+sessions of ours, works with the same graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import InitVar, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from spadework.agents.examination import Examined
+from spadework.agents.model import Model
+from spadework.budget import Budget
+from spadework.deadline import Mark
+from spadework.graph.experience import Took
+from spadework.graph.opening import Parts, open_parts
+from spadework.graph.opening_record import PagesAlone, Replay
+from spadework.graph.page_assignment import PageAssignment
+from spadework.graph.session_id import checked_session_id
+from spadework.graph.standing_in import StandIns
+from spadework.graph.workload import Workload, workload
+from spadework.settings import Settings
+from spadework.tools.fetch.page_reader import Reader
+from spadework.tools.library import Library
+from spadework.tools.ranking.link_authority import LinkStore
+from spadework.tools.stores.disk import in_time
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.page_store import PageStore
+from spadework.values import Mode, Plan, Problem
+
+#: Seconds past its deadline for which a context that no session owns is kept.
+KEPT_SECONDS = 60.0
+
+
+_desks: dict[str, SessionContext] = {}
+_opening: dict[str, asyncio.Lock] = {}
+
+
+@dataclass
+class SessionContext:
+    """What the nodes of one session share. `stop` is set when the user wants the report now."""
+
+    session_id: str
+    folder: Path
+    settings: Settings
+    budget: Budget
+    parts: InitVar[Parts]
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Where pages are dealt out, by question and round.
+    tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
+    #: What earlier runs took, the newest first.
+    experience: Sequence[Took] = ()
+    #: Pages that were put before the cleaner in the session, and those of them that are with it
+    #: now.
+    cleanings: int = field(init=False)
+    cleaning: int = 0
+    #: What could not be searched or asked, by stage and name, as far as it was told.
+    told: set[tuple[str, str]] = field(default_factory=set)
+    #: Whether it was said that the model is spared since it is slow, which is said once.
+    said_slow: bool = False
+    #: The examination of the model: its result, or why there is none.
+    examination: asyncio.Task[Examined | str] | None = None
+    #: The model, once it has passed its examination: only then it judges and writes.
+    judging: Model | None = None
+    #: Whether it is known to have failed: then code judges what is read, and no page is saved.
+    unfit: bool = False
+    #: True when no session opened it: the graph closes it at its end.
+    owned_by_graph: bool = False
+    keeper: asyncio.Task[None] | None = None
+    #: What is told of the run.
+    record: Record = field(default_factory=Record)
+
+    def __post_init__(self, parts: Parts) -> None:
+        self.journal, means = parts.journal, parts.means
+        self.pages = PageStore(self.folder / "pages")
+        self.links = LinkStore(self.folder / "links")
+        self.search = means.search
+        self.web, self.browser = parts.web, parts.browser
+        self.reader = Reader(self.web, self.browser)
+        self.libraries = parts.libraries
+        self.model = means.model
+        #: The models that are asked: in a replay for what was not recorded.
+        self.asked = means.asked
+        self.page_cache = parts.page_cache
+        #: Who is asked where all providers have failed.
+        self.stand_ins = StandIns(means.choice.spares)
+        self.searching = tuple(provider.describes for provider in means.choice.providers)
+        self.notices = tuple(means.choice.notices)
+        #: What went wrong before the run began.
+        self.problems = tuple(means.problems)
+        self.cleanings = parts.cleanings
+
+    @property
+    def library(self) -> Library | None:
+        """The library, where it is searched."""
+        return next(iter(self.libraries), None)
+
+    @property
+    def mode(self) -> Mode:
+        """Whether a model or the extractive roles do the work."""
+        return "model" if self.model else "extractive"
+
+    @property
+    def deep(self) -> bool:
+        """Whether a model checks more than it must."""
+        return self.model is not None and self.settings.effort == "deep"
+
+    @property
+    def quick(self) -> bool:
+        """Whether a model is asked as little as can be."""
+        return self.settings.effort == "quick"
+
+    def told_once(self, problem: Problem) -> str:
+        """What went wrong, in words for those who watch; "" where the same one has failed
+        before.
+        """
+        who = (problem.stage, problem.subject)
+        if who in self.told:
+            return ""
+        self.told.add(who)
+        return f"{problem.reason} {problem.effect}".rstrip()
+
+    def tell_into(self, record: Record) -> None:
+        """Have all that is told of the run put into a record."""
+        self.record, record.clock = record, self.budget.elapsed
+        if self.model:
+            self.model.record = record
+
+    async def narrowed(self, mark: Mark, at: str) -> bool:
+        """Whether less time than `mark` is left at a step of the run; in a replay, whether it
+        was.
+        """
+
+        async def under() -> bool:
+            return self.budget.under(mark)
+
+        return await self.journal.moment("narrowed", [*mark, at], bool, under, False)
+
+    def workload(self, plan: Plan) -> Workload:
+        """What the workers of a plan may ask and read."""
+        judged = self.model is not None and not self.unfit
+        return workload(plan.complexity, self.settings, model=judged)
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        settings: Settings,
+        budget: Budget | None = None,
+        *,
+        stop: asyncio.Event | None = None,
+        progress: Callable[[str], None] | None = None,
+        providers: Sequence[Any] | Replay | PagesAlone = (),
+    ) -> Self:
+        """Open the session's folder, which has its id for a name, and its journal, choose the
+        providers (with those brought along, or those of the session that is replayed; for pages
+        alone perhaps none) and the model, and register the context.
+
+        Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
+        no permission to write), DiskHangs where the folder does not answer in the time of the run.
+        """
+        budget = budget or Budget.of(settings)
+        opening = cls._opened(folder, settings, budget, stop, progress, providers)
+        context = await in_time(opening, folder / "session.sqlite", budget.left(), cls.close)
+        try:
+            if context.asked:
+                context.asked.check()  # what this loads is no matter of the disk
+        except BaseException:
+            await context.close()
+            raise
+        return context
+
+    @classmethod
+    async def _opened(
+        cls,
+        folder: Path,
+        settings: Settings,
+        budget: Budget,
+        stop: asyncio.Event | None,
+        progress: Callable[[str], None] | None,
+        providers: Sequence[Any] | Replay | PagesAlone,
+    ) -> Self:
+        session_id = checked_session_id(folder.name)
+        stop = stop or asyncio.Event()
+        parts = await open_parts(folder, settings, budget, stop, progress, providers)
+        context = cls(
+            session_id=session_id,
+            folder=folder,
+            settings=settings,
+            budget=budget,
+            parts=parts,
+            stop=stop,
+        )
+        _desks[session_id] = context
+        return context
+
+    async def close(self) -> None:
+        """Give back the connections and files, and forget the context."""
+        _desks.pop(self.session_id, None)
+        if self.keeper and self.keeper is not asyncio.current_task():
+            self.keeper.cancel()
+        # Each is closed whatever becomes of the others, also when this is cancelled.
+        async with AsyncExitStack() as closing:
+            for library in self.libraries:
+                closing.callback(library.close)
+            closing.push_async_callback(self.journal.close)
+            closing.push_async_callback(self.search.close)
+            closing.push_async_callback(self.page_cache.close)
+            closing.push_async_exit(self.web)
+            closing.push_async_exit(self.browser)
+            if self.model:
+                closing.push_async_callback(self.model.close)
+            if self.examination:
+                self.examination.cancel()
+                await asyncio.wait({self.examination})
+
+
+async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
+    """The context of a session: the open one, or opened now, once however many nodes ask for it."""
+    if session_id not in _desks:
+        async with _opening.setdefault(session_id, asyncio.Lock()):
+            if session_id not in _desks:
+                # The context of somebody's own graph, of which this one is a part, is none of our
+                # settings.
+                own = settings if isinstance(settings, Settings) else Settings.load()
+                folder = own.home / "sessions" / checked_session_id(session_id)
+                context = await SessionContext.open(folder, own)
+                context.owned_by_graph = True
+                context.keeper = asyncio.create_task(_closed_in_the_end(context))
+        _opening.pop(session_id, None)
+    return _desks[session_id]
+
+
+async def _closed_in_the_end(context: SessionContext) -> None:
+    """Close a context that only the graph knows when its time is over or its event loop ends,
+    whatever became of its run.
+    """
+    try:
+        await asyncio.sleep(context.budget.left() + KEPT_SECONDS)
+    finally:
+        if _desks.get(context.session_id) is context:
+            await context.close()

@@ -1,0 +1,104 @@
+"""Where the state of a run is saved: the session's SQLite file, in which only our own values come
+back as objects, and only as they were saved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from spadework.graph.checkpoint_types import OUR_VALUES
+from spadework.graph.research import Graph
+from spadework.graph.state import ResearchState
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Journal
+
+#: What the kind of a value ends with that has its checksum, of so many bytes, behind it.
+_SUMMED, _SUM_BYTES = "+sum", 8
+
+
+class _Summed(JsonPlusSerializer):
+    """Values with a checksum: of a damaged one LangGraph would give back what it can make of it,
+    such as a dictionary in place of an object.
+    """
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """The kind and the bytes of a value."""
+        kind, data = super().dumps_typed(obj)
+        return kind + _SUMMED, data + _sum(data)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """The value; one of an earlier version has no checksum. Raises sqlite3.DatabaseError where
+        it is damaged.
+        """
+        kind, told = data
+        if kind.endswith(_SUMMED):
+            told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
+            if checksum != _sum(told):
+                raise sqlite3.DatabaseError("a checkpoint is damaged")
+        return super().loads_typed((kind.removesuffix(_SUMMED), told))
+
+
+class Checkpoints(AsyncSqliteSaver):
+    """The checkpoints of a session, in the file of its journal and through its connection; the last
+    one also in memory, for a run whose disk no longer answers. A step is saved once all that it has
+    told is written down: it will not be taken again.
+    """
+
+    def __init__(self, journal: Journal, record: Record) -> None:
+        super().__init__(journal.connection, serde=_Summed(allowed_msgpack_modules=OUR_VALUES))
+        self._record = record
+        self._last: Mapping[str, Any] = {}
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint."""
+        if not config["configurable"].get("checkpoint_ns"):  # of a worker are only its finds
+            self._last = dict(checkpoint["channel_values"])
+        await self._record.written()
+        return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
+        """Save what a node gives."""
+        await self._record.written()
+        await super().aput_writes(*args, **kwargs)
+
+    def remembered(self) -> ResearchState:
+        """The state of the last checkpoint of this process, whether it was saved or not."""
+        known = ResearchState.__annotations__
+        return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
+
+
+async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
+    """What was saved of a run."""
+    return cast("ResearchState", (await graph.aget_state(config)).values)
+
+
+def damaged_checkpoint(db: sqlite3.Connection) -> str:
+    """What is wrong with the checkpoints in the file of a session, "" where nothing is."""
+    told = _Summed(allowed_msgpack_modules=OUR_VALUES)
+    rows = db.execute("SELECT type, checkpoint FROM checkpoints")
+    written = db.execute("SELECT type, value FROM writes")
+    try:
+        for row in chain(rows, written):
+            told.loads_typed(row)
+    except (ValueError, TypeError, sqlite3.Error):
+        return "a checkpoint is damaged"
+    return ""
+
+
+def _sum(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_SUM_BYTES).digest()

@@ -1,0 +1,127 @@
+"""All files that are drawn from the record of a session, by their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spadework.agents.editorial_review import review
+from spadework.sessions.course import Course
+from spadework.sessions.drawing.phases import phases
+from spadework.sessions.drawing.research_files import drawn_research
+from spadework.sessions.drawing.search_files import drawn_searches
+from spadework.sessions.file_names import LEDGER, RESULT
+from spadework.sessions.files import Metadata, Progress, RoundProgress
+from spadework.sessions.measures import measures
+from spadework.values import Evidence, Result
+
+SEARCHES, RESEARCH = "search_workproduct", "intelligent_research_workproduct"
+REPORT, REVIEW = "research_report", "editorial_review"
+
+
+def stamp_name(name: str, metadata: Metadata) -> str:
+    """The name of a file that bears the moment at which its session began."""
+    return f"{name}_{metadata.created_at:%Y%m%d_%H%M%S}.md"
+
+
+def drawn_progress(course: Course, result: Result | None) -> Progress:
+    """How far a session is."""
+    plan = course.plan
+    ended = course.ended.how if course.ended else ""
+    state = result.status if result else ended or ("searching" if plan else "started")
+    rounds = tuple(
+        RoundProgress(round=done.round, evidence=done.evidence, coverage=done.coverage)
+        for done in course.rounds
+    )
+    topics = tuple(topic.name for topic in plan.topics) if plan else ()
+    return Progress(
+        state=state,
+        topics=topics,
+        rounds=rounds,
+        problems=course.problems,
+        phases=phases(course),
+    )
+
+
+def drawn_work(
+    folder: Path, course: Course, metadata: Metadata, result: Result | None
+) -> dict[str, bytes]:
+    """The two work products; texts of pages are read in `folder`."""
+
+    def text_of(content_hash: str) -> str | None:
+        try:
+            return (folder / "pages" / f"{content_hash}.md").read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    searches = drawn_searches(course, metadata.query)
+    research = drawn_research(course, metadata.query, result, text_of)
+    return {
+        stamp_name(SEARCHES, metadata): searches.encode(),
+        stamp_name(RESEARCH, metadata): research.encode(),
+    }
+
+
+def drawn_ledger(evidence: list[Evidence]) -> bytes:
+    """The whole ledger, one JSON object a line."""
+    return "".join(entry.model_dump_json() + "\n" for entry in evidence).encode()
+
+
+def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
+    """What is handed over: the report, what is said of it, and the result."""
+    reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
+    return {
+        stamp_name(REPORT, metadata): result.report.encode(),
+        **reviewed,
+        RESULT: result.model_dump_json(indent=1).encode(),
+    }
+
+
+def drawn_metadata(
+    folder: Path, course: Course, metadata: Metadata, result: Result | None
+) -> Metadata:
+    """What is known of a session by now, with its measures and the files that it has."""
+    metrics = measures(course) if course.timed else {}
+    changes: dict[str, object] = {"performance_metrics": metrics}
+    if result:
+        changes = {
+            "status": result.status,
+            "method": result.mode,
+            "forecast": result.forecast,
+            "performance_metrics": {
+                **result.timings,
+                **result.usage.model_dump(),
+                "iterations": result.iterations,
+                **metrics,
+            },
+            "results_summary": _summary(result),
+        }
+    return metadata.model_copy(
+        update={**changes, "file_paths": _written_files(folder, metadata, result)}
+    )
+
+
+def _written_files(folder: Path, metadata: Metadata, result: Result | None) -> dict[str, str]:
+    """The files of the session that exist by now, by what they are."""
+    named = {kind: stamp_name(kind, metadata) for kind in (SEARCHES, RESEARCH, REVIEW)}
+    found = {
+        kind: name
+        for kind, name in ({"evidence": LEDGER} | named).items()
+        if (folder / name).exists()
+    }
+    report = {"report": stamp_name(REPORT, metadata), "result": RESULT} if result else {}
+    return {**report, "pages": "pages/", **found}
+
+
+def _summary(result: Result) -> dict[str, float | None]:
+    return {
+        "covered": sum(topic.covered for topic in result.topics),
+        "topics": len(result.topics),
+        "evidence": sum(len(topic.evidence) for topic in result.topics),
+        "sources": len(result.sources),
+        "confidence": result.confidence,
+    }
+
+
+def as_file(value: Metadata | Progress) -> bytes:
+    """A value as it stands in its file."""
+    return value.model_dump_json(indent=1).encode()

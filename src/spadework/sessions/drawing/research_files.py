@@ -1,0 +1,113 @@
+"""The work product of the research: how far each topic is proven and what changed that, and every
+page with its cleaned text, its scores, and what it has proven.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from spadework.events import Cleaned, Read, Scored
+from spadework.sessions.course import Course
+from spadework.sessions.drawing.search_files import had
+from spadework.tools.export.markdown_report import escape_markdown
+from spadework.tools.web.urls import canonical_url
+from spadework.values import STATE_WORDS, Choice, Coverage, Evidence, Result, Source
+
+#: The text of a page by its content hash, None where there is none.
+TextOf = Callable[[str], str | None]
+
+
+def drawn_research(course: Course, question: str, result: Result | None, text_of: TextOf) -> str:
+    """The work product as Markdown."""
+    pages = _Pages(course, result, text_of)
+    lines = [f"# Research: {escape_markdown(question)}", "", "## Topics", "", *_topics(course), ""]
+    lines += ["## Pages", "", *(list(pages.lines()) or ["None was read."]), ""]
+    return "\n".join(lines)
+
+
+def _topics(course: Course) -> Iterator[str]:
+    newest: dict[str, Coverage] = {}
+    for done in course.rounds:
+        newest |= {coverage.topic: coverage for coverage in done.coverage}
+    scores: dict[str, list[Scored]] = {}
+    for scored in course.scores:
+        scores.setdefault(scored.topic, []).append(scored)
+    if not newest:
+        yield "None was judged yet."
+    for topic, coverage in newest.items():
+        yield (
+            f"- {escape_markdown(topic)}: {STATE_WORDS[coverage.state]}, score {coverage.score},"
+            f" {len(coverage.evidence_ids)} quotes"
+        )
+        for one in scores.get(topic, ()):
+            yield (
+                f"  - round {one.round}: {one.before} → {one.score}, judged by {one.by}:"
+                f" {escape_markdown(one.why)}"
+            )
+        yield from (f"  - missing: {escape_markdown(gap)}" for gap in coverage.gaps)
+
+
+class _Pages:
+    """The pages of a course, with what is known of each."""
+
+    def __init__(self, course: Course, result: Result | None, text_of: TextOf) -> None:
+        self._course, self._text_of = course, text_of
+        self._cleaned = {one.content_hash: one for one in course.cleanings}
+        self._sources = {source.url: source for source in result.sources} if result else {}
+        self._choices: dict[str, Choice] = {}
+        for made in course.selections:
+            for hit in made.hits:
+                self._choices.setdefault(canonical_url(hit.url), hit)
+
+    def lines(self) -> Iterator[str]:
+        """All pages, one after the other."""
+        for n, read in enumerate(self._course.pages.values(), 1):
+            yield from self._page(n, read)
+
+    def _page(self, n: int, read: Read) -> Iterator[str]:
+        cleaned = self._cleaned.get(read.content_hash)
+        yield f"### {n}. {escape_markdown(read.title or read.url)}\n"
+        yield f"- {escape_markdown(read.url)}"
+        yield f"- {', '.join(had(read))}"
+        if cleaned:
+            yield _of_cleaning(cleaned)
+        if scores := ", ".join(self._scores(read)):
+            yield f"- {scores}"
+        hashes = {read.content_hash, cleaned.after_hash if cleaned else ""}
+        proven = [e for e in self._course.evidence if _stands(e, read, hashes)]
+        yield from (
+            f"- proves {e.id} ({escape_markdown(e.topic)}): “{escape_markdown(e.quote)}”"
+            for e in proven
+        )
+        if not proven:
+            yield "- proves nothing"
+        text = self._text_of(cleaned.after_hash if cleaned else read.content_hash)
+        yield f"\n{_fence_text(text)}\n" if text else ""
+
+    def _scores(self, read: Read) -> Iterator[str]:
+        if choice := self._choices.get(canonical_url(read.url)):
+            yield f"relevance {choice.relevance:.3f}"
+            yield f"fused score {choice.rrf:.4f}"
+        source: Source | None = self._sources.get(read.url)
+        if source:
+            yield f"trust {source.trust:.3f}"
+            yield f"source {source.n} of the report"
+
+
+def _stands(entry: Evidence, read: Read, hashes: set[str]) -> bool:
+    return entry.content_hash in hashes if read.content_hash else entry.url == read.url
+
+
+def _of_cleaning(cleaned: Cleaned) -> str:
+    if cleaned.content_hash == cleaned.after_hash:
+        why = f": {escape_markdown(cleaned.reason)}" if cleaned.reason else ""
+        return f"- a model was shown it and left it as it was{why}"
+    return f"- cleaned by a model: {cleaned.before} characters, now {cleaned.chars}"
+
+
+def _fence_text(text: str) -> str:
+    """A text in a fence that nothing in it closes."""
+    longest = max((len(run) for run in re.findall(r"~+", text)), default=0)
+    fence = "~" * max(3, longest + 1)
+    return f"{fence}markdown\n{text}\n{fence}"

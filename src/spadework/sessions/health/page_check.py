@@ -1,0 +1,61 @@
+"""Whether pages can be had: one that a search has found is fetched, and a browser is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from spadework.errors import FetchError
+from spadework.sessions.health.check import Check
+from spadework.settings import Settings
+from spadework.tools.fetch.browser.handle import Browser, choose_browser
+from spadework.tools.fetch.client import Web
+from spadework.tools.web.urls import host_of
+from spadework.values import Hit
+
+#: Pages that are tried, of different hosts: one site that refuses everybody proves nothing.
+MOST_TRIED = 3
+NOT_TRIED = "no page was fetched: no search has found one"
+_MEND = "Look whether a firewall or a proxy stands before this machine."
+
+
+async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float) -> Check:
+    """Whether one of the first pages that were found comes, of three hosts at most."""
+    urls = list({host_of(hit.url): hit.url for hit in reversed(hits)}.values())[::-1][:MOST_TRIED]
+    if not urls or seconds <= 0:
+        return Check(state="hint", text=NOT_TRIED)
+    # What is kept from before proves nothing.
+    async with Web(settings.model_copy(update={"cache_mb": 0})) as web:
+        answers = await asyncio.gather(*(_fetch_page(web, url, seconds) for url in urls))
+    errors = [answer for answer in answers if answer]
+    if len(errors) < len(urls):
+        return Check(state="works", text="pages can be fetched")
+    first = errors[0]
+    more = f", nor could {len(urls) - 1} of other sites" if len(urls) > 1 else ""
+    return Check(
+        state="broken",
+        text=f"A page that a search has found could not be fetched{more}: {first}",
+        hint=first.hint or _MEND,
+    )
+
+
+async def _fetch_page(web: Web, url: str, seconds: float) -> FetchError | None:
+    try:
+        await web.fetch(url, seconds=seconds)
+    except FetchError as error:
+        return error
+    return None
+
+
+async def browser(settings: Settings) -> list[Check]:
+    """Which browser reads pages that scripts make."""
+    return [await asyncio.to_thread(_browser, settings)]
+
+
+def _browser(settings: Settings) -> Check:
+    if missing := Browser(settings).missing:
+        text = f"no browser, so pages made by scripts cannot be read: {missing}"
+        return Check(state="broken" if settings.chromium else "hint", text=text)
+    quick, whole = choose_browser(settings, 2), choose_browser(settings, 3)
+    other = f", and {whole} at level 3" if quick != whole else ""
+    return Check(state="works", text=f"browser {quick}{other}")

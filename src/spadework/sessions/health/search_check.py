@@ -1,0 +1,150 @@
+"""Whether what is searched answers: every provider is asked once, and a page it has found is
+fetched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from spadework.errors import SearchError
+from spadework.sessions.health.check import Check, run_check
+from spadework.sessions.health.nearby import searxng_servers
+from spadework.sessions.health.page_check import check_fetching
+from spadework.settings import Settings
+from spadework.tools.library import Library
+from spadework.tools.search.failover import Manners, Search
+from spadework.tools.search.provider import Closing, Provider
+from spadework.tools.search.provider_choice import LIBRARY, names_of, providers_named
+from spadework.tools.search.provider_table import PROVIDERS
+from spadework.values import Hit, Query
+
+#: What every search engine and every archive of papers knows something about.
+QUERY = "water"
+#: Hits that are asked for, so that pages of several sites are among them.
+HITS = 10
+_WEB = ("http://", "https://")
+_OFFLINE = "Set SEARXNG_URL or the key of a search service, or see whether this machine is online."
+
+
+async def searching(settings: Settings) -> list[Check]:
+    """A check of each provider, and one of fetching a page that one of them has found."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + settings.health_seconds
+    names: list[str] = []
+
+    async def named() -> str:
+        names.extend(await names_of(settings))
+        return ", ".join(names)
+
+    chosen = await run_check("What is searched", named(), settings.health_seconds)
+    if not chosen.works:
+        return [chosen]
+    hints = asyncio.create_task(_nearby(settings, names))
+    asked = [asyncio.create_task(_ask_provider(name, settings, until)) for name in names]
+    page = asyncio.create_task(_page(asked, settings, until))
+    done = await asyncio.gather(*asked)
+    checks = [check for found, _ in done for check in found]
+    tried = [] if names == [LIBRARY] else [await page]
+    await page
+    return [*_offline(settings, names), *checks, *tried, *await hints]
+
+
+def _offline(settings: Settings, names: Sequence[str]) -> list[Check]:
+    """That the web is not searched, where nobody has asked for that."""
+    if names != [LIBRARY] or settings.library or LIBRARY in settings.search.lower():
+        return []
+    text = "The web cannot be reached, and no search service is set; the library is searched alone."
+    return [Check(state="hint", text=text, hint=_OFFLINE)]
+
+
+async def _nearby(settings: Settings, names: Sequence[str]) -> list[Check]:
+    alone = settings.searxng_url or "searxng" in names
+    return [] if alone else await searxng_servers(settings.health_seconds)
+
+
+async def _ask_provider(
+    name: str, settings: Settings, until: float
+) -> tuple[list[Check], list[Hit]]:
+    """The checks of what a name stands for, and the pages of the web that it found."""
+    if name == LIBRARY:
+        trying = _library(settings)
+        mend = "It is large, or its disk is slow: run `spadework index` first."
+        return [await run_check("The library", trying, _seconds_left(until), mend)], []
+    made: list[Provider] = []
+
+    async def makes() -> str:
+        made.extend(await providers_named(name, settings, _no_library))
+        return name
+
+    making = await run_check(name, makes(), _seconds_left(until))
+    if not making.works:
+        return [making], []
+    hits: list[Hit] = []
+    checks = await asyncio.gather(*(_provider(one, settings, until, hits) for one in made))
+    return checks, hits
+
+
+async def _provider(provider: Provider, settings: Settings, until: float, hits: list[Hit]) -> Check:
+    seconds = _seconds_left(until)
+    search = Search((provider,), Manners(limits=settings.search_limits))
+
+    async def asks() -> str | Check:
+        # Its own deadline comes later than ours.
+        found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
+        if not found:
+            # An honest answer of an engine that searches little; and of one without engines.
+            text = f"{provider.name} answers, and finds nothing for “{QUERY}”"
+            return Check(state="hint", text=text, hint=_mend(provider))
+        hits.extend(hit for hit in found if hit.url.startswith(_WEB))
+        return f"searching {provider.describes}: it answers"
+
+    try:
+        found = await run_check(provider.name, asks(), seconds, _mend(provider))
+        # What the service says of its key is said once.
+        named = "check " in found.text
+        return found.model_copy(update={"hint": ""}) if named else found
+    finally:
+        if isinstance(provider, Closing):
+            await provider.close()
+
+
+def _mend(provider: Provider) -> str:
+    if provider.name == "searxng":
+        return "Look whether the server at SEARXNG_URL runs, and which of its engines answer."
+    variable = PROVIDERS[provider.name].variable if provider.name in PROVIDERS else ""
+    if variable:
+        return f"Check {variable}, and what its account may still ask."
+    return "Set another provider with --search, or try again later."
+
+
+async def _page(
+    asked: Sequence[asyncio.Task[tuple[list[Check], list[Hit]]]], settings: Settings, until: float
+) -> Check:
+    """Whether a page comes that the first provider to find any has found."""
+    hits: list[Hit] = []
+    for done in asyncio.as_completed(asked):
+        _, hits = await done
+        if hits:
+            break
+    return await run_check(
+        "The page", check_fetching(hits, settings, _seconds_left(until)), _seconds_left(until) + 0.5
+    )
+
+
+async def _library(settings: Settings) -> str:
+    words, library = await Library.made(settings.library, home=settings.home)
+    if library is None:
+        return f"searching {words}: its index is made or brought up to date by the first run"
+    described = library.describe
+    library.close()
+    return f"searching {described}"
+
+
+async def _no_library() -> Any:
+    raise SearchError("The library is not opened here.")
+
+
+def _seconds_left(until: float) -> float:
+    return max(0.0, until - asyncio.get_running_loop().time())

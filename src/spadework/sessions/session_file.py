@@ -1,0 +1,72 @@
+"""One file of a session, read back: what is wrong with it is said in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from spadework.errors import SessionUnreadable, SettingsError
+from spadework.sessions.file_names import RESULT
+
+#: What mends a session whose files are broken.
+REPAIR = "`spadework sessions repair` keeps what can be read."
+
+V = TypeVar("V", bound=BaseModel)
+
+
+class Kept(BaseModel):
+    """What stands in a file that another version may have written: what it adds is passed over.
+    It is kept as it is, also a path with characters that nobody sees.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
+    """What a file holds, None where there is none. Raises SessionUnreadable."""
+    try:
+        return kind.model_validate_json(read_bytes(folder, name))
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise unreadable(folder, name, _wrong(error)) from None
+    except SettingsError as error:
+        raise unreadable(folder, name, str(error)) from None
+
+
+def read_bytes(folder: Path, name: str) -> bytes:
+    """The bytes of a file. Raises FileNotFoundError where there is none, SessionUnreadable where
+    something else stands in its place.
+    """
+    path = folder / name
+    try:
+        if path.exists() and not path.is_file():  # reading a pipe would never end
+            raise unreadable(folder, name, "it is no file")
+        return path.read_bytes()
+    except NotADirectoryError as error:
+        raise FileNotFoundError(path) from error
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise unreadable(folder, name, error.strerror or "it cannot be read") from None
+
+
+def _wrong(error: ValidationError) -> str:
+    """The first thing that is wrong with a file."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"]
+
+
+def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
+    """The error of a file that is broken."""
+    # What a run ended with is in its last checkpoint as well.
+    anew = f"`spadework resume {folder.name}` writes it anew."
+    error = SessionUnreadable(
+        f"Session {folder.name} cannot be read: {name}: {why}"[:300].rstrip(".") + ".",
+        hint=anew if name == RESULT else REPAIR,
+    )
+    error.why = why
+    return error

@@ -1,0 +1,246 @@
+"""Texts as vectors: what an embedder is, and the one that asks any endpoint of OpenAI's form (`POST
+/embeddings`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from spadework.errors import ModelError, SettingsError
+from spadework.settings import Settings
+from spadework.tools.web import name_lookup
+from spadework.tools.web.api_keys import read_key
+from spadework.tools.web.certificates import certificates
+from spadework.tools.web.connections import closing_lines
+from spadework.tools.web.retries import attempts
+from spadework.tools.web.slots import place
+
+#: Texts in one request: every server known takes so many, and the answer stays below a few
+#: megabytes.
+BATCH = 64
+#: A longer text is cut: models take about 8,000 tokens.
+MAX_CHARS = 16_000
+#: Times one request is sent when the endpoint is busy or broken, and how many run at once.
+ATTEMPTS, PARALLEL = 3, 4
+_OPENAI = "https://api.openai.com/v1"
+_WORDS_CHARS = 200
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts. `name` tells apart what different models made: their vectors cannot
+    be compared.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model, such as "text-embedding-3-small"."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector of length 1 for each text, in their order, all of the same number of
+        dimensions. Raises ModelError.
+        """
+        ...
+
+
+class Vector(BaseModel):
+    """One vector of an answer, of the text at `index`."""
+
+    index: int
+    embedding: list[float]
+
+
+class Spent(BaseModel):
+    """What an answer says it cost."""
+
+    total_tokens: int = 0
+
+
+class Answer(BaseModel):
+    """An endpoint's answer."""
+
+    data: list[Vector]
+    usage: Spent | None = None
+
+
+class Passing(ModelError):
+    """A fault that may be gone the next time; `after` is how many seconds to wait, or True for a
+    growing pause.
+    """
+
+    def __init__(self, message: str, *, after: bool | float = True) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class EndpointEmbedder:
+    """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and
+    what that cost so far.
+
+    `spend` is told of every request that was answered or has failed, with the tokens it cost.
+    """
+
+    def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
+        self.name = name
+        self.requests = 0
+        self.tokens = 0
+        self.spend: Callable[[int, int], Awaitable[None]] = _free
+        self._seconds = seconds
+        address = url or _OPENAI
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = closing_lines(
+            httpx.AsyncClient(
+                base_url=address,
+                headers=headers,
+                timeout=None,
+                trust_env=False,
+                verify=False if address.startswith("http://") else certificates(),
+            )
+        )
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """See `Embedder.embed`. Texts are sent in batches, each within its time limit."""
+        batches = [texts[n : n + BATCH] for n in range(0, len(texts), BATCH)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._turn(batch)) for batch in batches]
+        except ExceptionGroup as failed:  # one fault ends the others: it speaks for all
+            raise failed.exceptions[0] from None
+        return [vector for task in tasks for vector in task.result()]
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        await self._client.aclose()
+
+    async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
+        async with place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
+            async for attempt in attempts(_wait, ATTEMPTS):
+                with attempt:
+                    answer = await self._ask(texts)
+        return _vectors(self.name, answer, len(texts))
+
+    async def _ask(self, texts: Sequence[str]) -> Answer:
+        self.requests += 1
+        try:
+            answer = await self._answered(texts)
+        except ModelError:
+            await self.spend(1, 0)
+            raise
+        tokens = answer.usage.total_tokens if answer.usage else 0
+        self.tokens += tokens
+        # Before the vectors are kept: who takes the run up has them for nothing.
+        await self.spend(1, tokens)
+        return answer
+
+    async def _answered(self, texts: Sequence[str]) -> Answer:
+        name_lookup.own()
+        body = {
+            "model": self.name,
+            "input": [text[:MAX_CHARS] or " " for text in texts],
+            "encoding_format": "float",
+        }
+        try:
+            async with asyncio.timeout(self._seconds):
+                reply = await self._client.post("embeddings", json=body)
+        except TimeoutError:
+            raise ModelError(
+                f"The embeddings of {self.name} did not come within {self._seconds:g} s."
+            ) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Passing(
+                f"The endpoint of {self.name} cannot be reached ({type(error).__name__})."
+            ) from None
+        if reply.status_code != httpx.codes.OK:
+            raise _refusal(self.name, reply)
+        try:
+            return Answer.model_validate_json(reply.content)
+        except ValidationError:
+            raise ModelError(
+                f"The endpoint of {self.name} did not answer with embeddings."
+            ) from None
+
+
+def embedder(settings: Settings) -> EndpointEmbedder | None:
+    """The embedder of the settings, None where they name none. Raises SettingsError where its key
+    is missing.
+    """
+    name = settings.embeddings.strip().removeprefix("openai:")
+    if not name:
+        return None
+    own = settings.embeddings_url
+    # A key goes to its own server only.
+    secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)
+    url = own or settings.openai_base_url
+    if not url and not secret:
+        raise SettingsError(
+            f"embeddings cannot be {name[:80]!r} without a key: set OPENAI_API_KEY, or"
+            " SPADEWORK_EMBEDDINGS_URL."
+        )
+    key = (
+        read_key(
+            secret,
+            "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY",
+        )
+        if secret
+        else ""
+    )
+    return EndpointEmbedder(name, url, key, seconds=settings.embeddings_seconds)
+
+
+async def _free(requests: int, tokens: int) -> None:
+    """Nobody wants to know."""
+
+
+def _wait(error: BaseException) -> bool | float:
+    return error.after if isinstance(error, Passing) else False
+
+
+def _refusal(name: str, reply: httpx.Response) -> ModelError:
+    """The error of another status than 200; those that may pass are tried again, as soon as the
+    endpoint says.
+    """
+    words = _words(reply)
+    message = (
+        f"The endpoint of {name} answered with status"
+        f" {reply.status_code}{': ' * bool(words)}{words}."
+    )
+    if (
+        reply.status_code != httpx.codes.TOO_MANY_REQUESTS
+        and reply.status_code < httpx.codes.INTERNAL_SERVER_ERROR
+    ):
+        return ModelError(message)
+    after = reply.headers.get("retry-after", "")
+    return Passing(message, after=float(after) if after.replace(".", "", 1).isdecimal() else True)
+
+
+def _words(reply: httpx.Response) -> str:
+    try:
+        said: Any = reply.json()["error"]["message"]
+    except (ValueError, LookupError, TypeError):
+        return ""
+    return " ".join(str(said).split())[:_WORDS_CHARS].rstrip(".")
+
+
+def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
+    """The vectors in the order of their texts, each of length 1. Raises ModelError where one is
+    missing or is no direction.
+    """
+    found = {each.index: each.embedding for each in answer.data}
+    if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
+        raise ModelError(
+            f"The endpoint of {name} answered with {len(found)} vectors for {count} texts."
+        )
+    return [_unit(name, found[n]) for n in range(count)]
+
+
+def _unit(name: str, vector: list[float]) -> list[float]:
+    length = math.hypot(*vector)
+    if not math.isfinite(length) or not length:
+        raise ModelError(f"The endpoint of {name} answered with a vector that has no direction.")
+    return [number / length for number in vector]

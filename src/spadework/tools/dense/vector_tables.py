@@ -1,0 +1,69 @@
+"""The file of vectors: its tables, and who opens it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from spadework.errors import ModelError
+from spadework.tools.stores.private_files import private_file
+
+#: How long a statement waits for another process's write.
+BUSY_SECONDS = 10.0
+_SCHEMA = """
+CREATE TABLE vectors (id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL);
+CREATE TABLE places (
+    mark TEXT, model TEXT, number INTEGER, start INTEGER, stop INTEGER NOT NULL,
+    checksum INTEGER NOT NULL, vector INTEGER NOT NULL,
+    PRIMARY KEY (mark, model, number, start)
+) WITHOUT ROWID;
+CREATE INDEX places_of_vector ON places (vector);
+PRAGMA user_version = 1;
+"""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """The file opened, None where there is none. Raises ModelError where it cannot be used."""
+    if not path.exists():
+        yield None
+        return
+    with writing(path) as db:
+        yield db
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file opened, made where there is none; every statement is a commit of its own. Raises
+    ModelError where it cannot be used.
+    """
+    try:
+        private_file(path)
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
+            _make(db, path)
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")  # a vector tells of its text
+            yield db
+    except (sqlite3.Error, OSError) as error:
+        said = (error.strerror or "") if isinstance(error, OSError) else str(error)
+        # No database, or a damaged one: there is nothing to be saved.
+        if type(error) is sqlite3.DatabaseError:
+            for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+                path.with_name(name).unlink(missing_ok=True)
+            said = f"{said}; they are made anew"
+        raise ModelError(f"The vectors in {path} cannot be used: {said}.") from None
+
+
+def _make(db: sqlite3.Connection, path: Path) -> None:
+    if db.execute("PRAGMA user_version").fetchone() != (0,):
+        return
+    with FileLock(path.with_name(f".{path.stem}.making"), mode=0o600):
+        if db.execute("PRAGMA user_version").fetchone() == (0,):
+            db.execute("PRAGMA page_size = 16384")  # both must be said before there is a table
+            db.execute("PRAGMA auto_vacuum = FULL")
+            db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")

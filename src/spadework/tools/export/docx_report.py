@@ -1,0 +1,255 @@
+"""The report as a Word document: headings, paragraphs, lists, tables, code, `[n]` that lead to
+numbered sources with their quotes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import NamedTuple
+
+import docx
+from docx.document import Document
+from docx.enum.style import WD_STYLE_TYPE
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import Pt, RGBColor
+from docx.table import _Cell
+from docx.text.paragraph import Paragraph
+
+from spadework.tools.export.layout import laid_out
+from spadework.tools.export.sheet import (
+    Block,
+    Item,
+    Quoted,
+    Reference,
+    Run,
+    Said,
+    Sheet,
+    words,
+)
+from spadework.values import Result
+
+#: The longest title that the properties of a document hold.
+MOST_TITLE = 255
+
+_ACCENT, _SOFT = RGBColor(0x0A, 0x68, 0x47), RGBColor(0x5A, 0x61, 0x59)
+_CODE, _CODE_WITHIN, _CODE_WORDS = "Code", "Code in a list", "Code words"
+_SOURCE, _FACTS = "Source", "Facts"
+
+
+class _Styles(NamedTuple):
+    """The styles of an item: of the paragraph with its sign, of those after it, of its code."""
+
+    sign: str | None
+    after: str | None
+    code: str
+
+
+_PLAIN = _Styles(None, None, _CODE)
+_BULLET = _Styles("List Bullet", "List Continue", _CODE_WITHIN)
+_STEP = _Styles("List Number", "List Continue", _CODE_WITHIN)
+
+
+def to_docx(result: Result) -> bytes:
+    """The report of a result as a .docx file. Only http(s) URLs are links."""
+    sheet, document = laid_out(result), docx.Document()
+    _styles(document)
+    _properties(document, sheet)
+    _say(document.add_paragraph(style="Title"), sheet.title)
+    document.add_paragraph(" · ".join(sheet.facts), style=_FACTS)
+    _coverage(document, sheet)
+    for chapter in sheet.chapters:
+        if chapter.heading:
+            _say(document.add_paragraph(style="Heading 1"), chapter.heading)
+        for block in chapter.blocks:
+            _block(document, block)
+    if sheet.sources:
+        document.add_paragraph(sheet.say("sources"), style="Heading 1")
+    for source in sheet.sources:
+        _source(document, source)
+    if sheet.explained:
+        document.add_paragraph(sheet.explained, style=_FACTS)
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def _block(document: Document, block: Block) -> None:
+    if block.kind == "heading":
+        _say(document.add_paragraph(style="Heading 2"), block.heading)
+    elif block.kind == "table":
+        _table(document, block)
+    elif block.kind == "steps":
+        number = _numbered_afresh(document)
+        for item in block.items:
+            first = _item(document, item, _STEP)[0]
+            first._p.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = number
+    else:
+        for item in block.items:
+            _item(document, item, _BULLET if block.kind == "bullets" else _PLAIN)
+
+
+def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragraph]:
+    """The sentences of an item in a paragraph, each code in one of its own. What stands first has
+    the sign of a list.
+    """
+    made: list[Paragraph] = []
+    for code, together in groupby(item, lambda said: said.code):
+        if not code or (styles.sign and not made):
+            made.append(within.add_paragraph(style=styles.after if made else styles.sign))
+        for i, said in enumerate(together):
+            if code:
+                made.append(within.add_paragraph(words(said.runs), style=styles.code))
+                if said.markers:
+                    made.append(within.add_paragraph(style=styles.after))
+            else:
+                _say(made[-1], (*([Run(" ")] if i else []), *said.runs))
+            _markers(made[-1], said)
+    return made
+
+
+def _numbered_afresh(document: Document) -> int:
+    """A numbering that looks as the style of numbered lists does and begins at 1."""
+    numbering = document.part.numbering_part.element
+    used = document.styles[_STEP.sign].element.pPr.numPr.numId.val
+    like = next(number for number in numbering.num_lst if number.numId == used)
+    made = numbering.add_num(like.abstractNumId.val)
+    made.add_lvlOverride(ilvl=0).add_startOverride(1)
+    return int(made.numId)
+
+
+def _table(document: Document, block: Block) -> None:
+    table = document.add_table(rows=1, cols=max(1, len(block.columns)), style="Table Grid")
+    for cell, name in zip(table.rows[0].cells, block.columns, strict=False):
+        _say(cell.paragraphs[0], name)
+        for run in cell.paragraphs[0].runs:
+            run.bold = True
+    for row in block.rows:
+        for cell, item in zip(table.add_row().cells, row, strict=True):
+            if _item(cell, item, _PLAIN):
+                # A cell comes with a paragraph of its own.
+                cell._tc.remove(cell.paragraphs[0]._p)
+    # Without a paragraph between them, two tables were one.
+    document.add_paragraph()
+
+
+def _markers(paragraph: Paragraph, said: Said) -> None:
+    """` [n]`, raised; a click leads to the source. The sign of a conclusion leads nowhere."""
+    if said.markers and paragraph.text:
+        paragraph.add_run(" ")
+    for marker in said.markers:
+        link = OxmlElement("w:hyperlink")
+        link.set(qn("w:anchor"), _bookmark(marker.n))
+        run = paragraph.add_run(marker.sign)
+        run.font.superscript = True
+        run.font.color.rgb = _ACCENT
+        if marker.n:
+            link.append(run._r)
+            paragraph._p.append(link)
+
+
+def _source(document: Document, source: Reference) -> None:
+    paragraph = document.add_paragraph(style=_SOURCE)
+    mark = OxmlElement("w:bookmarkStart")
+    mark.set(qn("w:id"), str(source.n))
+    mark.set(qn("w:name"), _bookmark(source.n))
+    end = OxmlElement("w:bookmarkEnd")
+    end.set(qn("w:id"), str(source.n))
+    paragraph._p.append(mark)
+    paragraph.add_run(f"{source.n}.\t")
+    paragraph._p.append(end)
+    _add_link(paragraph, source.title, source.link)
+    about = paragraph.add_run("\n" + " · ".join(part for part in _about(source) if part))
+    about.font.color.rgb, about.font.size = _SOFT, Pt(9)
+    for quoted in source.quotes:
+        _quote(document, quoted)
+
+
+def _about(source: Reference) -> tuple[str, ...]:
+    return source.host, source.author, source.date, source.url
+
+
+def _quote(document: Document, quoted: Quoted) -> None:
+    if quoted.code:
+        document.add_paragraph(words(quoted.runs), style=_CODE)
+    else:
+        _add_link(document.add_paragraph(style="Quote"), quoted.runs, "")
+
+
+def _add_link(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
+    """Runs as a link to a page on the web; as text without a URL."""
+    start = len(paragraph.runs)
+    _say(paragraph, runs)
+    if not url:
+        return
+    link = OxmlElement("w:hyperlink")
+    link.set(
+        qn("r:id"), paragraph.part.relate_to(url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    )
+    for run in paragraph.runs[start:]:
+        run.font.underline = True
+        run.font.color.rgb = _ACCENT
+        link.append(run._r)
+    paragraph._p.append(link)
+
+
+def _say(paragraph: Paragraph, runs: Iterable[Run]) -> None:
+    for run in runs:
+        made = paragraph.add_run(run.text, style=_CODE_WORDS if run.code else None)
+        made.bold, made.italic = run.strength == "strong" or None, run.strength == "em" or None
+
+
+def _coverage(document: Document, sheet: Sheet) -> None:
+    table = document.add_table(rows=1, cols=3, style="Light List")
+    for cell, heading in zip(table.rows[0].cells, ("topic", "coverage", "quotes"), strict=True):
+        cell.text = sheet.say(heading)
+    for topic in sheet.topics:
+        cells = table.add_row().cells
+        _say(cells[0].paragraphs[0], topic.name)
+        cells[1].text, cells[2].text = (
+            f"{sheet.say('state_' + topic.state)}, {topic.percent} %",
+            str(topic.quotes),
+        )
+
+
+def _bookmark(n: int) -> str:
+    return f"source_{n}"
+
+
+def _properties(document: Document, sheet: Sheet) -> None:
+    properties = document.core_properties
+    properties.title, properties.author, properties.comments = (
+        words(sheet.title)[:MOST_TITLE],
+        "spadework",
+        "",
+    )
+    properties.created = properties.modified = datetime.now(UTC)
+
+
+def _styles(document: Document) -> None:
+    """Quiet headings, and the styles that Word does not come with."""
+    for name, size in (("Title", 24), ("Heading 1", 14), ("Heading 2", 12)):
+        font = document.styles[name].font
+        font.size, font.bold, font.color.rgb = Pt(size), True, RGBColor(0x1D, 0x21, 0x1D)
+    facts = document.styles.add_style(_FACTS, WD_STYLE_TYPE.PARAGRAPH)
+    facts.font.color.rgb = _SOFT
+    code = document.styles.add_style(_CODE, WD_STYLE_TYPE.PARAGRAPH)
+    code.font.name, code.font.size, code.font.no_proof = "Consolas", Pt(9), True
+    code.paragraph_format.left_indent, code.paragraph_format.keep_together = Pt(12), True
+    within = document.styles.add_style(_CODE_WITHIN, WD_STYLE_TYPE.PARAGRAPH)
+    within.base_style, within.paragraph_format.left_indent = code, Pt(30)
+    inline = document.styles.add_style(_CODE_WORDS, WD_STYLE_TYPE.CHARACTER)
+    inline.font.name, inline.font.no_proof = "Consolas", True
+    source = document.styles.add_style(_SOURCE, WD_STYLE_TYPE.PARAGRAPH)
+    source.paragraph_format.left_indent, source.paragraph_format.first_line_indent = Pt(24), Pt(-24)
+    source.paragraph_format.space_before, source.paragraph_format.space_after = Pt(8), Pt(4)
+    quote = document.styles["Quote"]
+    quote.font.size, quote.paragraph_format.left_indent, quote.paragraph_format.space_after = (
+        Pt(9.5),
+        Pt(36),
+        Pt(4),
+    )

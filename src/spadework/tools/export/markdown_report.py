@@ -1,0 +1,279 @@
+"""The report as Markdown: sentences with `[n]`, lists, tables as GitHub has them, code in fences,
+numbered sources whose links lead to the quoted words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from urllib.parse import quote as percent
+from urllib.parse import urlsplit
+
+from spadework.tools.export.section_blocks import (
+    INFERRED,
+    NOTHING,
+    Item,
+    Set,
+    blocks,
+    concludes,
+    emphasised,
+)
+from spadework.tools.text.emphasis import MARKS, emphases
+from spadework.tools.text.markdown_marks import Inline, plain, scan
+from spadework.tools.text.markdown_tables import cells
+from spadework.tools.text.phrases import Phrases
+from spadework.values import Evidence, Report, Section, Sentence, Source
+from spadework.visible import visible
+
+#: Words of a quote that a text-fragment link begins and ends with.
+FRAGMENT_WORDS = 5
+
+#: A tilde strikes words out only where it can close.
+_SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+#: The same in characters that a mark stands for, whatever follows them.
+_ALONE = re.compile(r"[\[\]<>`*_~&\\]")
+_LIBRARY = "library://"
+_HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
+#: What is in no name of a language; a backtick or a line's end would end the opening of a fence.
+_NO_LANGUAGE = re.compile(r"[^\w+#.-]")
+_LINE = re.compile(r"(?<=\n)(?=[^\n])")
+#: Between two blocks, and for a border of cells that is none.
+_JOINED, _PIPE = "\n\n", "\\|"
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+#: What marks a block of Markdown, and the borders of a table's cells: a page does not show them.
+_NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
+#: What makes a line a block: `1.` is escaped behind its number, all else before its first
+#: character.
+_LEADING = re.compile(
+    r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
+)
+
+
+def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
+    """The report with its numbered sources. `sources` must hold the page of every evidence that is
+    cited.
+    """
+    numbers = {source.url: source.n for source in sources}
+    say = Phrases(report.language)
+    parts = [f"# {escape_markdown(report.title)}"]
+    for section in report.sections:
+        heading = report.heading_of(section)
+        above = [f"## {escape_markdown(heading)}"] if heading else []
+        parts += [*above, *_Drawn(ledger, numbers, emphasised(section)).blocks(section)]
+    cited = {
+        ledger[id_].url
+        for s in report.sections
+        for sentence in s.sentences
+        for id_ in sentence.evidence_ids
+    }
+    if cited:
+        parts += [
+            f"## {say('sources')}",
+            "\n".join(_source(source, ledger) for source in sources if source.url in cited),
+        ]
+    if concludes(report):
+        parts.append(say("inferred", sign=INFERRED))
+    return "\n\n".join(parts) + "\n"
+
+
+def sentence_markdown(sentence: Sentence) -> str:
+    """A sentence as it stands in the report, without its marks and its emphasis; a code block
+    without its fence.
+    """
+    return sentence.text if sentence.code else escape_markdown(sentence.text)
+
+
+def escape_markdown(text: str, *, emphasis: bool = False) -> str:
+    """Text as Markdown on one line: code spans stay code, links give their words, nothing else in
+    it is syntax but, where it is wanted, `emphasis`, and nothing works unseen.
+    """
+    text = visible(text)
+    marks = scan(text)
+    shown_marks = _emphasised(text, marks) if emphasis else {}
+    opens, closes = (
+        {mark.end: mark.start for mark in marks.marks},
+        {mark.start: mark.end for mark in marks.marks},
+    )
+    code = {
+        (opens[start], closes[end]) for start, end in marks.code if start in opens and end in closes
+    }
+    starts, ends = {start for start, _ in code}, {end for _, end in code}
+    shown, at = [], 0
+    for mark in marks.marks:
+        if mark.start in starts or mark.end in ends:
+            continue
+        stands = shown_marks.get(mark.start) or _ALONE.sub(r"\\\g<0>", mark.shown)
+        shown += [_escape(text, at, mark.start, code), stands]
+        at = mark.end
+    line = " ".join("".join([*shown, _escape(text, at, len(text), code)]).split())
+    return _LEADING.sub(r"\1\\\2", line)
+
+
+def _emphasised(text: str, marks: Inline) -> dict[int, str]:
+    """The marks of emphasis by where they stand, as they are written here."""
+    return {
+        place: MARKS[one.strength]
+        for one in emphases(text, marks)
+        for place in (one.start, one.inner_end)
+    }
+
+
+def fragment_link(url: str, quote: str) -> str:
+    """The URL of a web page with a text fragment that leads to the quote; the URL of a local
+    document as it is.
+    """
+    if not url.startswith("http"):
+        return url
+    # Words in two cells of a table do not stand side by side for a browser: such a link leads from
+    # the first cell to the last.
+    parts = cells(quote) if quote.startswith("|") else [quote]
+    shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
+    if not shown:
+        return url
+    first, last = shown[0][:FRAGMENT_WORDS], shown[-1][-FRAGMENT_WORDS:]
+    encode = [percent(" ".join(part), safe="").replace("-", "%2D") for part in (first, last)]
+    return f"{url}#:~:text={encode[0]}" + (
+        f",{encode[1]}" if len(shown) > 1 or len(shown[0]) > 2 * FRAGMENT_WORDS else ""
+    )
+
+
+def safe_url(url: str) -> str:
+    """A URL that may stand in a link, as ASCII without spaces; "" where it is no web address and
+    names no library document.
+
+    Its fragment is dropped, so that a text fragment can follow.
+    """
+    if url.startswith(_LIBRARY):
+        return _percent(url)
+    try:
+        scheme, host, path, query, _ = urlsplit(url)
+    except ValueError:
+        return ""
+    if scheme not in ("http", "https") or not _HOST.fullmatch(host):
+        return ""
+    return f"{scheme}://{host}{_percent(path)}{'?' if query else ''}{_percent(query)}"
+
+
+def fence(text: str, language: str = "") -> str:
+    """Text as a fenced code block, the fence longer than any in it."""
+    text, language = visible(text), _NO_LANGUAGE.sub("", language)
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    ticks = "`" * (longest + 1)
+    return f"{ticks}{language}\n{text.strip(chr(10))}\n{ticks}"
+
+
+def code_span(line: str) -> str:
+    """A line of code between ticks, more of them than stand together in it."""
+    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if line[0] in "` " or line[-1] in "` " else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def _percent(part: str) -> str:
+    return percent(_STRAY_PERCENT.sub("%25", part), safe="%/:@!$&'*+,;=?#~")
+
+
+def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
+    """`text[start:end]` with what would be Markdown syntax escaped, except inside code spans."""
+    out, at = [], start
+    for opens, closes in sorted(span for span in code if start <= span[0] and span[1] <= end):
+        out += [_SPECIAL.sub(r"\\\g<0>", text[at:opens]), text[opens:closes]]
+        at = closes
+    return "".join([*out, _SPECIAL.sub(r"\\\g<0>", text[at:end])])
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The blocks of a section as Markdown, its sentences with the numbers of their pages."""
+
+    ledger: Mapping[str, Evidence]
+    numbers: Mapping[str, int]
+    emphasis: bool
+
+    def blocks(self, section: Section) -> list[str]:
+        """The blocks of a section, in order. Of two lists in a row the second has other signs, or
+        they were one.
+        """
+        drawn: list[str] = []
+        before, other = "", False
+        for block in blocks(section, self.ledger):
+            other = block.form == before and not other
+            drawn.append(self._block(block, other))
+            before = block.form
+        return drawn
+
+    def _block(self, block: Set, other: bool) -> str:
+        match block.form:
+            case "heading":
+                return f"### {escape_markdown(block.text)}"
+            case "table":
+                return self._table(block)
+            case "bullets":
+                sign = "*" if other else "-"
+                return self._list([(sign, item) for item in block.items])
+            case "steps":
+                end = ")" if other else "."
+                return self._list([(f"{n}{end}", item) for n, item in enumerate(block.items, 1)])
+            case _:
+                return _JOINED.join(self._pieces(block.items[0]))
+
+    def _list(self, items: Sequence[tuple[str, Item]]) -> str:
+        """Items with their signs; what is within an item stands as far in as its first words. A
+        fence has a line of its own also where it begins an item, so that it can be seen.
+        """
+        drawn, apart = [], False
+        for sign, item in items:
+            pieces = self._pieces(item)
+            begun = sign + ("\n" if item[0].code else " ") + _JOINED.join(pieces)
+            drawn.append(_LINE.sub(" " * (len(sign) + 1), begun))
+            apart = apart or len(pieces) > 1
+        return (_JOINED if apart else "\n").join(drawn)
+
+    def _pieces(self, item: Item) -> list[str]:
+        """The sentences of an item in a paragraph, each code in a fence of its own."""
+        pieces = []
+        for code, together in groupby(item, lambda sentence: sentence.code):
+            if code:
+                for sentence in together:
+                    pieces += [fence(sentence.text, sentence.language), self._marks(sentence)]
+            else:
+                pieces.append(" ".join(filter(None, map(self._said, together))))
+        return [piece for piece in pieces if piece]
+
+    def _table(self, block: Set) -> str:
+        names = [escape_markdown(name) for name in block.columns] or [""]
+        rows = [
+            [" ".join(map(self._in_cell, cell)) or NOTHING for cell in row] for row in block.rows
+        ]
+        return "\n".join(
+            f"| {' | '.join(cell.replace('|', _PIPE) for cell in row)} |"
+            for row in [names, ["---"] * len(names), *rows]
+        )
+
+    def _in_cell(self, sentence: Sentence) -> str:
+        """A cell is one line: each line of code is a span."""
+        if not sentence.code:
+            return self._said(sentence)
+        lines = (code_span(line) for line in visible(sentence.text).split("\n") if line.strip())
+        return " ".join(filter(None, [*lines, self._marks(sentence)]))
+
+    def _said(self, sentence: Sentence) -> str:
+        text = escape_markdown(sentence.text, emphasis=self.emphasis)
+        return " ".join(filter(None, (text, self._marks(sentence))))
+
+    def _marks(self, sentence: Sentence) -> str:
+        """The numbers of the pages that a sentence cites, and a sign where it concludes."""
+        cited = dict.fromkeys(self.numbers[self.ledger[id_].url] for id_ in sentence.evidence_ids)
+        numbers = "".join(f"[{n}]" for n in cited)
+        return " ".join(filter(None, (numbers, INFERRED if cited and sentence.inferred else "")))
+
+
+def _source(source: Source, ledger: Mapping[str, Evidence]) -> str:
+    first = next((e.quote for e in ledger.values() if e.url == source.url and e.kind != "code"), "")
+    date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
+    title, url = escape_markdown(source.title or source.url), safe_url(source.url)
+    link = f"[{title}]({fragment_link(url, first)})" if url else title
+    return f"{source.n}. {link} ({escape_markdown(source.place)}{date})"

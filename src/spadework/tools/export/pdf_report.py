@@ -1,0 +1,100 @@
+"""The report as PDF: its HTML printed by a Chromium of this machine, in a child process that cannot
+outlive its time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from spadework.errors import SettingsError, SpadeworkError
+from spadework.tools.export.html_report import to_html
+from spadework.tools.web.chromium import HOW_TO_INSTALL, installed_chromium, runs_as_root
+from spadework.tools.web.process_groups import kill_group
+from spadework.values import Result
+
+#: Seconds that printing may take; a report takes one or two.
+MOST_SECONDS = 60.0
+
+#: Nothing is asked of any network: names do not resolve, and the page itself forbids every request.
+_FLAGS = (
+    *(
+        "--headless",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+        "--disable-extensions",
+        "--disable-background-networking",
+    ),
+    *(
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--no-pdf-header-footer",
+        "--generate-pdf-document-outline",
+    ),
+)
+
+
+def find_chromium() -> str:
+    """The path of a Chromium or Chrome. Raises SettingsError, which says what to install, where
+    there is none.
+    """
+    if found := installed_chromium():
+        return found
+    raise SettingsError(
+        "A .pdf is printed by Chromium or Google Chrome, and neither is installed here.",
+        hint=f"Install one ({HOW_TO_INSTALL}), or write .html or .docx.",
+    )
+
+
+def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
+    """The report of a result as PDF, on A4. Blocks for at most `seconds`.
+
+    Raises SettingsError without a Chromium, SpadeworkError when it does not print in time.
+    """
+    chromium = find_chromium()
+    # What Chromium still writes while it ends must not fail a PDF that is there.
+    with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
+        page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
+        page.write_text(to_html(result), encoding="utf-8")
+        # As root Chromium runs only without its sandbox; the page holds no script and can ask for
+        # nothing.
+        rootly = ["--no-sandbox"] if runs_as_root() else []
+        _run(
+            [
+                chromium,
+                *_FLAGS,
+                *rootly,
+                f"--user-data-dir={name}/profile",
+                f"--print-to-pdf={printed}",
+                page.as_uri(),
+            ],
+            seconds,
+        )
+        if not printed.is_file():
+            raise SpadeworkError(
+                f"{chromium} did not print the PDF.",
+                hint="Write FILE.html instead and print it from a browser.",
+            )
+        return printed.read_bytes()
+
+
+def _run(command: list[str], seconds: float) -> None:
+    """Run a program to its end and end all that it started, whatever happens."""
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        child.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise SpadeworkError(
+            f"{command[0]} did not print the PDF within {seconds:g} seconds.",
+            hint="Write FILE.html instead.",
+        ) from None
+    finally:
+        kill_group(child)
+        child.wait()

@@ -1,0 +1,300 @@
+"""What kind of document some bytes are: by their first bytes, then by the media type, then by the
+ending of the URL.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from spadework.tools.extract.formats import added_formats
+from spadework.tools.extract.office import OLE, STORAGE
+
+#: First bytes that leave no doubt.
+_MAGIC = (
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"PK\x05\x06", "application/zip"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"BZh", "application/x-bzip2"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (OLE, STORAGE),
+    (b"\x89PNG\r\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+    (b"RIFF", "application/x-riff"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (b"\x00asm", "application/wasm"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"{\\rtf", "application/rtf"),
+    (b"%!PS", "application/postscript"),
+)
+#: Images in the forms of containers that hold other things as well: what stands where in their
+#: first bytes.
+_IMAGES = (
+    (8, b"WEBP", "image/webp"),
+    (4, b"ftypavif", "image/avif"),
+    (4, b"ftypavis", "image/avif"),
+    (6, bytes(4), "image/bmp"),
+)
+_CONTAINERS = {"image/webp": b"RIFF", "image/bmp": b"BM"}
+#: UTF-16 by its mark, or by the first character of its markup.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
+#: Markup with at most this share of null bytes is a page with a fault, more of them are binary
+#: data.
+_MOST_NULLS = 0.05
+_SNIFFED = 1_024
+
+_HTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,500}?-->\s*)?(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype"
+    rb" html|html|head|body|title)\b",
+    re.I | re.S,
+)
+
+#: The first element of a document that is XML, behind what may stand before it.
+_XML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b|(?:<!--.{0,500}?-->\s*)?<(?:rss|feed|rdf:RDF)\b)", re.S
+)
+
+_READERS = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/pdf": "pdf",
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+    "text/x-rst": "rst",
+    "text/prs.fallenstein.rst": "rst",
+    "text/xml": "xml",
+    "application/xml": "xml",
+    "text/csv": "delimited",
+    "application/csv": "delimited",
+    "text/tab-separated-values": "delimited",
+    "message/rfc822": "mail",
+    "application/rtf": "rtf",
+    "image/svg+xml": "xml",
+    **dict.fromkeys(
+        [
+            "image/png",
+            "image/jpeg",
+            "image/gif",
+            "image/tiff",
+            "image/webp",
+            "image/avif",
+            "image/bmp",
+        ],
+        "image",
+    ),
+    "application/zip": "zip",
+    "application/x-tar": "tar",
+    "application/gzip": "packed",
+    "application/x-bzip2": "packed",
+    "application/x-xz": "packed",
+    STORAGE: "old",
+}
+_READER_ENDINGS = {
+    "md": "markdown",
+    "markdown": "markdown",
+    "mdx": "markdown",
+    "rst": "rst",
+    "html": "html",
+    "htm": "html",
+    "xhtml": "html",
+    "xml": "xml",
+    "rss": "xml",
+    "atom": "xml",
+    "svg": "xml",
+    "csv": "delimited",
+    "tsv": "delimited",
+    "eml": "mail",
+}
+#: What the first bytes alone can tell: without them, it is not what the server says.
+_BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old"})
+_TAR = slice(257, 262)
+
+#: Types that say nothing, or are given to everything that is text, so that the content or the
+#: ending must tell.
+_VAGUE = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
+)
+
+#: Languages, with the endings (and the subtypes of media types) that are not their names.
+_ALIASES = {
+    **dict.fromkeys(
+        [
+            "cmake",
+            "css",
+            "dart",
+            "dockerfile",
+            "go",
+            "graphql",
+            "groovy",
+            "java",
+            "lua",
+            "nim",
+            "nix",
+            "php",
+            "proto",
+        ],
+        "",
+    ),
+    **dict.fromkeys(["r", "scala", "scss", "sql", "swift", "toml", "vim", "zig"], ""),
+    **{
+        "bash": "sh zsh shellscript",
+        "c": "h csrc",
+        "clojure": "clj",
+        "cpp": "cc cxx hpp c++ c++src",
+        "diff": "patch",
+        "elixir": "ex exs",
+    },
+    **{
+        "erlang": "erl",
+        "haskell": "hs",
+        "ini": "cfg conf properties",
+        "java": "java-source",
+        "javascript": "js mjs jsx ecmascript",
+    },
+    **{
+        "json": "jsonl",
+        "julia": "jl",
+        "kotlin": "kt kts",
+        "latex": "tex",
+        "makefile": "mk",
+        "ocaml": "ml",
+        "perl": "pl pm",
+    },
+    **{
+        "powershell": "ps1",
+        "python": "py pyi",
+        "ruby": "rb",
+        "rust": "rs",
+        "terraform": "tf",
+        "typescript": "ts tsx",
+    },
+    **{"xml": "xsd", "yaml": "yml"},
+}
+_LANGUAGES = {
+    alias: language
+    for language, aliases in _ALIASES.items()
+    for alias in (language, *aliases.split())
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image, zip,
+    tar, packed, old (a file of Office from before 2007, or what else is kept like one), code (in
+    `language`), nobody (""), or a format of the folder `formats` by its name.
+
+    `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive:
+    only its inside tells.
+    """
+
+    reader: str
+    media_type: str
+    language: str = ""
+
+
+def kind_of(body: bytes, media_type: str, url: str) -> Kind:
+    """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not
+    known.
+    """
+    for name, form in added_formats().items():
+        by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
+        if (
+            (form.magic and body.startswith(form.magic))
+            or media_type in form.media_types
+            or by_name
+        ):
+            return Kind(name, media_type)
+    told = media_type not in _VAGUE and media_type not in _READERS
+    for magic, found in (*_images(body), *_MAGIC):
+        if body.startswith(magic):
+            return Kind(_READERS.get(found, ""), media_type if told else found)
+    if body[_TAR] == b"ustar":
+        return Kind("tar", "application/x-tar")
+    head = body[:_SNIFFED]
+    if head[4:8] == b"ftyp" or _is_binary(head):
+        return Kind(
+            "",
+            (
+                media_type
+                if told
+                else f"a binary format{f' sent as {media_type}' if media_type else ''}"
+            ),
+        )
+    if media_type != "text/plain" and (kind := _by_markup(head)):
+        return kind
+    if media_type in _READERS and _READERS[media_type] not in _BY_MAGIC:
+        return Kind(_READERS[media_type], media_type)
+    return _vague(media_type, url) if media_type in _VAGUE else _other(media_type, url)
+
+
+def _is_binary(head: bytes) -> bool:
+    most = len(head) * _MOST_NULLS if head.lstrip(b"\0 \t\r\n").startswith(b"<") else 0
+    return head.count(0) > most and not head.startswith(_UTF16)
+
+
+def _images(body: bytes) -> list[tuple[bytes, str]]:
+    """The images, with how they begin, that some bytes may be by what stands further on."""
+    return [
+        (_CONTAINERS.get(found, b""), found)
+        for place, sign, found in _IMAGES
+        if body[place : place + len(sign)] == sign
+    ]
+
+
+def _by_markup(head: bytes) -> Kind | None:
+    if _HTML.match(head):
+        return Kind("html", "text/html")
+    return Kind("xml", "application/xml") if _XML.match(head) else None
+
+
+def _vague(media_type: str, url: str) -> Kind:
+    """By the name of the file; a text where that says nothing either."""
+    ending = _ending(url)
+    if ending in _READER_ENDINGS:
+        return Kind(_READER_ENDINGS[ending], media_type)
+    return (
+        Kind("code", media_type, _LANGUAGES[ending])
+        if ending in _LANGUAGES
+        else Kind("text", media_type)
+    )
+
+
+def _other(media_type: str, url: str) -> Kind:
+    main, _, subtype = media_type.partition("/")
+    if subtype == "json" or subtype.endswith("+json"):
+        return Kind("code", media_type, "json")
+    if subtype.endswith("+xml") and main != "image":
+        return Kind("xml", media_type)
+    language = _LANGUAGES.get(subtype.removeprefix("x-"), "")
+    if main in ("text", "application") and language:
+        return Kind("code", media_type, language)
+    ending = _ending(url)
+    if main == "text" and subtype.startswith("x-") and ending in _LANGUAGES:
+        return Kind("code", media_type, _LANGUAGES[ending])
+    return Kind("", media_type)
+
+
+def file_name(url: str) -> str:
+    """The last part of a URL's path, "" where it has none."""
+    try:
+        return PurePosixPath(unquote(urlsplit(url).path)).name
+    except ValueError:
+        return ""
+
+
+def _ending(url: str) -> str:
+    """The ending of a URL's file without the dot; for a file without one, its name, as in
+    Makefile.
+    """
+    return file_name(url).lower().rpartition(".")[2]

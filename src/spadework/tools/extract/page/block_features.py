@@ -1,0 +1,128 @@
+"""What the scorer sees of a block: its size and links, its neighbours, and the elements it stands
+in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+from spadework.tools.extract.page.page_blocks import Block, Frame
+
+_PRICE = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|£|USD|EUR)")
+_MONEY = ("$", "€", "£", "¥", "USD", "EUR")
+_LEVELS = 5
+_PRICED = 200
+#: The traits that say where the content stands.
+LANDMARKS = frozenset(("tag:main", "role:main", "tag:article"))
+_STEPS = "abcdefghijk"
+
+
+def size(chars: int) -> str:
+    """A length as one of eleven steps, each twice the one before."""
+    return _STEPS[min(10, (chars >> 2).bit_length())]
+
+
+def density(link_chars: int, chars: int) -> str:
+    """The share of link text as one of five steps."""
+    if not link_chars:
+        return "0"
+    share = link_chars / max(1, chars)
+    return "1" if share < 0.2 else "2" if share < 0.5 else "3" if share < 0.9 else "4"
+
+
+@lru_cache(maxsize=4_096)
+def _around(level: int, shape: str, repeats: int) -> tuple[str, str]:
+    return f"shape{level} {shape}", f"repeats{level} {repeats}"
+
+
+def as_parent(traits: tuple[str, ...]) -> list[str]:
+    """The features that an element with these traits gives to the blocks of its children."""
+    return ["parent " + trait for trait in traits]
+
+
+class PageView:
+    """The blocks of a page as names of features. A name that has no weight counts nothing."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self.blocks = blocks
+        self._chars = [0]
+        self._links = [0]
+        for block in blocks:
+            self._chars.append(self._chars[-1] + block.chars)
+            self._links.append(self._links[-1] + block.link_chars)
+        self._own = ["start", *map(_own, blocks), "end"]
+        self._first_h1 = next((i for i, block in enumerate(blocks) if block.kind == "h1"), -1)
+        self.frames = frames_of(blocks)
+        self._like = Counter((id(frame.parent), frame.traits) for frame in self.frames)
+        tags = {trait for frame in self.frames for trait in frame.traits if trait in LANDMARKS}
+        self._has = _landmarks(tags)
+        self._shapes: dict[Frame, tuple[str, int]] = {}
+        for frame in self.frames:  # parents come before their children
+            self._shapes[frame] = self._shape(frame)
+
+    def _shape(self, frame: Frame) -> tuple[str, int]:
+        around = frame.parent
+        if around is not None and (around.start, around.end) == (frame.start, frame.end):
+            shape = self._shapes[around][0]
+        else:
+            chars = self._chars[frame.end] - self._chars[frame.start]
+            shape = size(chars) + density(self._links[frame.end] - self._links[frame.start], chars)
+        return shape, self._like[id(frame.parent), frame.traits].bit_length()
+
+    def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
+        """The features of where an element stands. `around` are the traits of it and of all
+        elements above, which count as well.
+        """
+        found = [f"in {self._has}>{_landmarks(around)}"]
+        above: Frame | None = frame
+        most = 0
+        for level in range(_LEVELS):
+            if above is None:
+                break
+            shape, repeats = self._shapes[above]
+            if repeats > most:
+                most = repeats
+            found += _around(level, shape, most)
+            above = above.parent
+        return found
+
+    def of_block(self, i: int) -> list[str]:
+        """The features of block `i` alone."""
+        own = self._own
+        after = i - self._first_h1
+        found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
+        found.append(
+            "h1 none" if self._first_h1 < 0 else f"h1 {'-' if after < 0 else '+'}{size(abs(after))}"
+        )
+        block = self.blocks[i]
+        if (
+            block.chars <= _PRICED
+            and any(map(block.text.__contains__, _MONEY))
+            and _PRICE.search(block.text)
+        ):
+            found.append("has price")
+        return found
+
+
+def _landmarks(traits: frozenset[str] | set[str]) -> str:
+    return "m" * ("tag:main" in traits or "role:main" in traits) + "a" * ("tag:article" in traits)
+
+
+def _own(block: Block) -> str:
+    kind = "li" if block.inside and block.kind in ("p", "div") else block.kind
+    return f"{kind} {size(block.chars)}{density(block.link_chars, block.chars)}"
+
+
+def frames_of(blocks: list[Block]) -> list[Frame]:
+    """Every element that holds a block, each after those it stands in."""
+    found: dict[Frame, None] = {}
+    for block in blocks:
+        fresh = []
+        frame: Frame | None = block.frame
+        while frame is not None and frame not in found:
+            fresh.append(frame)
+            frame = frame.parent
+        found |= dict.fromkeys(reversed(fresh))
+    return list(found)

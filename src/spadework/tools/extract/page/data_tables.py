@@ -1,0 +1,149 @@
+"""Tables of data as Markdown tables. Tables that only lay a page out are walked like any other
+element.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from selectolax.lexbor import LexborNode
+
+from spadework.tools.extract.extracted import Link
+from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
+from spadework.tools.extract.page.inline_markup import code_span
+from spadework.tools.extract.page.page_blocks import Block, Frame, Item
+from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
+
+#: A cell all in bold: a row of them names the columns where no header cells do.
+_BOLD = re.compile(r"\*\*[^*]+\*\*")
+_PIPE = re.compile(r"(?<!\\)\|")
+_LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
+_GROUPS = frozenset(("thead", "tbody", "tfoot"))
+ReadCell = Callable[[LexborNode], list[Block]]
+
+
+def is_data(table: LexborNode) -> bool:
+    """True for a table of at least two columns (or with a header cell) whose cells hold text, not
+    parts of the page.
+    """
+    if (table.attributes.get("role") or "") in ("presentation", "none"):
+        return False
+    child = table.first_child
+    while child is not None:
+        if child.is_element_node and child.css_first(_LAYOUT) is not None:
+            return False
+        child = child.next
+    widest = longest = 0
+    for row in rows(table):
+        found = list(_cells(row))
+        widest = max(widest, len(found))
+        longest = max(longest, max((len(cell.text()) for cell in found), default=0))
+    return 0 < longest <= MOST_CELL_CHARS and (widest >= 2 or table.css_first("th") is not None)
+
+
+def rows(table: LexborNode) -> Iterator[LexborNode]:
+    """The rows of a table, whether they stand in groups or not."""
+    child = table.first_child
+    while child is not None:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in _GROUPS:
+            yield from rows(child)
+        child = child.next
+
+
+def _cells(row: LexborNode) -> Iterator[LexborNode]:
+    child = row.first_child
+    while child is not None:
+        if child.tag in ("td", "th"):
+            yield child
+        child = child.next
+
+
+def read(
+    table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: ReadCell
+) -> list[Block]:
+    """The caption and the table as blocks; `read_cell` gives the blocks of a cell."""
+    blocks = []
+    caption = table.css_first("caption")
+    if caption is not None:
+        blocks += [
+            Block("caption", b.text, b.chars, b.link_chars, frame, inside, b.links)
+            for b in read_cell(caption)
+        ]
+    lines: list[list[str]] = []
+    chars = link_chars = 0
+    links: list[Link] = []
+    header = False
+    grid = _Grid()
+    for row in rows(table):
+        cells = list(_cells(row))
+        read_cells = [read_cell(cell) for cell in cells]
+        texts = grid.place(
+            cells, [" ".join(_one_line(block) for block in blocks_of) for blocks_of in read_cells]
+        )
+        if not any(texts):
+            continue
+        if not lines:
+            header = all(cell.tag == "th" for cell in cells) or (
+                row.parent is not None and row.parent.tag == "thead"
+            )
+        lines.append(texts)
+        for block in (block for blocks_of in read_cells for block in blocks_of):
+            chars, link_chars = chars + block.chars, link_chars + block.link_chars
+            links += block.links
+    if lines:
+        blocks.append(
+            Block("table", _markdown(lines, header), chars, link_chars, frame, inside, tuple(links))
+        )
+    return blocks
+
+
+class _Grid:
+    """Keeps cells in their columns: a cell that spans more than one leaves the others empty."""
+
+    def __init__(self) -> None:
+        self._covered: dict[int, int] = {}
+
+    def place(self, cells: list[LexborNode], texts: list[str]) -> list[str]:
+        """The texts of a row with empty ones where a cell from above or from the left reaches."""
+        line: list[str] = []
+        below: dict[int, int] = {}
+        for cell, text in zip(cells, texts, strict=True):
+            while self._covered.get(len(line), 0) > 0:
+                line.append("")
+            across, down = _span(cell, "colspan"), _span(cell, "rowspan")
+            for column in range(len(line), len(line) + across):
+                below[column] = down
+            line += [text, *[""] * (across - 1)]
+        self._covered = {
+            column: rows - 1 for column, rows in (self._covered | below).items() if rows > 1
+        }
+        return line
+
+
+def _span(cell: LexborNode, name: str) -> int:
+    value = cell.attributes.get(name) or "1"
+    return (
+        max(1, min(MOST_SPAN, int(value)))
+        if value.isascii() and value.isdigit() and len(value) < 5
+        else 1
+    )
+
+
+def _one_line(block: Block) -> str:
+    text = (
+        code_span(block.text.split("\n", 1)[1].rsplit("\n", 1)[0])
+        if block.kind == "pre"
+        else block.text
+    )
+    return _PIPE.sub(r"\\|", text.replace("\n", " "))
+
+
+def _markdown(lines: list[list[str]], header: bool) -> str:
+    width = max(map(len, lines))
+    padded = [line + [""] * (width - len(line)) for line in lines]
+    named = header or all(map(_BOLD.fullmatch, filter(None, padded[0])))
+    ruled = [padded[0], [NAMES if named else NO_NAMES] * width, *padded[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)

@@ -1,0 +1,98 @@
+"""Text that lives in the data of a page, not in its elements: JSON-LD, and the JSON state of pages
+that scripts draw.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser
+
+from spadework.errors import TooLarge
+from spadework.tools.extract.page.addresses import Addresses
+from spadework.tools.extract.page.assembly import assemble
+from spadework.tools.extract.page.constants import LEAST_EMBEDDED_CHARS, MOST_EMBEDDED_CHARS
+from spadework.tools.extract.page.inline_markup import escaped
+from spadework.tools.extract.page.input_limits import bounded
+from spadework.tools.extract.page.metadata import Json, Metadata
+from spadework.tools.extract.page.script_state import state_texts
+from spadework.tools.extract.page.walker import Walker
+from spadework.tools.extract.writing import not_shown
+
+_SHELF = re.compile(r"^<(?:template|noscript)\b[^>]*>|</(?:template|noscript)>$")
+_MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|span|strong|em|a)\b", re.I)
+_BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
+#: Microdata that is told apart from what is shown.
+_META = ("articlebody", "text")
+_CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
+
+
+def described(found: Metadata, addresses: Addresses) -> list[str]:
+    """The texts of the JSON-LD objects, and of microdata that is not shown, as Markdown: bodies,
+    posts, answers.
+    """
+    meta = (found.meta[name] for name in _META if _is_text(found.meta.get(name, "")))
+    return _unique(chain(_texts(found.objects), meta), addresses)
+
+
+def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
+    """The prose in the JSON state of a page that scripts draw, as Markdown."""
+    return _unique((text for text in state_texts(tree) if _is_text(text)), addresses)
+
+
+def shelved(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
+    """What a page keeps for later, or for readers without scripts: the prose in its `<template>`
+    and `<noscript>`, as Markdown.
+    """
+    kept = (_SHELF.sub("", node.html or "") for node in tree.css("template,noscript"))
+    return _unique((text for text in kept if _is_text(text)), addresses)
+
+
+def _texts(objects: list[Json]) -> Iterator[str]:
+    for thing in objects:
+        for name in _BODIES:
+            yield from filter(_is_text, _strings(thing.get(name)))
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _is_text(text: str) -> bool:
+    """Is it long enough and made of words, so that it was written for a reader?"""
+    if len(text) < LEAST_EMBEDDED_CHARS:
+        return False
+    plain = re.sub(r"<[^>]{0,300}>", " ", text)
+    words = plain.split()
+    return len(words) >= 15 and len(_CODE_LIKE.findall(plain)) * 20 < len(words)
+
+
+def _unique(texts: Iterator[str], addresses: Addresses) -> list[str]:
+    kept: dict[str, None] = {}
+    size = left_out = 0
+    for text in texts:
+        if size >= MOST_EMBEDDED_CHARS:
+            left_out += 1
+            continue
+        markdown = _markdown(text, addresses).strip()
+        if markdown and markdown not in kept:
+            kept[markdown] = None
+            size += len(markdown)
+    return [*kept, *([not_shown(left_out, "texts")] if left_out else [])]
+
+
+def _markdown(text: str, addresses: Addresses) -> str:
+    if not _MARKUP.search(text):
+        return "\n\n".join(
+            escaped(" ".join(part.split())) for part in re.split(r"\n\s*\n|\r\n\r\n", text)
+        )
+    try:
+        body = LexborHTMLParser(bounded(text)[0]).body
+    except TooLarge:
+        return ""
+    return assemble(Walker(addresses).walk(body)) if body is not None else ""

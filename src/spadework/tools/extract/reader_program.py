@@ -1,0 +1,66 @@
+"""The program of a process that reads documents of strangers: a document in, its text out, until
+the pipe to it is closed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from spadework.errors import FetchError, Unreadable
+from spadework.tools.extract import read_document
+from spadework.tools.extract.frames import document_reply, receive, refusal_reply, send, split_reply
+from spadework.tools.extract.process_limits import limit_memory, memory_taken, mortal
+from spadework.tools.extract.reading_time import within
+
+#: Most memory this process may take, in bytes, where the system can see to it.
+MEMORY = 1_000_000_000
+#: A process that has taken so much of it once gives it back by ending.
+SPENT = MEMORY // 2
+#: Seconds behind the deadline after which this process ends by itself, if nobody has ended it.
+GRACE = 1.0
+
+
+def main() -> None:
+    """Answer requests until there are no more. What libraries print goes nowhere, so that it is not
+    taken for an answer.
+    """
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    # Ctrl-C is for the process that asks, which then ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_memory(MEMORY)
+    try:
+        last = False
+        while not last:
+            request, body = receive(requests)
+            seconds = request.pop("seconds")
+            with within(seconds), mortal(answers.fileno(), seconds + GRACE):
+                reply = _read(request, body)
+            last = memory_taken() > SPENT
+            send(answers, *split_reply(reply | {"last": last}))
+    except (EOFError, BrokenPipeError):
+        return
+
+
+def _read(request: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """The answer to a request."""
+    try:
+        return document_reply(read_document(body, **request))
+    except FetchError as error:
+        return refusal_reply(error)
+    except MemoryError:
+        return refusal_reply(
+            Unreadable(f"Reading the document takes more than {MEMORY / 1e9:.3g} GB of memory.")
+        )
+    except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted documents: their faults end here, by name
+        return refusal_reply(
+            Unreadable(f"The reader of the document failed ({type(error).__name__}).")
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What one context of the browser may reach, and a note of what it tried."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+from importlib.resources import files
+
+import httpcore
+
+from spadework.errors import NotAllowed
+from spadework.tools.fetch.connect import GuardedBackend, Resolve
+from spadework.tools.fetch.guard import is_public
+
+#: Most connections that one context has open.
+MAX_CONNECTIONS = 64
+
+_TRACKERS = frozenset(
+    line
+    for line in (files(__package__) / "trackers.txt").read_text("utf-8").split("\n")
+    if line and not line.startswith("#")
+)
+
+
+class Permission:
+    """The leave of a context to use the proxy, known by `user` and `password`.
+
+    `refused` and `failed` say, for each host that could not be had, why. Only a site that is itself
+    at an address of the owner's may go on to others of them: a page of strangers has no business
+    with the hosts one owns.
+    """
+
+    def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
+        self.user, self.password = secrets.token_hex(8), secrets.token_urlsafe(24)
+        self._backend = GuardedBackend(resolve, allow_hosts)
+        self._strict = GuardedBackend(resolve)
+        self._most_bytes = most_bytes
+        self._site, self._inside = "", False
+        self.begin("")
+
+    def begin(self, site: str) -> None:
+        """Another visit begins, to the host `site`: forget what was counted, and where another site
+        has led.
+        """
+        if site != self._site:
+            self._site, self._inside = site, False
+        self.received = 0
+        self.connections = 0
+        self.refused: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
+
+    @property
+    def spent(self) -> bool:
+        """True when the page has loaded all that it may."""
+        return self.received > self._most_bytes
+
+    async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
+        """A connection to a judged address. Raises NotAllowed, httpcore.ConnectError or
+        httpcore.ConnectTimeout, and notes it.
+        """
+        if tracker(host) and not tracker(self._site):
+            raise NotAllowed(f"{host} only watches readers.")
+        try:
+            if self.spent or self.connections >= MAX_CONNECTIONS:
+                raise NotAllowed("The page loads more than it may.")
+            backend = self._backend if self._inside or host == self._site else self._strict
+            stream = await backend.connect_tcp(host, port)
+        except NotAllowed as error:
+            self.refused[host] = str(error)
+            raise
+        except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+            self.failed[host] = str(error)[:150].strip(" .") or "it did not answer"
+            raise
+        self.note(host, str(stream.get_extra_info("server_addr")[0]))
+        return stream
+
+    def note(self, host: str, address: str) -> None:
+        """A connection to `host` was made at `address`: is the site that is visited one of the
+        owner's?
+        """
+        if host == self._site:
+            self._inside = not is_public(address)
+
+
+def tracker(host: str) -> bool:
+    """True for a host that serves advertisements or watches readers, and nothing that is read."""
+    labels = host.split(".")
+    return any(".".join(labels[n:]) in _TRACKERS for n in range(len(labels) - 1))

@@ -1,0 +1,152 @@
+"""What a browser says to its proxy, and how it is passed on: the head of a request, the head of an
+answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from spadework.errors import NotAllowed
+from spadework.tools.fetch.guard import check_url
+
+#: Headers between two neighbours on the way, never passed on. Every connection carries one request,
+#: and none changes its protocol.
+_OF_THE_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-connection",
+        b"proxy-authorization",
+        b"proxy-authenticate",
+        b"te",
+        b"trailer",
+        b"upgrade",
+    }
+)
+
+#: Sound and video by the ending of their names. What comes encrypted shows no name here; it counts
+#: against the share of the page.
+_MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
+
+
+class Unfit(Exception):
+    """What came is no request that a browser sends to a proxy."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to a proxy. `target` is the path for the server, "" for a tunnel; `body` is the
+    length of what follows the head.
+    """
+
+    method: str
+    host: str
+    port: int
+    target: str
+    headers: tuple[bytes, ...]
+    user: str = ""
+    password: str = ""
+    body: int = 0
+
+    @property
+    def tunnel(self) -> bool:
+        """True when the bytes that follow are passed on as they are: TLS, or a WebSocket."""
+        return self.method == "CONNECT"
+
+    @property
+    def media(self) -> bool:
+        """True for a sound or a video, which is nothing to read."""
+        return bool(_MEDIA.search(self.target))
+
+    def onward(self) -> bytes:
+        """The head as the server gets it."""
+        first = f"{self.method} {self.target} HTTP/1.1".encode("latin-1")
+        return b"\r\n".join([first, *_passed_on(self.headers), b"Connection: close", b"", b""])
+
+
+def parse_request(head: bytes) -> Request:
+    """The request that `head` begins, up to and with its empty line.
+
+    Raises Unfit for what is no such request, NotAllowed for a scheme or host that no page may have.
+    """
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    try:
+        method, url, version = first.decode("latin-1").split(" ")
+    except ValueError:
+        raise Unfit from None
+    if not version.startswith("HTTP/1.") or not method.isalpha():
+        raise Unfit
+    user, password = _credentials(_header(lines, b"proxy-authorization"))
+    host, port, target = _aim(method, url)
+    length = _header(lines, b"content-length") or "0"
+    if not length.isdecimal() or len(length) > 18 or _header(lines, b"transfer-encoding"):
+        raise Unfit
+    return Request(method, host, port, target, tuple(lines), user, password, int(length))
+
+
+def answer_head(head: bytes) -> bytes:
+    """The head of a server's answer as the browser gets it. A server's 407 would pass for one of
+    the proxy, and becomes a 403.
+    """
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    if first[8:13].strip() == b"407":
+        first = b"HTTP/1.1 403 Forbidden"
+    return b"\r\n".join([first, *_passed_on(tuple(lines)), b"Connection: close", b"", b""])
+
+
+def status_of(head: bytes) -> int:
+    """The status of an answer; 0 when it has none."""
+    status = head[8:13].strip()[:3]
+    return int(status) if status.isdigit() else 0
+
+
+def _aim(method: str, url: str) -> tuple[str, int, str]:
+    """Host, port and path of a request. The host is in the notation of the guard."""
+    tunnel = method == "CONNECT"
+    if not tunnel and not url.lower().startswith("http://"):
+        raise NotAllowed("The browser may ask for http and https alone.")
+    authority = url if tunnel else urlsplit(url).netloc
+    checked = urlsplit(check_url(f"http://{authority}/"))
+    rest = "" if tunnel else url[len("http://") + len(authority) :]
+    return (
+        (checked.hostname or "").strip("[]"),
+        checked.port or 80,
+        rest if tunnel or rest.startswith("/") else f"/{rest}",
+    )
+
+
+def _header(lines: list[bytes], name: bytes) -> str:
+    """The value of a header; all of them where it stands twice, so that contradicting lengths are
+    no number.
+    """
+    found = [line.partition(b":")[2].strip() for line in lines if _name(line) == name]
+    return b",".join(found).decode("latin-1")
+
+
+def _name(line: bytes) -> bytes:
+    return line.partition(b":")[0].strip().lower()
+
+
+def _credentials(value: str) -> tuple[str, str]:
+    scheme, _, token = value.partition(" ")
+    try:
+        user, _, password = base64.b64decode(token, validate=True).decode("latin-1").partition(":")
+    except binascii.Error:
+        return "", ""
+    return (user, password) if scheme.lower() == "basic" else ("", "")
+
+
+def _passed_on(lines: tuple[bytes, ...]) -> list[bytes]:
+    """The lines that are not of the hop; a folded line goes with the one before it."""
+    kept: list[bytes] = []
+    dropped = False
+    for line in lines:
+        if not line.startswith((b" ", b"\t")):
+            dropped = _name(line) in _OF_THE_HOP
+        if not dropped:
+            kept.append(line)
+    return kept

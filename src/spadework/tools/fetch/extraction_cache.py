@@ -1,0 +1,67 @@
+"""The text of pages that were read before: a body that has not changed is not read twice, whichever
+session asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from spadework.tools import extract
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.frames import answer, document_reply
+from spadework.tools.extract.ocr import has_ocr
+from spadework.tools.fetch.byte_store import Store
+from spadework.tools.fetch.fetched import Fetched
+
+_KIND = "text"
+#: Libraries that decide what is read from a page.
+_LIBRARIES = ("selectolax", "pypdfium2", "lxml", "striprtf")
+
+
+class Cleaned:
+    """Extracted documents under the hash of their bodies and of the code that reads them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def once(self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]) -> Extracted:
+        """What stands in a page: known from before, or what `read` gives now. Raises what `read`
+        raises, and keeps no failure.
+        """
+        key, known = await asyncio.to_thread(self._look, fetched)
+        if known is not None:
+            return known
+        found = await read()
+        await asyncio.to_thread(self._keep, key, found)
+        return found
+
+    def _look(self, fetched: Fetched) -> tuple[str, Extracted | None]:
+        said = "\0".join((_readers(), fetched.media_type, fetched.charset, fetched.url))
+        key = hashlib.sha256(said.encode(errors="replace") + b"\0" + fetched.body).hexdigest()
+        data = self._store.get(_KIND, key)
+        try:
+            return key, answer(json.loads(data)) if data else None
+        except (ValueError, KeyError, TypeError):
+            return key, None
+
+    def _keep(self, key: str, found: Extracted) -> None:
+        self._store.put(_KIND, key, json.dumps(document_reply(found)).encode())
+
+
+@cache
+def _readers() -> str:
+    """A hash of the code of all readers, and of whether pictures can be read: a change in one of
+    them makes everything be read anew.
+    """
+    files = sorted(Path(extract.__file__).parent.rglob("*.py"))
+    digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
+    digest.update(b"OCR" * has_ocr())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,229 @@
+"""Many pages at once: results as they come, a reserve for every page that fails, and a second one
+beside a page that is slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from spadework.errors import BudgetSpent, FetchError, TooSlow
+
+C = TypeVar("C")
+R = TypeVar("R")
+
+
+Why = Literal["deadline", "stopped", "not needed", "budget"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many results are `wanted`, how many candidates are read at once, in all (`parallel`) and
+    of one group, and how long.
+
+    A candidate has `page_seconds`; after `slow_seconds` another one is read beside it. All ends at
+    `until`, on the clock of the event loop.
+    """
+
+    wanted: int
+    parallel: int
+    per_group: int
+    page_seconds: float
+    slow_seconds: float
+    until: float
+
+
+@dataclass(frozen=True)
+class Began(Generic[C]):
+    """The candidate is being read."""
+
+    candidate: C
+
+
+@dataclass(frozen=True)
+class Came(Generic[C, R]):
+    """The candidate was read."""
+
+    candidate: C
+    result: R
+
+
+@dataclass(frozen=True)
+class Failed(Generic[C]):
+    """The candidate could not be read."""
+
+    candidate: C
+    error: FetchError
+
+
+@dataclass(frozen=True)
+class Left(Generic[C]):
+    """The candidate was given up: at the deadline, because it was told to stop, was not needed any
+    more, or could not be paid for.
+    """
+
+    candidate: C
+    why: Why
+
+
+Outcome = Began[C] | Came[C, R] | Failed[C] | Left[C]
+
+
+async def read_many(
+    candidates: Sequence[C],
+    read: Callable[[C, float], Awaitable[R]],
+    limits: Limits,
+    *,
+    group: Callable[[C], str],
+    key: Callable[[R], Hashable | None],
+    stop: asyncio.Event,
+) -> AsyncGenerator[Outcome[C, R], None]:
+    """Read the best `limits.wanted` of the candidates, best first, and tell what happens as it
+    happens.
+
+    `read` gets a candidate and its seconds; its FetchError makes room for the next candidate, its
+    BudgetSpent is the end of starting. Candidates of one `group` (such as a host) are read
+    `limits.per_group` at once, those of the group "" without limit. Results with the same `key`
+    fill one place, those whose key is None none. Close the iterator (`contextlib.aclosing`): then
+    nothing runs any more.
+    """
+    pool = _Pool(candidates, read, limits, group, key)
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        while not pool.over and not stopping.done():
+            for candidate in pool.start():
+                yield Began(candidate)
+            if not pool.running:
+                break
+            for done in await pool.next_done(stopping):
+                yield pool.outcome(done)
+        for candidate in pool.running.values():
+            yield Left(
+                candidate,
+                "stopped" if stopping.done() else "deadline" if pool.late else "not needed",
+            )
+    finally:
+        await _cancel_reading(*pool.running, stopping)
+
+
+class _Pool(Generic[C, R]):
+    """What waits, what runs and what came."""
+
+    def __init__(
+        self,
+        candidates: Sequence[C],
+        read: Callable[[C, float], Awaitable[R]],
+        limits: Limits,
+        group: Callable[[C], str],
+        key: Callable[[R], Hashable | None],
+    ) -> None:
+        self._read, self._limits, self._group, self._key = read, limits, group, key
+        self._waiting = list(candidates)
+        self._slow_at: dict[asyncio.Task[R], float] = {}
+        self._came: set[Hashable] = set()
+        self._clock = asyncio.get_running_loop().time
+        self.running: dict[asyncio.Task[R], C] = {}
+
+    @property
+    def late(self) -> bool:
+        """Is the time over?"""
+        return self._clock() >= self._limits.until
+
+    @property
+    def over(self) -> bool:
+        """Is everything here that is wanted, or the time over?"""
+        return self._missing <= 0 or self.late
+
+    @property
+    def _missing(self) -> int:
+        return self._limits.wanted - len(self._came)
+
+    def start(self) -> Iterator[C]:
+        """Start the next candidates, as many as there is room for; a slow one leaves room for one
+        more, as far as one is missing.
+        """
+        now = self._clock()
+        slow = sum(now >= moment for moment in self._slow_at.values())
+        wanted = self._missing + min(slow, self._missing)
+        most = min(self._limits.parallel, wanted)
+        while (
+            len(self.running) < most
+            and (candidate := self._next(wanted - len(self.running), now)) is not None
+        ):
+            task = asyncio.create_task(self._within_time(candidate))
+            self.running[task] = candidate
+            self._slow_at[task] = now + self._limits.slow_seconds
+            yield candidate
+
+    def _next(self, places: int, now: float) -> C | None:
+        """The best candidate whose group has room.
+
+        One that waits for its group keeps one of the free `places`, so that no worse one comes
+        first, unless all of its group are slow.
+        """
+        busy = Counter(self._group(candidate) for candidate in self.running.values())
+        quick = {
+            self._group(candidate)
+            for task, candidate in self.running.items()
+            if now < self._slow_at[task]
+        }
+        for place, candidate in enumerate(self._waiting):
+            group = self._group(candidate)
+            if not group or busy[group] < self._limits.per_group:
+                return self._waiting.pop(place)
+            places -= group in quick
+            if places <= 0:
+                return None
+        return None
+
+    async def _within_time(self, candidate: C) -> R:
+        seconds = min(self._limits.page_seconds, self._limits.until - self._clock())
+        try:
+            async with asyncio.timeout(self._limits.page_seconds):
+                return await self._read(candidate, seconds)
+        except TimeoutError:
+            raise TooSlow(
+                f"The page was not read within {self._limits.page_seconds:.3g} s."
+            ) from None
+
+    async def next_done(self, stopping: asyncio.Task[bool]) -> list[asyncio.Task[R]]:
+        """Wait until candidates are done, one of them is slow, or all must end."""
+        now = self._clock()
+        moments = [
+            self._limits.until,
+            *(moment for moment in self._slow_at.values() if moment > now and self._waiting),
+        ]
+        await asyncio.wait(
+            {*self.running, stopping},
+            timeout=min(moments) - now,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        return [task for task in self.running if task.done()]
+
+    def outcome(self, done: asyncio.Task[R]) -> Came[C, R] | Failed[C] | Left[C]:
+        """What became of a candidate that is done. Raises what `read` raised, if it is no
+        FetchError.
+        """
+        candidate = self.running.pop(done)
+        del self._slow_at[done]
+        try:
+            result = done.result()
+        except FetchError as error:
+            return Failed(candidate, error)
+        except BudgetSpent:
+            self._waiting.clear()
+            return Left(candidate, "budget")
+        key = self._key(result)
+        if self._missing <= 0 and key is not None and key not in self._came:
+            return Left(candidate, "not needed")
+        self._came |= {key} - {None}
+        return Came(candidate, result)
+
+
+async def _cancel_reading(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

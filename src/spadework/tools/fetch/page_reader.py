@@ -1,0 +1,237 @@
+"""A page of the web as text: fetched, in a browser where that is needed, and read by the reader of
+its format.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from spadework.errors import Blocked, FetchError, SettingsError, SpadeworkError, TooSlow, Unreadable
+from spadework.tools.extract import read_document
+from spadework.tools.extract.child import read_apart, warm
+from spadework.tools.extract.document_kinds import kind_of
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.fetch.block_detection import BROWSER, refuse_blocked, thin
+from spadework.tools.fetch.browser.handle import Browser
+from spadework.tools.fetch.client import Web
+from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.guard import check_url, printable_url
+from spadework.tools.fetch.server_faults import name_server
+from spadework.tools.fetch.sites import SITES, Site, Way, ways_to
+from spadework.tools.web.background_threads import aside
+
+#: Readers that no document keeps busy for long, and what has none.
+HARMLESS = frozenset({"", "text", "code", "markdown"})
+#: Longer ones are read apart as well: one search over a long text holds up every thread.
+HARMLESS_BYTES = 50_000
+
+#: The share of the time left that one way of a site may take: the page itself must still have some.
+WAY_SHARE = 0.5
+
+#: Longest visits by level, in seconds.
+VISIT_SECONDS = {2: 45.0, 3: 60.0}
+
+Read = tuple[Fetched, Extracted]
+Fetch = Callable[[], Awaitable[Fetched]]
+
+
+async def _at_once(level: int, fetch: Fetch) -> Fetched:
+    return await fetch()
+
+
+class _Trip(NamedTuple):
+    """One page on its way: until when, on the clock of the event loop, and how what is to be
+    fetched at a level is had.
+    """
+
+    until: float
+    had: Callable[[int, Fetch], Awaitable[Fetched]]
+
+
+class Reader:
+    """Reads pages through a `Web`, and those that need one through a `Browser`, if it is given
+    one.
+    """
+
+    def __init__(
+        self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
+    ) -> None:
+        self._web, self._browser, self._sites = web, browser, sites
+
+    def level_at(self, url: str) -> int:
+        """The level at which a page is asked for first."""
+        return max(self._web.hosts.level(urlsplit(url).netloc), self._web.min_level)
+
+    async def read(
+        self,
+        url: str,
+        *,
+        seconds: float,
+        level: int | None = None,
+        had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
+    ) -> Read:
+        """The page at `url` and what stands in it, within `seconds` over all levels from `level`
+        on (None: see `level_at`).
+
+        `had(level, fetch)` gives what is fetched at a level before anything is made of it: it may
+        keep what `fetch` gives, or know it already. What the ways of a site give is at the levels
+        -1, -2 and so on, and at the page's own address.
+
+        Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable
+        for a page without text.
+        """
+        url = check_url(url)
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                warm()
+                first = self.level_at(url) if level is None else level
+                trip = _Trip(limit.when() or 0.0, had)
+                ways = () if self._web.min_level else ways_to(url, self._sites)
+                for number, way in enumerate(ways, 1):
+                    if read := await self._by_way(url, way, -number, trip):
+                        return read
+                return await self._levels_up(url, first, trip)
+        except TimeoutError:
+            raise TooSlow(f"{printable_url(url)} was not read within {seconds:.3g} s.") from None
+        except FetchError as error:
+            if isinstance(error, Blocked) and error.turned_away:
+                await self._web.hosts.refused(urlsplit(url).netloc, url)
+            raise name_server(error, url) from error
+
+    async def source(self, url: str, *, seconds: float) -> Fetched:
+        """What is at `url` as it came, whatever it is: that of a browser, where the settings begin
+        with one, as its scripts have left it. Raises FetchError.
+        """
+        level = self._web.min_level
+        if level < BROWSER or self._browser is None:
+            return await self._web.fetch(url, seconds=seconds)
+        await self._web.ask_permission(url, seconds=seconds)
+        return await self._browser.visit(url, level=level, seconds=seconds)
+
+    async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
+        """A page by a way of its site, under its own address; None where that way is closed."""
+
+        async def fetch() -> Fetched:
+            found = await self._web.fetch(way.url, seconds=WAY_SHARE * _seconds_left(trip))
+            return replace(found, url=url, media_type=way.media_type or found.media_type)
+
+        try:
+            return await self._read(await trip.had(level, fetch), trip)
+        except FetchError:
+            return None
+
+    async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
+        """Plainly first, unless only a browser was let in at this host; then in the browser, if
+        that may give more.
+        """
+        if level >= BROWSER:
+            try:
+                return await self._in_browser(url, level, trip)
+            except Unreadable:  # not every address of the host is a page
+                if self._web.min_level >= BROWSER:
+                    raise
+        try:
+            plain = await self._plainly(url, trip)
+        except FetchError as error:
+            if not error.turned_away:
+                raise
+            return await self._in_browser(url, BROWSER, trip, error)
+        if not await aside(thin, *plain):
+            return plain
+        return await self._richer(url, plain, trip)
+
+    async def _richer(self, url: str, plain: Read, trip: _Trip) -> Read:
+        """What the browser shows, where that is more than the `plain` page has."""
+        try:
+            shown_there = await self._in_browser(url, BROWSER, trip)
+        except SpadeworkError:
+            return plain
+        return shown_there if len(shown_there[1].markdown) > len(plain[1].markdown) else plain
+
+    async def _plainly(self, url: str, trip: _Trip) -> Read:
+        async def fetch() -> Fetched:
+            return await self._web.fetch(url, seconds=_seconds_left(trip))
+
+        return await self._read(await trip.had(0, fetch), trip)
+
+    async def _in_browser(
+        self, url: str, level: int, trip: _Trip, before: FetchError | None = None
+    ) -> Read:
+        """The page at the first level from `level` on that has it. Raises the error of the last
+        one, `before` where there is none.
+        """
+        most = self._browser.max_level if self._browser else 0
+        error = before or Unreadable(f"{printable_url(url)} is not read in a browser.")
+        if self._browser and most >= level and self._browser.missing:
+            raise _add_mend(error, self._browser.missing)
+        for trying in range(level, most + 1):
+            try:
+                return await self._visited(url, trying, trip)
+            except FetchError as refusal:
+                error = refusal
+                if not refusal.turned_away:
+                    break
+            except SettingsError as fault:
+                raise _add_mend(error, f"{fault} {fault.hint}") from fault
+        raise error
+
+    async def _visited(self, url: str, level: int, trip: _Trip) -> Read:
+        browser = self._browser
+        assert browser
+
+        async def fetch() -> Fetched:
+            await self._web.ask_permission(url, seconds=_seconds_left(trip))
+            fetched = await browser.visit(
+                url, level=level, seconds=min(VISIT_SECONDS[level], _seconds_left(trip))
+            )
+            if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
+                await self._web.ask_permission(fetched.url, seconds=_seconds_left(trip))
+            return fetched
+
+        read = await self._read(await trip.had(level, fetch), trip)
+        await self._web.hosts.gave(urlsplit(url).netloc, level)
+        return read
+
+    async def _read(self, fetched: Fetched, trip: _Trip) -> Read:
+        found = await self._web.cleaned.once(
+            fetched, partial(_document, fetched, _seconds_left(trip))
+        )
+        await aside(refuse_blocked, fetched, found)
+        return fetched, found
+
+
+async def _document(fetched: Fetched, seconds: float) -> Extracted:
+    """The document that was fetched, read in a process of its own unless its format cannot do
+    harm.
+    """
+    # The first time it imports the formats.
+    kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
+    if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
+        return await aside(
+            read_document,
+            fetched.body,
+            media_type=fetched.media_type,
+            url=fetched.url,
+            charset=fetched.charset,
+        )
+    return await read_apart(
+        fetched.body,
+        media_type=fetched.media_type,
+        url=fetched.url,
+        charset=fetched.charset,
+        seconds=seconds,
+    )
+
+
+def _seconds_left(trip: _Trip) -> float:
+    return max(0.001, trip.until - asyncio.get_running_loop().time())
+
+
+def _add_mend(error: FetchError, mend: str) -> FetchError:
+    """The error with a word on what would let a browser try."""
+    return type(error)(f"{error} A browser may get further. {mend}", hint=error.hint or mend)

@@ -1,0 +1,81 @@
+"""Faults of servers in words for a person: which page it was, and what was wrong, without the
+insides of libraries.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+
+from spadework.errors import FetchError
+from spadework.tools.fetch.guard import printable_url
+
+#: The longest reason of a library that is shown.
+MAX_CHARS = 150
+
+#: What the libraries of HTTP say, and what is meant.
+_MEANT = (
+    ("Server disconnected", "the connection ended before the answer began"),
+    ("without sending complete message", "the connection ended in the middle"),
+    ("Receive buffer too long", "its headers are too long"),
+    ("illegal status line", "it does not begin like HTTP"),
+    ("illegal header line", "one of its headers is malformed"),
+    ("illegal chunk header", "one of its chunks has no size"),
+    ("status_code should be", "its status is none of HTTP"),
+    ("_SWITCH_UPGRADE", "it changes to a protocol nobody asked for"),
+    ("StreamReset", "the server broke it off"),
+    ("ConnectionTerminated", "the server ended the connection"),
+)
+
+#: What else libraries put into their messages that says nothing to a person: places in their code,
+#: raw bytes, objects.
+_INSIDES = re.compile(
+    r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
+)
+
+_HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
+
+
+def name_server(error: FetchError, url: str) -> FetchError:
+    """The same refusal in a sentence that names the server of `url`: a reader or a limit does not
+    know whose page it had.
+    """
+    words, host = str(error), _HOST.search(url)
+    if host and host[1].lower() in words.lower():
+        return error
+    full = f"{printable_url(url)}: {words}"
+    made = type(error)(full if full.endswith((".", "!", "?")) else f"{full}.")
+    made.__dict__.update(error.__dict__)
+    return made
+
+
+def reason(error: BaseException) -> str:
+    """What broke a connection, in a few words without an end; "the connection ended" where the
+    library says nothing.
+    """
+    secure = _of_tls(error)
+    if isinstance(secure, ssl.SSLCertVerificationError):
+        return f"its certificate is not good: {secure.verify_message.strip(' .')}"
+    if secure is not None:
+        return (
+            "it speaks no TLS that is understood"
+            f" ({(secure.reason or 'unknown').replace('_', ' ').lower()})"
+        )
+    words = str(error)
+    meant = next((meaning for sign, meaning in _MEANT if sign in words), "")
+    return meant or _INSIDES.sub("", words)[:MAX_CHARS].strip(" .:") or "the connection ended"
+
+
+def lasting(error: BaseException) -> bool:
+    """True for a fault that the next request would meet as well: a certificate does not get better
+    in a second.
+    """
+    return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
+
+
+def _of_tls(error: BaseException) -> ssl.SSLError | None:
+    """The fault of TLS behind an error, if that is its cause."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    return cause

@@ -1,0 +1,282 @@
+"""The knowledge store without a server: a catalogue and an index under the home, shared by all
+processes.
+
+Pages are in the catalogue as soon as they are added. The index is written by one at a time; who
+does not get its turn in time leaves the work to the next, and nothing is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock, Timeout
+
+from spadework.errors import KnowledgeError, ModelError
+from spadework.tools.dense.filling import fill
+from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.vectors import Passage, Vectors
+from spadework.tools.knowledge.catalogue import Catalogue, entries
+from spadework.tools.knowledge.entry import Entry, Recalled, Which
+from spadework.tools.knowledge.page_ranking import answer, document
+from spadework.tools.knowledge.passage_index import PassageIndex, propose_passages, rarity
+from spadework.tools.library.near import Dense, Nearest, nothing, passages
+from spadework.tools.library.query import Asked, parse_question
+from spadework.tools.stores.private_files import private_folder
+from spadework.tools.stores.transaction import transaction
+from spadework.tools.web.urls import canonical_url
+from spadework.values import Page
+
+T = TypeVar("T")
+
+#: How long the turn to write the index is waited for.
+LOCK_SECONDS = 10.0
+#: The index is made anew when more pages were removed from it since than are kept, and more than
+#: this.
+MOST_REMOVED = 500
+#: Texts that are held in memory at once while the index is written.
+_BATCH = 50
+
+
+class EmbeddedKnowledge:
+    """The store in `folder`. `clock` is the time of day in seconds. Its pages are found by their
+    `meaning`, too, where it is given.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        most_bytes: int,
+        clock: Callable[[], float] = time.time,
+        meaning: Meaning | None = None,
+    ) -> None:
+        self.folder = folder
+        self._catalogue = Catalogue(folder / "pages.sqlite", most_bytes, clock)
+        self._index: PassageIndex | None = None
+        self._vectors = Vectors(
+            folder / "vectors.sqlite", "knowledge", meaning.embeds.name if meaning else ""
+        )
+        self._dense = Dense(self._vectors, meaning) if meaning else None
+
+    @property
+    def describes(self) -> str:
+        """Where it is."""
+        return f"the knowledge store in {self.folder}"
+
+    async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
+        """See `Knowledge.search`."""
+        nearest = await self._dense.nearest(text) if self._dense else nothing
+        return await asyncio.to_thread(
+            self._at,
+            lambda db: self._found(db, parse_question(text), limit, since.timestamp(), nearest),
+            [],
+        )
+
+    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+        """See `Knowledge.known`."""
+        key, least = canonical_url(url), since.timestamp() if since else 0.0
+        return await asyncio.to_thread(
+            self._at, lambda db: self._catalogue.use(db, key, least), None
+        )
+
+    async def add(self, entries: Sequence[Entry]) -> int:
+        """See `Knowledge.add`."""
+        done = (
+            await asyncio.to_thread(self._written, lambda db: self._catalogue.put(db, entries))
+            if entries
+            else 0
+        )
+        if self._dense and not self._dense.meaning.broken:
+            await self._embed(self._dense.meaning)
+        return done
+
+    async def forget(self, which: Which) -> int:
+        """See `Knowledge.forget`. The index is made anew, so that no word is left in it."""
+        if not await asyncio.to_thread(lambda: self._catalogue.exists):
+            return 0
+        return await asyncio.to_thread(self._forgotten, which)
+
+    async def pages(self, which: Which) -> AsyncIterator[Page]:
+        """See `Knowledge.pages`."""
+        for page in await asyncio.to_thread(
+            self._at, lambda db: list(self._catalogue.pages(db, which)), []
+        ):
+            yield page
+
+    async def count(self) -> int:
+        """See `Knowledge.count`."""
+        return await asyncio.to_thread(self._at, _count, 0)
+
+    async def close(self) -> None:
+        """Let go of the index."""
+        self._index = None
+
+    def _at(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """What the work gives, or `otherwise` where nothing was ever kept."""
+        try:
+            if not self._catalogue.exists:
+                return otherwise
+            with self._catalogue.opened() as db:
+                return work(db)
+        except (sqlite3.Error, OSError, ValueError) as error:
+            raise self._unusable(error) from None
+
+    async def _embed(self, meaning: Meaning) -> None:
+        """Give vectors to the pages that have none, the newest first. Whatever ends it, the next
+        time goes on.
+        """
+        try:
+            numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
+            await fill(self._vectors, meaning.embeds, self._passages(numbers))
+            await asyncio.to_thread(self._at, self._without_pages, None)
+        except ModelError as error:
+            meaning.fail(
+                error, "Pages were kept without vectors; the next run that keeps pages goes on."
+            )
+
+    def _without_vectors(self, db: sqlite3.Connection) -> list[int]:
+        known = self._vectors.numbers()
+        return [
+            number
+            for (number,) in db.execute("SELECT id FROM pages ORDER BY id DESC")
+            if number not in known
+        ]
+
+    def _without_pages(self, db: sqlite3.Connection) -> None:
+        """Forget the vectors of pages that were forgotten while the model was asked for them: none
+        holds the lock for so long.
+        """
+        # Before the pages, or one that is added now would seem to be gone.
+        known = self._vectors.numbers()
+        self._vectors.forget(known - {number for (number,) in db.execute("SELECT id FROM pages")})
+
+    def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
+        for n in range(0, len(numbers), _BATCH):
+            some = self._at(partial(entries, numbers=numbers[n : n + _BATCH]), dict[int, Entry]())
+            yield from (passages(number, document(entry)) for number, entry in some.items())
+
+    def _found(
+        self, db: sqlite3.Connection, question: Asked, limit: int, since: float, nearest: Nearest
+    ) -> list[Recalled]:
+        searcher = self._shelf(db).searcher()
+        if searcher is None or not question.terms or limit < 1:
+            return []
+        matches = list(propose_passages(searcher, question))
+        near = nearest(matches, _fresh(db, since)) if nearest is not nothing else []
+        known = entries(
+            db, sorted({match.number for match in matches} | {one.number for one in near}), since
+        )
+        return answer(
+            matches,
+            known,
+            question,
+            {term.text: rarity(searcher, term) for term in question.terms},
+            limit,
+            near,
+        )
+
+    def _shelf(self, db: sqlite3.Connection) -> PassageIndex:
+        """The index that counts now."""
+        (generation,) = db.execute("SELECT generation FROM shelf").fetchone()
+        folder = self.folder / f"index-{generation}"
+        if self._index is None or self._index.folder != folder:
+            self._index = PassageIndex(folder)
+        return self._index
+
+    def _written(self, work: Callable[[sqlite3.Connection], int], *, anew: bool = False) -> int:
+        """Change the catalogue, then let the index catch up."""
+        try:
+            private_folder(self.folder)
+            with self._catalogue.opened() as db:
+                done = work(db)
+                with FileLock(self.folder / ".lock", mode=0o600).acquire(timeout=LOCK_SECONDS):
+                    self._catch_up(db, anew=anew and done > 0)
+                return done
+        except Timeout:
+            return done
+        except (sqlite3.Error, OSError, ValueError, ModelError) as error:
+            raise self._unusable(error) from None
+
+    def _catch_up(self, db: sqlite3.Connection, *, anew: bool) -> None:
+        fresh = [number for (number,) in db.execute("SELECT id FROM pages WHERE indexed = 0")]
+        gone = [number for (number,) in db.execute("SELECT id FROM gone")]
+        self._vectors.forget(gone)
+        (removed,) = db.execute("SELECT removed FROM shelf").fetchone()
+        index = self._shelf(db)
+        lost = len(fresh) < _count(db) and not index.intact
+        if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
+            self._rebuild(db)
+        elif fresh or gone:
+            # A page may be in the index already: who put it there was ended before that was noted.
+            index.write(_in_batches(db, fresh), [*gone, *fresh])
+            self._note(db, fresh, gone, "removed = removed + ?", len(gone))
+
+    def _rebuild(self, db: sqlite3.Connection) -> None:
+        """The index made anew beside the old one, which is then deleted."""
+        old = self._shelf(db)
+        (generation,) = db.execute("SELECT generation + 1 FROM shelf").fetchone()
+        numbers = [number for (number,) in db.execute("SELECT id FROM pages")]
+        gone = [number for (number,) in db.execute("SELECT id FROM gone")]
+        made = PassageIndex(self.folder / f"index-{generation}")
+        made.remove()
+        made.write(_in_batches(db, numbers))
+        self._note(db, numbers, gone, "removed = 0, generation = ?", generation)
+        old.remove()
+
+    def _note(
+        self,
+        db: sqlite3.Connection,
+        fresh: Sequence[int],
+        gone: Sequence[int],
+        change: str,
+        value: int,
+    ) -> None:
+        with transaction(db):
+            db.executemany(
+                "UPDATE pages SET indexed = 1 WHERE id = ?", ((number,) for number in fresh)
+            )
+            db.executemany("DELETE FROM gone WHERE id = ?", ((number,) for number in gone))
+            db.execute(f"UPDATE shelf SET {change}", (value,))
+
+    def _forgotten(self, which: Which) -> int:
+        try:
+            count = self._written(lambda db: self._catalogue.remove(db, which), anew=True)
+            with self._catalogue.opened() as db:
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except KnowledgeError:
+            if which != Which():
+                raise
+            # It is damaged, and nothing of it is wanted.
+            shutil.rmtree(self.folder, ignore_errors=True)
+            count = 0
+        return count
+
+    def _unusable(self, error: Exception) -> KnowledgeError:
+        said = (error.strerror or "") if isinstance(error, OSError) else str(error)
+        hint = "`spadework knowledge forget --all` begins anew; --no-knowledge does without."
+        return KnowledgeError(
+            f"The knowledge store in {self.folder} cannot be used: {said or type(error).__name__}.",
+            hint=hint,
+        )
+
+
+def _in_batches(db: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[tuple[int, Entry]]:
+    for n in range(0, len(numbers), _BATCH):
+        yield from entries(db, numbers[n : n + _BATCH]).items()
+
+
+def _fresh(db: sqlite3.Connection, since: float) -> set[int]:
+    return {
+        number for (number,) in db.execute("SELECT id FROM pages WHERE fetched_at >= ?", (since,))
+    }
+
+
+def _count(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT COUNT(*) FROM pages").fetchone()[0])

@@ -1,0 +1,50 @@
+"""Which knowledge store a run has."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from spadework.errors import SettingsError
+from spadework.settings import Settings
+from spadework.tools.dense.embedder import embedder
+from spadework.tools.dense.meaning import Meaning
+from spadework.tools.fetch.guard import is_http_url
+from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
+from spadework.tools.knowledge.knowledge_store import Knowledge
+
+#: Seconds for one answer of a server.
+SERVER_SECONDS = 2.0
+
+
+def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
+    """The store of the settings, None where they want none. Opens nothing yet. Raises SettingsError
+    as `store_of` does.
+    """
+    return store_of(settings, meaning) if settings.knowledge else None
+
+
+def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
+    """The store itself, whether runs use it or not; the embedded one finds pages by their
+    `meaning`, too, where it is given.
+
+    Raises SettingsError for a server that cannot be meant, or without its client.
+    """
+    if not settings.qdrant_url:
+        return EmbeddedKnowledge(
+            settings.home / "knowledge", settings.knowledge_mb * 1_000_000, meaning=meaning
+        )
+    if not is_http_url(settings.qdrant_url):
+        raise SettingsError("QDRANT_URL must be an address such as http://localhost:6333.")
+    if find_spec("qdrant_client") is None:
+        raise SettingsError(
+            "QDRANT_URL needs the package qdrant-client.",
+            hint='Install it: pip install "spadework[qdrant]".',
+        )
+    from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of, where_of
+
+    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else ""
+    client, where = (
+        client_of(settings.qdrant_url, key, SERVER_SECONDS),
+        where_of(settings.qdrant_url),
+    )
+    return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))

@@ -1,0 +1,236 @@
+"""Filling the folder of a library: texts into tables, passages into the full-text index, in commits
+that outlive a killed process.
+
+The tables are the truth, and the index follows: a commit goes to the tables first, then to the
+index, and then the tables note that the index has it. Whatever was killed between two of these is
+done again from the tables when the folder is next opened, without reading any source.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import tantivy
+
+from spadework.tools.library.document import Cut, Document, Piece, cut_document, packages_of
+from spadework.tools.library.document_places import places
+from spadework.tools.library.document_rows import COLUMNS, INSERT, document_of, row_of
+from spadework.tools.library.document_tables import open_to_write
+from spadework.tools.library.parts import Skipped
+from spadework.tools.library.schema import (
+    open_index,
+    open_writer,
+    signed_terms,
+    space_signs,
+    spread,
+    subject,
+)
+from spadework.tools.library.uses import Census
+
+#: A commit after so many passages, or so many seconds: what a killed process loses at most.
+COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
+_HEAP_BYTES = 64_000_000
+
+
+class StoreWriter:
+    """Fills a new folder, or goes on with one. Use as a context manager; whoever holds it is the
+    only writer.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "index").mkdir(parents=True, exist_ok=True)
+        self._db = open_to_write(folder)
+        self._writer = open_writer(open_index(folder / "index"), _HEAP_BYTES)
+        (self._indexed,) = self._db.execute("select indexed from state").fetchone()
+        self._recover()
+        self._begin()
+
+    def _recover(self) -> None:
+        """Give the index what was committed to the tables alone."""
+        for (number,) in self._db.execute("select document from removed"):
+            self._writer.delete_documents_by_term("document", number)
+        rows = self._db.execute(
+            f"select id, {COLUMNS} from documents where batch > ?", (self._indexed,)
+        )
+        for number, *row in rows:
+            self._writer.delete_documents_by_term("document", number)
+            self._index(number, cut_document(document_of(row)))
+        (last,) = self._db.execute("select coalesce(max(batch), 0) from documents").fetchone()
+        self._settle(max(last, self._indexed))
+
+    def add(self, cut: Cut, source: str = "") -> int | None:
+        """Store a document and index its passages; returns its number, or None when its URL is
+        already there.
+        """
+        document = cut.document
+        made = (
+            cut.sketch,
+            " ".join(cut.used),
+            " ".join(cut.defined),
+            source or document.url,
+            self._batch,
+        )
+        cursor = self._db.execute(INSERT, (*row_of(document), *made))
+        if not cursor.rowcount or cursor.lastrowid is None:
+            return None
+        self._index(cursor.lastrowid, cut)
+        self._passages += len(cut.passages)
+        if self._passages >= COMMIT_PASSAGES or time.monotonic() > self._due:
+            self.commit()
+        return cursor.lastrowid
+
+    def note(
+        self,
+        source: str,
+        size: int = 0,
+        mtime: int = 0,
+        digest: str = "",
+        skipped: Iterable[Skipped] = (),
+    ) -> None:
+        """Record a source as it was read, and what of it could not be."""
+        self._db.execute(
+            "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
+        )
+        self._db.executemany(
+            "insert into skipped values (?, ?, ?)",
+            ((source, each.url, each.reason) for each in skipped),
+        )
+
+    def forget(self, source: str) -> None:
+        """Remove a source and its documents."""
+        for (number,) in self._db.execute(
+            "select id from documents where source = ?", (source,)
+        ).fetchall():
+            self._db.execute("delete from documents where id = ?", (number,))
+            self._db.execute("insert into removed values (?, ?)", (number, self._batch))
+            self._writer.delete_documents_by_term("document", number)
+        self._db.execute("delete from skipped where source = ?", (source,))
+        self._db.execute("delete from sources where name = ?", (source,))
+
+    def forget_others(self, kept: Iterable[str]) -> None:
+        """Remove every source that is not among `kept`."""
+        self._db.execute("create temp table kept (name text primary key)")
+        self._db.executemany("insert or ignore into kept values (?)", ((name,) for name in kept))
+        for (name,) in self._db.execute(
+            "select name from sources where name not in kept"
+        ).fetchall():
+            self.forget(name)
+        self._db.execute("drop table kept")
+
+    def source(self, name: str) -> tuple[int, int, str] | None:
+        """Size, mtime in ns and digest of a source as it was last read; None for an unknown one."""
+        row: tuple[int, int, str] | None = self._db.execute(
+            "select size, mtime, digest from sources where name = ?", (name,)
+        ).fetchone()
+        return row
+
+    def documents(self, source: str) -> list[Document]:
+        """What a source gave."""
+        rows = self._db.execute(f"select {COLUMNS} from documents where source = ?", (source,))
+        return [document_of(row) for row in rows]
+
+    def skipped(self, source: str) -> list[Skipped]:
+        """What of a source could not be read."""
+        rows = self._db.execute("select url, reason from skipped where source = ?", (source,))
+        return [Skipped(*row) for row in rows]
+
+    def commit(self) -> None:
+        """Make all that was written so far outlive this process."""
+        self._db.execute("commit")
+        self._settle(self._batch)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._db.execute("begin")
+        self._batch = self._indexed + 1
+        self._passages, self._due = 0, time.monotonic() + COMMIT_SECONDS
+
+    def _settle(self, batch: int) -> None:
+        """Commit to the index what the tables hold up to `batch`."""
+        self._writer.commit()
+        with self._db:
+            self._db.execute("begin")
+            self._db.execute("update state set indexed = ?", (batch,))
+            self._db.execute("delete from removed")
+        self._indexed = batch
+
+    def _index(self, number: int, cut: Cut) -> None:
+        document = cut.document
+        title = spread(document.title)
+        within = places(document.url)
+        dated = document.published_at or document.changed_at
+        for passage in cut.passages:
+            entry = index_document(document, passage, title)
+            entry.add_integer("document", number)
+            for place in within:
+                entry.add_text("places", place)
+            if document.kind:
+                entry.add_text("kind", document.kind)
+            if dated:
+                entry.add_integer("day", dated.toordinal())
+            if passage is cut.passages[0]:
+                entry.add_text("subject", subject(document.title))
+            self._writer.add_document(entry)
+
+    def finish(self) -> None:
+        """Count what documents use of each other, and close the folder for good: from now on it is
+        only read.
+        """
+        self._note_uses()
+        self.commit()
+        self._db.execute("commit")
+        self._writer.wait_merging_threads()
+        self._db.execute("pragma journal_mode=delete")
+
+    def _note_uses(self) -> None:
+        census = Census()
+        for number, used, defined in self._db.execute(
+            "select id, used, defined from documents where used != '' or defined != ''"
+        ):
+            census.add(number, defined.split(), frozenset(used.split()))
+        self._db.execute("delete from used")
+        self._db.execute("update documents set uses = 0 where uses > 0")
+        for uses, number in census.uses():
+            self._db.execute("update documents set uses = ? where id = ?", (uses, number))
+            (url,) = self._db.execute(
+                "select url from documents where id = ?", (number,)
+            ).fetchone()
+            self._db.executemany(
+                "insert into used values (?, ?, ?)",
+                ((name, uses, number) for name in packages_of(url)),
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.finish()
+        self._db.close()
+
+
+def index_document(document: Document, passage: Piece, title: str) -> tantivy.Document:
+    """A passage as the index takes it, but for its document's number; `title` is the document's,
+    spread.
+    """
+    body = document.markdown[passage.start : passage.end]
+    entry = tantivy.Document(start=passage.start, end=passage.end)
+    entry.add_text("title", title)
+    entry.add_text("heading", spread(passage.heading))
+    entry.add_text("body", space_signs(body))
+    entry.add_text(
+        "names",
+        f"{document.title} {document.url.partition('://')[2].replace('/', ' ')} {passage.heading}",
+    )
+    if terms := signed_terms(f"{document.title} {body}"):
+        entry.add_text("signed", " ".join(terms))
+    return entry

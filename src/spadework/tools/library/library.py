@@ -1,0 +1,174 @@
+"""The library: documents that need no network, of the user's folders or of what is installed with
+Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from spadework.errors import NotAllowed, Unreadable
+from spadework.tools.dense.filling import fill
+from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.vectors import Passage, Vectors
+from spadework.tools.library.document import Document
+from spadework.tools.library.near import Dense, nothing, passages
+from spadework.tools.library.parts import Skipped
+from spadework.tools.library.plan import Plan, plan
+from spadework.tools.library.search import Searcher
+from spadework.tools.library.shelved import Shelved
+from spadework.tools.ranking.query_operators import without_operators
+from spadework.values import Hit
+
+SCHEME = "library://"
+#: All installed documentation is about Python: the word says nothing there.
+_UNDERSTOOD = frozenset(("python",))
+
+
+class Library:
+    """An opened library. Its index never changes while it is open; open it again to see changed
+    files.
+    """
+
+    def __init__(
+        self, index: Shelved, known: tuple[int, list[Skipped]], words: str, dense: Dense | None
+    ) -> None:
+        self._index = index
+        self._dense = dense
+        self.documents, skipped = known
+        self.describe = words % self.documents if "%d" in words else words
+        self.skipped: Sequence[Skipped] = tuple(skipped)
+
+    @classmethod
+    async def open(
+        cls,
+        paths: Sequence[Path],
+        *,
+        home: Path,
+        progress: Callable[[str], None] | None = None,
+        meaning: Meaning | None = None,
+    ) -> Library:
+        """The library of files and folders, or of the installed documentation when `paths` is
+        empty; its index is made where needed.
+
+        With `meaning` its documents are found by that, too, if they have vectors (`embed`).
+        `progress` is told in a sentence what is going on. Raises SettingsError for a path that is
+        missing or must not be read, or when the index cannot be written. A damaged one is made
+        anew.
+        """
+        wanted = await asyncio.to_thread(plan, paths, home)
+        return await cls._of(wanted, progress, meaning)
+
+    @classmethod
+    async def made(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
+        """What a library is of, in words, and the library as `open` gives it; None where its index
+        has yet to be made or brought up to date. Errors as for `open`.
+        """
+        wanted = await asyncio.to_thread(plan, paths, home)
+        words = wanted.words.replace(" (%d documents)", "")
+        if not await asyncio.to_thread(wanted.folder.exists):
+            return words, None
+        return words, await cls._of(wanted, None, None)
+
+    @classmethod
+    async def _of(
+        cls, wanted: Plan, progress: Callable[[str], None] | None, meaning: Meaning | None
+    ) -> Library:
+        index = await Shelved.open(wanted, frozenset() if wanted.paths else _UNDERSTOOD, progress)
+        known = await index.ask(lambda searcher: (searcher.store.count(), searcher.store.skipped()))
+        return await asyncio.to_thread(cls._opened, index, known, wanted, meaning)
+
+    @classmethod
+    def _opened(
+        cls,
+        index: Shelved,
+        known: tuple[int, list[Skipped]],
+        wanted: Plan,
+        meaning: Meaning | None,
+    ) -> Library:
+        vectors = (
+            Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name)
+            if meaning
+            else None
+        )
+        return cls(
+            index,
+            known,
+            wanted.words,
+            Dense(vectors, meaning, "run `spadework index`.") if meaning and vectors else None,
+        )
+
+    async def search(self, text: str, *, limit: int) -> list[Hit]:
+        """At most `limit` documents for a question in plain words, best first, one hit each;
+        `relevance` is 0..1.
+        """
+        nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
+        found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
+        return [
+            Hit(
+                url=each.document.url,
+                title=each.document.title,
+                snippet=each.snippet,
+                position=position,
+                provider="library",
+                query=text,
+                published_at=each.document.published_at,
+                relevance=each.score,
+            )
+            for position, each in enumerate(found, start=1)
+        ]
+
+    async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
+        """Give every passage its vector, those of changed documents too; `progress` is told how
+        many documents are done.
+
+        Returns how many texts the model was asked for. Raises ModelError; what was paid for by then
+        stays.
+        """
+        if self._dense is None:
+            return 0
+        vectors, store = self._dense.vectors, self._index.searcher.store
+        there, known = (
+            set(await asyncio.to_thread(store.numbers)),
+            await asyncio.to_thread(vectors.numbers),
+        )
+        asked = await fill(
+            vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress
+        )
+        await asyncio.to_thread(vectors.forget, known - there)
+        families = await asyncio.to_thread(
+            lambda: {path.name.rpartition("-")[0] for path in vectors.path.parent.iterdir()}
+        )
+        await asyncio.to_thread(vectors.forget_others, families)
+        return asked
+
+    def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
+        for number in numbers:
+            yield passages(number, self._index.searcher.store.by_numbers([number])[number].document)
+
+    async def document(self, url: str) -> Document:
+        """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when
+        it is not in this library.
+        """
+        if not url.startswith(SCHEME):
+            raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
+        at = url.partition("#")[0]
+        found = await self._index.ask(lambda searcher: searcher.store.by_url(at))
+        if found is None:
+            raise Unreadable(f"There is no document {url[:200]} in {self.describe}.")
+        return found
+
+    async def some(self, most: int) -> list[Document]:
+        """At most so many documents, from all over the library."""
+
+        def spread(searcher: Searcher) -> list[Document]:
+            numbers = searcher.store.numbers()
+            chosen = numbers[:: max(1, -(-len(numbers) // most))]
+            return [stored.document for stored in searcher.store.by_numbers(chosen).values()]
+
+        return await self._index.ask(spread)
+
+    def close(self) -> None:
+        """Close the index."""
+        self._index.searcher.store.close()

@@ -1,0 +1,168 @@
+"""Reading the sources of a library, in worker processes: packages and files become documents with
+their passages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import faulthandler
+import gc
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+from urllib.parse import unquote
+
+from spadework.errors import FetchError, Unreadable
+from spadework.tools.extract import read_document
+from spadework.tools.extract.office import modern, old_office
+from spadework.tools.library.document import Cut, Document, cut_document
+from spadework.tools.library.folders import File
+from spadework.tools.library.installed import parts_of
+from spadework.tools.library.packages import package_at
+from spadework.tools.library.parts import Part, Skipped
+
+MAX_FILE_BYTES = 50_000_000
+#: A file or a document that takes longer is left out.
+FILE_SECONDS = 60
+#: What of it LibreOffice has for an old file of Office.
+OFFICE_SECONDS = 45
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class FileText:
+    """What a file gave: its digest and its document, or the reason why there is none. `same`: its
+    digest was the one known before.
+    """
+
+    digest: str
+    document: Cut | None
+    reason: str = ""
+    same: bool = False
+
+
+@dataclass(frozen=True)
+class PackageText:
+    """What a package gave: its documents, and what of it could not be read."""
+
+    cuts: list[Cut]
+    skipped: list[Skipped]
+
+
+def start_worker() -> None:
+    """Prepare a worker process: syntax trees have no cycles, and looking for some takes half of the
+    time.
+    """
+    gc.disable()
+
+
+def cut_package(place: Path | None) -> PackageText:
+    """The documents of the package whose metadata lie at `place`, or of the standard library. Never
+    raises for what is in it.
+    """
+    text = PackageText([], [])
+    parts = _try_reading(lambda: list(parts_of(package_at(place))))
+    if isinstance(parts, str):
+        text.skipped.append(Skipped(package_url(place), parts))
+        return text
+    for part in parts:
+        cut = _try_reading(partial(_cut_part, part))
+        if isinstance(cut, str):
+            text.skipped.append(Skipped(part.url, cut))
+        elif cut:
+            text.cuts.append(cut)
+    return text
+
+
+def package_url(place: Path | None) -> str:
+    """The URL of all that a package has."""
+    name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
+    return f"library://{name}"
+
+
+def _cut_part(part: Part) -> Cut | None:
+    with _no_longer():
+        document = part.read()
+        return cut_document(document) if document else None
+
+
+def cut_file(file: File, known: str = "") -> FileText:
+    """The document of a file, which is only read when its digest is not the `known` one. Never
+    raises for what is in it.
+    """
+    if file.size > MAX_FILE_BYTES:
+        return FileText("", None, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
+    try:
+        body = Path(file.path).read_bytes()
+    except OSError as error:
+        return FileText("", None, (error.strerror or "it cannot be read").lower())
+    digest = hashlib.sha256(body).hexdigest()
+    if digest == known:
+        return FileText(digest, None, same=True)
+    if (
+        file.media_type.startswith("text/")
+        and b"\0" in body[:8_000]
+        and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    ):
+        return FileText(digest, None, "it is not text")
+    cut = _try_reading(lambda: _cut_body(file, body))
+    return FileText(digest, None, cut) if isinstance(cut, str) else FileText(digest, cut)
+
+
+def _cut_body(file: File, body: bytes) -> Cut:
+    with _no_longer():
+        media_type = file.media_type
+        if old := old_office(body):
+            body, media_type = asyncio.run(modern(body, old, seconds=OFFICE_SECONDS)), ""
+        read = read_document(body, media_type=media_type, url=file.url)
+    if not read.markdown.strip():
+        raise Unreadable("it has no text")
+    title = (
+        " ".join(read.title.split())
+        or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
+    )
+    document = Document(
+        file.url,
+        title,
+        read.markdown,
+        read.published_at,
+        kind=file.kind,
+        changed_at=changed_at(file),
+    )
+    return cut_document(document)
+
+
+def changed_at(file: File) -> datetime:
+    """When a file was last changed."""
+    return datetime.fromtimestamp(file.mtime // 10**9, UTC)
+
+
+def _try_reading(read: Callable[[], T]) -> T | str:
+    """What a reader gives, or the reason why it gives nothing."""
+    try:
+        return read()
+    except FetchError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted files: their faults end here, by name
+        return f"its reader failed ({type(error).__name__})"
+
+
+@contextlib.contextmanager
+def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
+    """When what is done here takes too long, this process ends, whatever library holds it: only a
+    thread in C can do that.
+    """
+    with Path(os.devnull).open("w") as nowhere:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()

@@ -1,0 +1,67 @@
+"""Fusing ranked lists into one by reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR
+2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from math import fsum
+from typing import TypeVar
+
+from spadework.tools.web.urls import canonical_url
+from spadework.values import Hit
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def rank_scores(
+    lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
+) -> dict[Key, float]:
+    """Σ weight / (k + rank) of every key over the lists it stands in; see
+    `reciprocal_rank_fusion`.
+    """
+    parts: dict[Key, list[float]] = {}
+    for ranked, weight in zip(
+        lists, [1.0] * len(lists) if weights is None else weights, strict=True
+    ):
+        seen: set[Key] = set()
+        for rank, key in enumerate(ranked, 1):
+            if key not in seen:
+                parts.setdefault(key, []).append(weight / (k + rank))
+            seen.add(key)
+    return {key: fsum(found) for key, found in parts.items()}
+
+
+def reciprocal_rank_fusion(
+    lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None
+) -> list[Hit]:
+    """One list, best first, with `rrf` = Σ weight / (k + rank) over the lists a page stands in, its
+    rank counted from 1.
+
+    `lists` hold hits or URLs, best first. Twins of a URL are one page, and a page counts once in a
+    list, at its best rank. The copy with the best relevance is kept, with `found_by` of all. Equal
+    scores stay in order of first appearance. `weights` has one number for each list (ValueError
+    otherwise), by default 1.
+    """
+    copies: dict[str, list[Hit]] = {}
+    keys: list[list[str]] = []
+    for ranked in lists:
+        hits = [Hit(url=item) if isinstance(item, str) else item for item in ranked]
+        keys.append([canonical_url(hit.url) for hit in hits])
+        for key, hit in zip(keys[-1], hits, strict=True):
+            copies.setdefault(key, []).append(hit)
+    scores = rank_scores(keys, k, weights)
+    fused = [_merge_copies(found, scores[key]) for key, found in copies.items()]
+    return sorted(fused, key=lambda hit: -hit.rrf)
+
+
+def _merge_copies(copies: Sequence[Hit], score: float) -> Hit:
+    """The most relevant copy, with what all copies know."""
+    best = max(copies, key=lambda hit: hit.relevance)
+    found_by = tuple(dict.fromkeys(found for copy in copies for found in copy.found_by))
+    published_at = best.published_at or next(
+        (copy.published_at for copy in copies if copy.published_at), None
+    )
+    publisher = next((copy.publisher for copy in (best, *copies) if copy.publisher), "")
+    known = {"published_at": published_at, "publisher": publisher}
+    return best.model_copy(update={"rrf": score, "found_by": found_by, **known})

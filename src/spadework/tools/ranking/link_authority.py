@@ -1,0 +1,118 @@
+"""The links of the pages that were read: what they lead on to is a candidate, and whom they point
+to has authority.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from spadework.tools.extract.extracted import Link
+from spadework.tools.ranking.relevance import query_terms, relevance, relevance_parts
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.web.urls import canonical_url
+from spadework.values import Found, Hit, Query
+
+#: Links kept of a page: the first ones, which stand in its text rather than in its lists.
+MOST_KEPT = 400
+#: Links followed for one task, and the share of a query's terms that the words of a link must hold.
+MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
+#: Links count this as their provider.
+PROVIDER = "links"
+#: Damping of PageRank, and rounds after which its order stands on a few hundred pages (Brin and
+#: Page 1998 use 0.85).
+DAMPING, ROUNDS = 0.85, 40
+
+
+class LinkStore:
+    """The links of each page by its address, a JSON file a page in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def put(self, url: str, links: Sequence[Link]) -> None:
+        """Keep the links of the page at `url`."""
+        rows = json.dumps(
+            [[link.url, link.text[:200]] for link in links[:MOST_KEPT]], ensure_ascii=False
+        )
+        await on_disk(write_atomically, self._path(url), rows.encode(errors="replace"))
+
+    async def of(self, url: str) -> tuple[Link, ...]:
+        """The links of a page; () of one that was never read or is no web page."""
+        try:
+            data = await on_disk(self._path(url).read_bytes)
+        except FileNotFoundError:
+            return ()
+        return tuple(Link(url=target, text=text) for target, text in json.loads(data))
+
+    def _path(self, url: str) -> Path:
+        return self.folder / f"{hashlib.sha256(canonical_url(url).encode()).hexdigest()}.json"
+
+
+def follow_links(
+    links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
+) -> list[Hit]:
+    """The links of pages, by their address, whose words fit one of the queries best, best first;
+    none to the canonical URLs in `skip`.
+    """
+    best: dict[str, tuple[float, Link, Query]] = {}
+    for query in queries:
+        terms = query_terms(query.text)
+        for link in (link for own in links.values() for link in own) if terms else ():
+            share = relevance_parts(link.text, "", 1, terms)["title"]
+            key = canonical_url(link.url)
+            if (
+                share >= LEAST_SHARE
+                and not is_injection(link.text)
+                and key not in skip
+                and share > best.get(key, (0.0,))[0]
+            ):
+                best[key] = share, link, query
+    ranked = sorted(best.values(), key=lambda found: -found[0])[:MOST_FOLLOWED]
+    return [_hit(link, query, rank) for rank, (_, link, query) in enumerate(ranked, 1)]
+
+
+def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
+    """PageRank over pages and those of their links that lead to one of them, as a share of the
+    highest; 0 where none links to another.
+
+    Source: Brin and Page 1998, "The anatomy of a large-scale hypertextual web search engine". Pages
+    without links spread theirs evenly.
+    """
+    out = {
+        page: {target for target in targets if target in links and target != page}
+        for page, targets in links.items()
+    }
+    if not any(out.values()):
+        return dict.fromkeys(links, 0.0)
+    rank = dict.fromkeys(out, 1 / len(out))
+    for _ in range(ROUNDS):
+        lost = sum(rank[page] for page, targets in out.items() if not targets)
+        fresh = dict.fromkeys(out, (1 - DAMPING + DAMPING * lost) / len(out))
+        for page, targets in out.items():
+            for target in targets:
+                fresh[target] += DAMPING * rank[page] / len(targets)
+        rank = fresh
+    least, most = min(rank.values()), max(rank.values())
+    return {
+        page: round((value - least) / (most - least), 3) if most > least else 0.0
+        for page, value in rank.items()
+    }
+
+
+def _hit(link: Link, query: Query, rank: int) -> Hit:
+    found = Found(query=query.text, kind=query.kind, provider=PROVIDER, rank=rank)
+    score = relevance(link.text, "", rank, query_terms(query.text))
+    return Hit(
+        url=link.url,
+        title=link.text,
+        position=rank,
+        provider=PROVIDER,
+        query=query.text,
+        relevance=score,
+        found_by=(found,),
+    )

@@ -1,0 +1,105 @@
+"""Independent origins: near-copies of one text and excerpts count as one, also with other numbers
+or in another order of words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+#: Words in a shingle, and the share of shared shingles from which two texts are copies of one.
+SHINGLE = 5
+COPY = 0.6
+#: A text of which so great a share of the shingles stands in another is an excerpt of it, if so
+#: many can be compared.
+EXCERPT, EXCERPT_LEAST = 0.8, 20
+#: A text of at least so many words whose words are those of another, each as often, to this share,
+#: is that one scrambled.
+SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
+#: Shingles kept a text: the smallest by hash, a fair sample of all (Broder 1997).
+SAMPLE = 400
+
+Sketch = frozenset[int]
+_WORD = re.compile(r"\w+")
+
+
+def sketch(text: str) -> Sketch:
+    """The smallest hashes of the word shingles of a text. Digits count as one sign, so that a copy
+    with changed numbers is a copy.
+    """
+    words = _words(text)
+    return _sample(
+        " ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))
+    )
+
+
+def bag(text: str) -> Sketch:
+    """The smallest hashes of the words of a text, each with how often it has come; {} for a text
+    too short to tell by its words.
+    """
+    words = _words(text)
+    times: Counter[str] = Counter()
+    if len(words) < SCRAMBLED_WORDS:
+        return frozenset()
+    counted = []
+    for word in words:
+        times[word] += 1
+        counted.append(f"{word} {times[word]}")
+    return _sample(counted)
+
+
+def resemblance(a: Sketch, b: Sketch) -> float:
+    """The estimated Jaccard resemblance of two texts by their sketches, 0..1."""
+    smallest = set(sorted(a | b)[:SAMPLE])
+    return len(smallest & a & b) / len(smallest) if smallest else 1.0
+
+
+def containment(part: Sketch, whole: Sketch) -> float:
+    """The estimated share of the shingles of `part` that stand in `whole`, 0..1; 0 where too few
+    can be compared.
+
+    Of a sketch that is full, only hashes up to its largest are known.
+    """
+    last = max(whole, default=0)
+    seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
+    return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
+
+
+def group_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
+    """For every key of `texts` the key of the first text that it is a near-copy or an excerpt of,
+    or that is one of it; else itself.
+    """
+    found: dict[str, str] = {}
+    firsts: dict[str, tuple[Sketch, Sketch]] = {}
+    for key, text in texts.items():
+        own = sketch(text), bag(text)
+        match = next((first for first, other in firsts.items() if _copies(own, other)), key)
+        if match == key:
+            firsts[key] = own
+        found[key] = match
+    return found
+
+
+def _copies(one: tuple[Sketch, Sketch], other: tuple[Sketch, Sketch]) -> bool:
+    if (
+        resemblance(one[0], other[0]) >= COPY
+        or max(containment(one[0], other[0]), containment(other[0], one[0])) >= EXCERPT
+    ):
+        return True
+    return bool(one[1] and other[1]) and resemblance(one[1], other[1]) >= SCRAMBLED
+
+
+def _words(text: str) -> list[str]:
+    return [re.sub(r"\d+", "0", word) for word in _WORD.findall(text.lower())]
+
+
+def _sample(parts: Iterable[str]) -> Sketch:
+    hashes = sorted(
+        {
+            int.from_bytes(hashlib.blake2b(part.encode(), digest_size=8).digest(), "big")
+            for part in parts
+        }
+    )
+    return frozenset(hashes[:SAMPLE])

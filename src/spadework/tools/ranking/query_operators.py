@@ -1,0 +1,97 @@
+"""What a query says beside its words: `site:`, `path:`, `kind:`, `after:` and `before:`, each also
+with a minus before it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from spadework.errors import SearchError
+from spadework.tools.web.urls import addresses
+
+#: An operator stands at the beginning of a word, and its value right behind it, in quotes where it
+#: has spaces.
+_OPERATOR = re.compile(
+    r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
+)
+#: How others are told to keep to one site, wherever it stands.
+_OTHERS = re.compile(r"\b(?:site|inurl):\S", re.I)
+_DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
+
+
+@dataclass(frozen=True)
+class Only:
+    """What results are kept to: in one of the `sites`, below one of the `paths`, of one of the
+    `kinds`, from `after` on, before `before`.
+
+    `not_` what they are kept away from. Empty: no matter. All in lower case, paths with a slash
+    before them and none behind.
+    """
+
+    sites: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    not_sites: tuple[str, ...] = ()
+    not_paths: tuple[str, ...] = ()
+    not_kinds: tuple[str, ...] = ()
+    after: date | None = None
+    before: date | None = None
+
+
+def in_words(query: str) -> bool:
+    """Whether a query asks in words alone. An address or an operator in one that a model has made
+    comes from a page that wants to be visited, not from what is asked.
+    """
+    said = query.strip()
+    return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
+
+
+def without_operators(query: str) -> str:
+    """The words of a query."""
+    return " ".join(_OPERATOR.sub(" ", query).split()) if ":" in query else query
+
+
+def only(query: str) -> Only:
+    """What the operators of a query ask for. Raises SearchError for a date that is none."""
+    found: dict[str, list[str]] = {}
+    dates: dict[str, date] = {}
+    for minus, name, quoted, plain in _OPERATOR.findall(query):
+        name, value = name.lower(), (quoted or plain).strip().lower()
+        if name in ("after", "before"):
+            # What is not after a day is before it, and the other way round.
+            dates[name if not minus else {"after": "before", "before": "after"}[name]] = _day(
+                name, value
+            )
+        else:
+            found.setdefault(f"{'not_' if minus else ''}{name}s", []).append(
+                "/" + value.strip("/") if name == "path" else value
+            )
+
+    def named(kind: str) -> tuple[str, ...]:
+        return tuple(found.get(kind, ()))
+
+    away = named("not_sites"), named("not_paths"), named("not_kinds")
+    return Only(
+        named("sites"),
+        named("paths"),
+        named("kinds"),
+        *away,
+        dates.get("after"),
+        dates.get("before"),
+    )
+
+
+def _day(name: str, value: str) -> date:
+    """The first day of a year (2024), a month (2024-05), or that day itself."""
+    parts = _DATE.fullmatch(value)
+    try:
+        if not parts:
+            raise ValueError(value)
+        return date(int(parts[1]), int(parts[2] or 1), int(parts[3] or 1))
+    except ValueError:
+        raise SearchError(
+            f"{name}:{value[:40]} is no date.",
+            hint=f"Write {name}:2024, {name}:2024-05 or {name}:2024-05-31.",
+        ) from None

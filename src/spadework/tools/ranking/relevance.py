@@ -1,0 +1,156 @@
+"""How well a search result fits a query, judged by its place, its title and its snippet (S5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from spadework.tools.ranking.query_operators import without_operators
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import DEFAULT, Language, language
+from spadework.tools.text.terms import cutting, pairs
+from spadework.tools.text.words import RUN, in_spaced_word, is_whole
+
+#: Weights of `priority` (S5).
+PRIORITY = {"domain": 0.4, "relevance": 0.3, "cached": 0.2, "quality": 0.1}
+POSITION_WEIGHT = 0.40
+TITLE_WEIGHT = 0.30
+SNIPPET_WEIGHT = 0.30
+MIN_TERM_CHARS = 3
+
+STOP_WORDS = language(DEFAULT).stop
+# fmt: off
+#: Terms of two letters that are kept however they are written.
+SHORT_TERMS = frozenset((
+    "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
+    "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
+))
+# fmt: on
+
+_TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
+_SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
+#: Possessives and contractions: what is left of "don't" or "we're" is a stop word.
+_ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
+
+
+def query_terms(query: str) -> list[str]:
+    """The words of a query that matter, lower-case, in order, each once.
+
+    Stop words, punctuation and words under three characters are left out. Technical terms and
+    acronyms are kept whole (`c++`, `.net`, `gpt-5`, `node.js`, `tcp/ip`), also short ones: known
+    ones (`ai`), those with a digit (`s3`) or sign (`c#`), and capitals (`IT`, `C`) where the query
+    is not all in capitals. A word with hyphens is one term. Operators such as `site:` are no words.
+    The stop words are those of the query's language. What it writes without spaces is cut at them.
+    """
+    query = without_operators(query)
+    known = language(spoken(query))
+    mixed = any(char.islower() for char in query)
+    tokens = _TOKEN.findall(_cut(query, known) if known.unspaced else query)
+    return list(dict.fromkeys(term for token in tokens for term in _terms(token, mixed, known)))
+
+
+def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
+    """Relevance of a hit, 0..1 with 3 decimals: 0.40 position + 0.30 title + 0.30 snippet; without
+    terms the position score alone.
+
+    Title and snippet score the share of terms present. A term is present as a whole word in any
+    case; English plurals and singulars count (`index`, `indexes`), as does another way to write a
+    hyphen (`gpt-5`, `GPT 5`); a longer word does not (`java`, `javascript`). Of one in a script
+    without spaces the share of its pairs of signs counts.
+    """
+    place = position_score(position)
+    if not terms:
+        return round(place, 3)
+    return round(
+        POSITION_WEIGHT * place
+        + TITLE_WEIGHT * _share(title, terms)
+        + SNIPPET_WEIGHT * _share(snippet, terms),
+        3,
+    )
+
+
+def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
+    """How soon a hit is read when time is short, 0..1 with 3 decimals (S5): 0.4 standing of its
+    domain + 0.3 relevance + 0.2 where it is at hand already + 0.1 length and quality of what is
+    known of it. All arguments 0..1.
+    """
+    parts = (
+        PRIORITY["domain"] * domain,
+        PRIORITY["relevance"] * relevance,
+        PRIORITY["cached"] * cached,
+        PRIORITY["quality"] * quality,
+    )
+    return round(sum(parts), 3)
+
+
+def relevance_parts(
+    title: str, snippet: str, position: int, terms: Sequence[str]
+) -> dict[str, float]:
+    """What `relevance` is made of, each part 0..1 before it is weighed: position, and without terms
+    nothing else, title and snippet.
+    """
+    place = {"position": round(position_score(position), 3)}
+    return place | (
+        {"title": round(_share(title, terms), 3), "snippet": round(_share(snippet, terms), 3)}
+        if terms
+        else {}
+    )
+
+
+def position_score(position: int) -> float:
+    """1.0 for the first place down to 0.1 for the tenth, then slowly down to 0.05 (S5)."""
+    position = max(1, position)
+    return (11 - position) / 10 if position <= 10 else max(0.05, 0.1 - 0.01 * (position - 10))
+
+
+def _cut(query: str, known: Language) -> str:
+    """The query with spaces around what its runs without spaces say."""
+    cut = cutting(known.code)
+    return RUN.sub(lambda run: f" {' '.join(cut(run[0]))} ", query)
+
+
+def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
+    """The terms of one token: itself, or its parts where a sign only joins words."""
+    whole = token.isupper() or not _SPLIT.search(token)
+    for part in [token] if whole else _SPLIT.split(token):
+        word = _ENDING.sub("", part.replace("\u2019", "'"))
+        word = (word if word.startswith("__") else word.strip("_")).rstrip(".'-&/")
+        term = word.lower()
+        if term in known.stop and not (mixed and word.isupper() and term in known.capitals):
+            continue
+        if len(term) >= MIN_TERM_CHARS or (term and _technical(word, term, mixed)):
+            yield term
+
+
+def _technical(word: str, term: str, mixed: bool) -> bool:
+    """Whether a word of one or two characters means something by itself."""
+    has_sign_or_digit = not word.isdigit() and not word.isalpha()
+    unspaced = not in_spaced_word(word[0])
+    return term in SHORT_TERMS or (mixed and word.isupper()) or has_sign_or_digit or unspaced
+
+
+def _share(text: str, terms: Sequence[str]) -> float:
+    low = text.lower()
+    return sum(_present(term, low) for term in terms) / len(terms)
+
+
+def _present(term: str, low: str) -> float:
+    if any(is_whole(low, *match.span()) for match in _forms(term).finditer(low)):
+        return 1.0
+    if not RUN.fullmatch(term):
+        return 0.0
+    parts = pairs(term)
+    return sum(part in low for part in parts) / len(parts)
+
+
+@lru_cache(maxsize=4096)
+def _forms(term: str) -> re.Pattern[str]:
+    """What a term may look like in a text."""
+    pattern = re.escape(term).replace(r"\-", r"[-\u2010-\u2013\s]?").replace("'", "['\u2019]")
+    if not (term.isascii() and term.isalpha()) or len(term) < MIN_TERM_CHARS:
+        return re.compile(pattern + (r"(?![+#])" if term.isalnum() else ""))
+    if term.endswith(("ies", "y")):
+        return re.compile(rf"{term.removesuffix('ies').removesuffix('y')}(?:y|ies|ys)")
+    stem = term[:-1] if term.endswith("s") and not term.endswith(("ss", "us", "is")) else term
+    return re.compile(rf"{stem}(?:s|es)?")

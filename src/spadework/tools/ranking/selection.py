@@ -1,0 +1,208 @@
+"""Choosing which hits are read, and which wait for one of them to fail (S5)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from spadework.errors import SettingsError
+from spadework.settings import Settings
+from spadework.tools.ranking.relevance import priority, query_terms
+from spadework.tools.ranking.trust import domain_prior
+from spadework.tools.web.urls import domain_of
+from spadework.values import Hit
+
+#: The least relevance of a page to be read, 0..1, and most pages.
+Preset = tuple[float, int]
+PRESETS: dict[str, Preset] = {
+    "default": (0.3, 10),
+    "precise": (0.5, 5),
+    "balanced": (0.3, 8),
+    "recall": (0.1, 12),
+}
+#: A threshold that leaves fewer hits than this is lowered in such steps.
+ENOUGH = 3
+STEP = 0.1
+#: How the addresses of documents begin that need not be fetched.
+LOCAL = "library://"
+#: A page that is titled as a query reads is what was asked for, if it is among the first so many.
+NAMED_RANK = 5
+#: The provider of what earlier runs have read, in events, hits and sources.
+KNOWLEDGE = "knowledge"
+#: So many first hits of the question as it was asked are always read; what earlier runs read
+#: competes.
+ASKED_HITS = 5
+#: What follows the name of a page in its title: the site's, or what kind of thing it is.
+_BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
+#: What a hit beyond its domain's share counts of its fused score.
+CROWDED = 0.25
+#: Pages that are read also when time is short, and the characters of a snippet that tells all it
+#: can.
+LEAST_HURRIED, FULL_SNIPPET = 2, 300
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence
+    what was bent, or is "".
+
+    `threshold` is the least relevance in the end; `crowded` are the URLs that wait because others
+    of their domain are read.
+    """
+
+    chosen: tuple[Hit, ...]
+    reserve: tuple[Hit, ...]
+    note: str = ""
+    threshold: float = field(default=0.0, compare=False)
+    crowded: frozenset[str] = field(default=frozenset(), compare=False)
+
+
+def select(
+    hits: Sequence[Hit],
+    *,
+    preset: str | Preset,
+    pages_per_domain: int,
+    limit: int | None = None,
+    steps: int = 0,
+    asked: str = "",
+) -> Selection:
+    """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while
+    other domains wait.
+
+    `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold:
+    what reached it in so many rounds has not answered the topic. The first hits of the query
+    `asked` are read whatever others bring, if their fused score is not 0. Hits under the threshold
+    come last in the reserve. Raises SettingsError for an unknown preset.
+    """
+    floor, most = _preset(preset) if isinstance(preset, str) else preset
+    most = most if limit is None else max(0, limit)
+    ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
+    bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
+    fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
+    # What was asked for by name is not crowded out by its neighbours.
+    free = sum(1 for n in fit if n < named)
+    spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
+    picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
+    rest = [n for n in fit if n not in set(picked)] + [
+        n for n, hit in enumerate(ranked) if not fits(hit, bent)
+    ]
+    note = (
+        ""
+        if bent == floor
+        else (
+            "Few results were relevant enough, so the threshold was lowered from"
+            f" {round(floor, 3)} to {bent}."
+        )
+    )
+    last = max(picked, default=-1)
+    crowded = frozenset(ranked[n].url for n in fit if n < last and n not in set(picked))
+    return Selection(
+        tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, bent, crowded
+    )
+
+
+def preset_of(settings: Settings) -> Preset:
+    """The preset of the settings, with the relevance that they ask for in its place."""
+    floor, most = _preset(settings.preset)
+    return (floor if settings.min_relevance is None else settings.min_relevance), most
+
+
+def _preset(name: str) -> Preset:
+    if name not in PRESETS:
+        raise SettingsError(f"preset cannot be {name!r}: it is one of {', '.join(PRESETS)}.")
+    return PRESETS[name]
+
+
+def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
+    """A selection with `most` hits at most beside those of the URLs in `paid`, which cost nothing;
+    the others come first in the reserve.
+    """
+    dear = [hit for hit in made.chosen if hit.url not in paid][most:]
+    kept = tuple(hit for hit in made.chosen if hit not in dear)
+    return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
+
+
+def halve_selection(made: Selection) -> Selection:
+    """The better half of a selection, by priority, where time is short; the others come first in
+    the reserve.
+    """
+    ranked = sorted(made.chosen, key=lambda hit: -_priority(hit))
+    kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
+    return replace(made, chosen=tuple(kept), reserve=(*ranked[len(kept) :], *made.reserve))
+
+
+def _priority(hit: Hit) -> float:
+    return priority(
+        domain_prior(hit.url),
+        hit.relevance,
+        hit.url.startswith(LOCAL),
+        min(1.0, len(hit.snippet) / FULL_SNIPPET),
+    )
+
+
+def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
+    """The hits with those first whose title is what a query asks for, one a query, and the first of
+    the question as it was asked; and how many they are.
+    """
+    found: dict[str, int] = {}
+    own = {
+        n
+        for n, hit in enumerate(ranked)
+        if hit.rrf
+        and any(
+            at.query == asked and at.rank <= ASKED_HITS and at.provider != KNOWLEDGE
+            for at in hit.found_by
+        )
+    }
+    for n, hit in enumerate(ranked):
+        title = query_terms(bare(hit.title))
+        for at in hit.found_by:
+            if hit.rrf and at.rank <= NAMED_RANK and title and title == query_terms(at.query):
+                found.setdefault(at.query, n)
+    first = sorted({*found.values(), *own})
+    return [
+        *(ranked[n] for n in first),
+        *(hit for n, hit in enumerate(ranked) if n not in set(first)),
+    ], len(first)
+
+
+def bare(title: str) -> str:
+    """The title of a page without what follows its name: its site's name, or what kind of thing it
+    is.
+    """
+    return _BESIDE.sub("", title)
+
+
+def fits(hit: Hit, least: float) -> bool:
+    """Whether a hit is worth reading; a document of the library costs nothing to read, so its rank
+    alone decides.
+    """
+    return hit.relevance >= least or hit.url.startswith(LOCAL)
+
+
+def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
+    """The asked threshold, or the highest one a number of steps lower that lets enough hits
+    pass.
+    """
+    wanted = min(enough, len(hits))
+    least = asked
+    while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:
+        least = max(0.0, round(least - STEP, 3))
+    return least
+
+
+def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
+    """Places of the chosen, in order. A hit beyond its domain's share counts less, so that others
+    that are nearly as good go first.
+
+    Documents of the library have no such share: their collections are no publishers.
+    """
+    taken: Counter[str] = Counter()
+    worth: list[float] = []
+    for hit in hits:
+        domain = domain_of(hit.url)
+        taken[domain] += not hit.url.startswith(LOCAL)
+        worth.append(hit.rrf * (1.0 if taken[domain] <= per_domain else CROWDED))
+    return sorted(sorted(range(len(hits)), key=lambda place: -worth[place])[:most])

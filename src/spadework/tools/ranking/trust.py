@@ -1,0 +1,69 @@
+"""How far a source can be trusted, in four parts that are shown with it (S5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from spadework.clock import today
+from spadework.tools.web.urls import domain_of
+from spadework.values import Evidence, Page
+
+WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
+#: Prior authority by the end of a domain; everything else is in the middle.
+PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
+MIDDLE = 0.5
+#: Share of what is missing to full authority that the best linked of the pages read gets (by
+#: PageRank).
+LINKED = 0.6
+#: Days after which a dated page has lost half of its recency.
+HALF_LIFE_DAYS = 730.0
+
+
+def trust(
+    page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
+) -> dict[str, float]:
+    """The parts by name and their weighted sum as "trust", each 0..1. `disputed` are ids of
+    evidence that another origin contradicts.
+    """
+    parts = {
+        "authority": _authority(page),
+        "consistency": _consistency(page, ledger, disputed),
+        "publisher": 0.5 + 0.25 * bool(page.title) + 0.25 * bool(page.published_at),
+        "recency": _recency(page, now or today()),
+    }
+    return {name: round(value, 3) for name, value in parts.items()} | {
+        "trust": round(sum(WEIGHTS[n] * v for n, v in parts.items()), 3)
+    }
+
+
+def domain_prior(url: str) -> float:
+    """The authority of an address by the end of its domain alone, 0..1."""
+    domain = domain_of(url)
+    return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
+
+
+def _authority(page: Page) -> float:
+    """The prior of the domain, raised by the share of the way to 1 that the links of the other
+    pages read earn it.
+    """
+    prior = domain_prior(page.url)
+    return prior + LINKED * page.linked * (1 - prior)
+
+
+def _consistency(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str]) -> float:
+    """The share of the page's evidence that no other origin disputes; in the middle without
+    evidence.
+    """
+    own = [e.id for e in ledger if e.url == page.url]
+    return MIDDLE if not own else sum(id_ not in disputed for id_ in own) / len(own)
+
+
+def _recency(page: Page, now: datetime) -> float:
+    if page.published_at is None:
+        return MIDDLE
+    published = (
+        page.published_at if page.published_at.tzinfo else page.published_at.replace(tzinfo=UTC)
+    )
+    return math.pow(0.5, max(0.0, (now - published).days) / HALF_LIFE_DAYS)

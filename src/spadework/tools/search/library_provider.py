@@ -1,0 +1,33 @@
+"""The library as a search provider: no network, no key."""
+
+from __future__ import annotations
+
+import asyncio
+
+from spadework.errors import SearchError
+from spadework.tools.library.library import Library
+from spadework.values import Hit, Query
+
+
+class LibrarySearch:
+    """Searches an opened library."""
+
+    name = "library"
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+
+    @property
+    def describes(self) -> str:
+        """What is searched, in words for a report."""
+        return self.library.describe
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """At most `limit` documents, best first. Raises SearchError when they were not found within
+        `seconds`.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.library.search(query.text, limit=limit)
+        except TimeoutError:
+            raise SearchError(f"The library did not answer within {seconds:g} seconds.") from None

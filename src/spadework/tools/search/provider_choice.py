@@ -1,0 +1,154 @@
+"""Choosing the search providers of a run from its settings, and from what can be reached."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from spadework.errors import SettingsError
+from spadework.settings import Settings
+from spadework.tools.search.duckduckgo import HOST
+from spadework.tools.search.failover import Manners, Search
+from spadework.tools.search.own import own_providers
+from spadework.tools.search.probe import reachable
+from spadework.tools.search.provider import Provider
+from spadework.tools.search.provider_table import PROVIDERS
+from spadework.tools.search.result_cache import SearchCache
+
+if TYPE_CHECKING:
+    from spadework.tools.library import Library
+
+#: Opens a provider that was not chosen; None where it cannot be reached.
+Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
+
+AUTO, MCP = "auto", "mcp"
+DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
+KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The providers to ask, all of them for every query, and what the user should know about the
+    choice.
+
+    `kept` are those whose results may be kept for other sessions: what they answer depends on the
+    settings alone. `spares` are tried, one after the other, where all of the providers fail.
+    """
+
+    providers: tuple[Provider, ...]
+    notices: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
+    spares: tuple[Spare, ...] = ()
+
+    def search(self, settings: Settings) -> Search:
+        """The providers with their limits and the results kept from before."""
+        return Search(
+            self.providers,
+            Manners(limits=settings.search_limits, cache=SearchCache.of(settings), kept=self.kept),
+        )
+
+
+async def choose(
+    settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
+) -> Choice:
+    """The providers that `settings.search` names, and those that the caller brings along (`own`,
+    see `own_providers`).
+
+    `open_library` is called only when the library is one of them. auto: those of the caller; else
+    those that are configured (by their key or address, the library by its paths); else DuckDuckGo
+    where it can be reached; else the library, with a notice. DuckDuckGo is also the spare of those
+    that are configured; who names providers has nobody else asked. Raises SettingsError for an
+    unknown name, and for a provider without the key or address it needs.
+    """
+    names = _names(settings)
+    found = await _automatic(settings) if AUTO in names and not own else []
+    offline = found == [LIBRARY] and not settings.library
+    chosen = dict.fromkeys([*found, *(name for name in names if name != AUTO)])
+    named = {name: await providers_named(name, settings, open_library) for name in chosen}
+    notices = (
+        (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",)
+        if offline
+        else ()
+    )
+    providers = [provider for made in named.values() for provider in made]
+    names_taken = [provider.name for provider in providers]
+    spare = AUTO in names and not own and DUCKDUCKGO not in chosen
+    kept = frozenset([*names_taken, *[DUCKDUCKGO] * spare]) - {LIBRARY}
+    return Choice(
+        (*providers, *own_providers(own, names_taken)),
+        notices,
+        kept,
+        (partial(_duckduckgo, settings),) * spare,
+    )
+
+
+async def names_of(settings: Settings) -> list[str]:
+    """The names of what would be searched now, each once. Raises SettingsError as `choose` does."""
+    names = _names(settings)
+    found = await _automatic(settings) if AUTO in names else []
+    return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
+
+
+def usable(settings: Settings) -> list[str]:
+    """The names of all that could be searched by name: nothing that they need is missing."""
+    names = [name for name, known in PROVIDERS.items() if not known.lacking(settings)]
+    return [*names, *[MCP] * bool(settings.mcp_search), LIBRARY]
+
+
+async def _duckduckgo(settings: Settings) -> Provider | None:
+    if not await _web_is_there(settings):
+        return None
+    return await asyncio.to_thread(PROVIDERS[DUCKDUCKGO].make, settings)
+
+
+async def _web_is_there(settings: Settings) -> bool:
+    return await reachable(HOST, 443, seconds=settings.probe_seconds)
+
+
+def _names(settings: Settings) -> list[str]:
+    names = [name.strip().lower() for name in settings.search.split(",") if name.strip()] or [AUTO]
+    unknown = [name for name in names if name not in KNOWN]
+    if unknown:
+        raise SettingsError(
+            f"search cannot be {', '.join(unknown)[:80]!r}: the providers are {', '.join(KNOWN)}."
+        )
+    for name in names:
+        if name in PROVIDERS and PROVIDERS[name].lacking(settings):
+            needed = PROVIDERS[name].variable
+            raise SettingsError(
+                f"search cannot be {name!r} without its {'key' if 'KEY' in needed else 'address'}:"
+                f" set {needed}."
+            )
+    if MCP in names and not settings.mcp_search:
+        raise SettingsError("search cannot be 'mcp' without its tool: set SPADEWORK_MCP_SEARCH.")
+    return names
+
+
+async def _automatic(settings: Settings) -> list[str]:
+    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+    configured += [MCP] * bool(settings.mcp_search) + [LIBRARY] * bool(settings.library)
+    if configured:
+        return configured
+    return [DUCKDUCKGO] if await _web_is_there(settings) else [LIBRARY]
+
+
+async def providers_named(
+    name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
+) -> Sequence[Provider]:
+    """The providers behind a known name. Raises SettingsError for a setting that cannot be used."""
+    if name in PROVIDERS:
+        return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
+    if name == MCP:
+        # A client that most runs do not need.
+        from spadework.tools.search.mcp_tool import (
+            mcp_searches,
+        )
+
+        return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
+    # Opens with an index that most runs on the web do not need.
+    from spadework.tools.search.library_provider import LibrarySearch
+
+    return [LibrarySearch(await open_library())]

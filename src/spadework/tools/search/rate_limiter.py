@@ -1,0 +1,220 @@
+"""How often each provider is asked: one queue a provider for the whole process, so that ten
+sessions are as polite as one.
+
+A queue is known by the provider's name. It is first come, first served; it ends with its process,
+and other processes have their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from spadework.errors import Throttled
+from spadework.tools.web.waiters import Waiter
+
+#: A time to wait that a provider names counts up to this, so that one wrong header does not silence
+#: it for days.
+MOST_PAUSE_SECONDS = 3_600.0
+
+
+@dataclass(frozen=True)
+class Limit:
+    """At most `at_once` searches at the same time, each begun at least `every` seconds after the
+    one before.
+    """
+
+    every: float = 0.0
+    at_once: int = 8
+
+    @classmethod
+    def per_second(cls, searches: float, at_once: int) -> Limit:
+        """So many searches a second."""
+        return cls(1 / searches, at_once)
+
+
+#: What providers allow, by name; a search counts as one request where nothing else is said. Those
+#: not listed have DEFAULT.
+LIMITS: Mapping[str, Limit] = {
+    # arXiv, API terms of use: no more than one request every three seconds, and a single connection
+    # at a time.
+    "arxiv": Limit(3.0, 1),
+    # NCBI, E-utilities usage policy: three requests a second without a key; a search here is two.
+    "pubmed": Limit.per_second(1.5, 2),
+    # OpenAlex, rate limits and authentication: ten requests a second.
+    "openalex": Limit.per_second(10, 5),
+    # MediaWiki, API etiquette: no hard limit on reading, but requests one after the other rather
+    # than at once.
+    "wikipedia": Limit(0.0, 2),
+    # Tavily, rate limits: 100 requests a minute with a development key (1,000 with one for
+    # production).
+    "tavily": Limit.per_second(100 / 60, 5),
+    # Brave Search API, plans: 50 requests a second for Search.
+    "brave": Limit.per_second(50, 10),
+    # Serper: the rate depends on the plan, and no public page was found; a cautious choice.
+    "serper": Limit.per_second(5, 5),
+    # DuckDuckGo documents nothing and soon gives no results to those who hurry; and each search is
+    # a process here.
+    "duckduckgo": Limit.per_second(1, 2),
+}
+#: For a SearXNG server, an MCP server, or a provider of one's own: no rate, and not too many at
+#: once.
+DEFAULT = Limit()
+#: Nobody waits for the library.
+UNLIMITED = ("library",)
+
+
+@dataclass(eq=False)
+class _Waiter(Waiter):
+    limit: Limit
+
+
+class RateLimiter:
+    """The queue of one provider, for every thread and event loop of the process. `clock` counts
+    seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._queue: deque[_Waiter] = deque()
+        self._running = 0
+        #: Whether somebody has left the queue and waits for the clock; only one does, so the order
+        #: is kept.
+        self._starting = False
+        self._next = 0.0
+        self._paused = 0.0
+        self._paused_till = ""
+
+    def pause(self, seconds: float) -> None:
+        """Let nobody begin for so long: the provider asked for it."""
+        with self._lock:
+            seconds = min(seconds, MOST_PAUSE_SECONDS)
+            if self._clock() + seconds > self._paused:
+                self._paused = self._clock() + seconds
+                self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
+
+    @asynccontextmanager
+    async def turn(self, limit: Limit, seconds: float) -> AsyncIterator[float]:
+        """One's turn to ask; gives the seconds that were waited. Raises Throttled as soon as it is
+        clear that none comes in time.
+        """
+        begun = self._clock()
+        with self._lock:
+            self._check(limit, begun + seconds, len(self._queue) + self._starting)
+            waiter = self._line_up(limit)
+        if waiter:
+            await self._called(waiter, seconds)
+        await self._until_allowed(limit, begun + seconds)
+        try:
+            yield self._clock() - begun
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._call_next()
+
+    def _line_up(self, limit: Limit) -> _Waiter | None:
+        """A place in the queue, or None where one may go on at once."""
+        if not self._queue and not self._starting and self._running < limit.at_once:
+            self._running += 1
+            self._starting = True
+            return None
+        waiter = _Waiter(limit)
+        self._queue.append(waiter)
+        return waiter
+
+    async def _called(self, waiter: _Waiter, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter.called
+        except BaseException as error:
+            with self._lock:
+                if waiter in self._queue:
+                    self._queue.remove(waiter)
+                else:  # called in the same moment
+                    self._give_up_start()
+            if isinstance(error, TimeoutError):
+                raise Throttled("others were before this query for all of its time") from None
+            raise
+
+    async def _until_allowed(self, limit: Limit, until: float) -> None:
+        """Wait for the clock, at the head of the queue."""
+        try:
+            while (wait := max(self._next, self._paused) - self._clock()) > 0:
+                self._check(limit, until, 0)
+                await asyncio.sleep(wait)
+        except BaseException:
+            with self._lock:
+                self._give_up_start()
+            raise
+        with self._lock:
+            self._next = self._clock() + limit.every
+            self._starting = False
+            self._call_next()
+
+    def _check(self, limit: Limit, until: float, before: int) -> None:
+        """Raise Throttled when the turn would come after `until`, with so many `before` it."""
+        now = self._clock()
+        if self._paused > until:
+            raise Throttled(
+                "it answered that there were too many requests, and wants to be left alone until"
+                f" {self._paused_till}"
+            )
+        start = max(now, self._next, self._paused) + before * limit.every
+        if start > until:
+            raise Throttled(
+                f"it is asked at most once in {limit.every:.3g} s, and this query's turn would have"
+                " come too late"
+            )
+
+    def _give_up_start(self) -> None:
+        self._running -= 1
+        self._starting = False
+        self._call_next()
+
+    def _call_next(self) -> None:
+        """Let the first of the queue go on, when there is room."""
+        while self._queue and not self._starting and self._running < self._queue[0].limit.at_once:
+            self._running += 1
+            self._starting = True
+            if not self._queue.popleft().call():
+                self._running -= 1
+                self._starting = False
+
+
+class RateLimiters:
+    """The queues of all providers by name, made when they are first needed."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._limiters: dict[str, RateLimiter] = {}
+
+    def of(self, name: str) -> RateLimiter:
+        """The queue of a provider."""
+        with self._lock:
+            return self._limiters.setdefault(name, RateLimiter(self._clock))
+
+    def clear(self) -> None:
+        """Forget all queues, as a new process would; for tests."""
+        with self._lock:
+            self._limiters.clear()
+
+
+#: The queues of this process.
+RATE_LIMITERS = RateLimiters()
+
+
+def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
+    """The limit of a provider: what the settings ask (searches a second, at once), else the
+    default; None for no limit at all.
+    """
+    if name in asked:
+        return Limit.per_second(*asked[name])
+    return None if name in UNLIMITED else LIMITS.get(name, DEFAULT)

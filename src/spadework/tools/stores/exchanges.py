@@ -1,0 +1,225 @@
+"""Raw exchanges of a session: what was asked, and the bytes that came before anything was made of
+them, in a table of the session's file. Bodies are packed, and stand under the hash of what they
+hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+import aiosqlite
+import zstandard
+
+from spadework.errors import BudgetSpent, SpadeworkError
+from spadework.tools.stores.tape import Request, Tape
+
+T = TypeVar("T")
+
+#: What is found on pages and in files; all else is small.
+BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
+
+_FIND = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
+
+_REFUSED = (
+    "SELECT error FROM exchanges WHERE error LIKE '[\"BudgetSpent\"%' ORDER BY number LIMIT 1"
+)
+
+
+class Row(NamedTuple):
+    """One exchange that was written down. `tape` is None where its bytes were not kept; `error` is
+    how it ended, where it failed.
+    """
+
+    number: int
+    tape: Tape | None
+    error: str | None
+    used: dict[str, float | None]
+    elapsed: float
+
+    def whole(self) -> Tape:
+        """What came. Raises how the exchange has failed."""
+        if self.error is not None:
+            raise error_from_text(self.error)
+        assert self.tape is not None
+        return self.tape
+
+    async def again(self, read: Callable[[Tape], Awaitable[T]]) -> T:
+        """What `read` makes of what came. Raises how the exchange has failed, where what came
+        cannot be read by now.
+        """
+        assert self.tape is not None
+        if self.error is None:
+            return await read(self.tape)
+        error = error_from_text(self.error)
+        readable = self.tape.pieces and getattr(error, "final", True)
+        if isinstance(error, BudgetSpent) or not readable:
+            raise error
+        try:
+            return await read(self.tape)
+        except SpadeworkError:
+            raise error from None
+
+
+class Damaged(Exception):
+    """A row of the journal cannot be read."""
+
+
+class Exchanges:
+    """The table, in a file whose connection others use, too. At most `most_bytes` of bulky bodies
+    are kept, as they stand on the disk.
+    """
+
+    def __init__(self, db: aiosqlite.Connection, most_bytes: float) -> None:
+        self._db = db
+        self._room = most_bytes
+
+    async def measure(self) -> None:
+        """Find out how much room earlier processes of the session have left."""
+        rows = await self._db.execute_fetchall("SELECT total(length(packed)) FROM bodies")
+        self._room -= next(iter(rows))[0]
+
+    async def rows(self, key: str) -> list[Row]:
+        """All exchanges under a key, the oldest first. Raises Damaged."""
+        found = await self._db.execute_fetchall(_FIND, (key,))
+        return [await self._row(*row) for row in found]
+
+    async def settled(self, key: str) -> Row | None:
+        """The last exchange that gave an answer, or has failed for good; None where it must be
+        asked (again).
+        """
+        try:
+            rows = [row for row in await self.rows(key) if _is_settled(row)]
+        except Damaged:
+            return None
+        return rows[-1] if rows else None
+
+    async def refused(self) -> str:
+        """The limit that first could not pay for an exchange, "" where all could."""
+        rows = await self._db.execute_fetchall(_REFUSED)
+        return str(next((json.loads(error)[2]["what"] for (error,) in rows), ""))
+
+    async def put(
+        self,
+        request: Request,
+        tape: Tape,
+        error: str | None,
+        charged: Callable[[], tuple[str, float]],
+    ) -> None:
+        """Write down an exchange with its charge, what it has used and when, in one step. A body
+        that goes first and is left behind by a crash does no harm.
+        """
+        pieces = [
+            [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
+            for piece in tape.pieces
+        ]
+        await self._db.execute_fetchall(
+            "INSERT INTO exchanges (key, kind, request, pieces, error, used, elapsed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(
+                    request.key,
+                    request.kind,
+                    pack_bytes(request.text.encode(errors="surrogatepass")),
+                ),
+                *(json.dumps(pieces), error, *charged()),
+            ),
+        )
+        await self._db.commit()
+
+    async def requests(self, kind: str) -> list[Any]:
+        """The contents of all requests of a kind, those that cannot be read left out."""
+        found = await self._db.execute_fetchall(
+            "SELECT request FROM exchanges WHERE kind = ? ORDER BY number", (kind,)
+        )
+        return list(_readable(data for (data,) in found))
+
+    async def _body(self, body: bytes, *, bulky: bool) -> str:
+        """The hash under which a body is kept, "" for one for which there is no room."""
+        name, kept = await asyncio.to_thread(_split_name, body)
+        if await self._db.execute_fetchall("SELECT 1 FROM bodies WHERE hash = ?", (name,)):
+            return name
+        if bulky and len(kept) > self._room:
+            return ""
+        self._room -= len(kept) if bulky else 0
+        await self._db.execute_fetchall(
+            "INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", (name, kept)
+        )
+        return name
+
+    async def _row(
+        self, number: int, pieces: str, error: str | None, used: str, elapsed: float
+    ) -> Row:
+        try:
+            listed = json.loads(pieces)
+            tape: Tape | None = Tape()
+            for head, name in listed:
+                if not name:
+                    tape = None
+                    break
+                assert tape
+                tape.add(head, await self._unpacked(name))
+            if error is not None:
+                error_from_text(error)
+            return Row(number, tape, error, json.loads(used), float(elapsed))
+        except (ValueError, TypeError, LookupError, zstandard.ZstdError, MemoryError):
+            raise Damaged(f"row {number} of its exchanges is damaged") from None
+
+    async def _unpacked(self, name: str) -> bytes:
+        [(data,)] = await self._db.execute_fetchall(
+            "SELECT packed FROM bodies WHERE hash = ?", (name,)
+        )
+        body = zstandard.decompress(data)
+        if hashlib.sha256(body).hexdigest() != name:
+            raise ValueError
+        return body
+
+
+def error_to_text(error: SpadeworkError | BudgetSpent) -> str:
+    """An error as text: what it is, what it says, and what it knows."""
+    said = "" if isinstance(error, BudgetSpent) else str(error)
+    return json.dumps([type(error).__name__, said, vars(error)], default=str)
+
+
+def error_from_text(text: str) -> SpadeworkError | BudgetSpent:
+    """The error that was told."""
+    name, said, known = json.loads(text)
+    if name == BudgetSpent.__name__:
+        return BudgetSpent(known["what"])
+    kind = next((kind for kind in _kinds(SpadeworkError) if kind.__name__ == name), SpadeworkError)
+    error = kind.__new__(kind)
+    SpadeworkError.__init__(error, said)
+    vars(error).update(known)
+    return error
+
+
+def _is_settled(row: Row) -> bool:
+    if row.error is None:
+        return row.tape is not None
+    return bool(getattr(error_from_text(row.error), "final", False))
+
+
+def _kinds(kind: type[SpadeworkError]) -> Iterator[type[SpadeworkError]]:
+    yield kind
+    for narrower in kind.__subclasses__():
+        yield from _kinds(narrower)
+
+
+def _split_name(body: bytes) -> tuple[str, bytes]:
+    return hashlib.sha256(body).hexdigest(), pack_bytes(body)
+
+
+def pack_bytes(data: bytes) -> bytes:
+    """Bytes as they are kept."""
+    return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
+
+
+def _readable(found: Iterator[bytes]) -> Iterator[Any]:
+    for data in found:
+        try:
+            yield json.loads(zstandard.decompress(data))
+        except (ValueError, zstandard.ZstdError):
+            continue

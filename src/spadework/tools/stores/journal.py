@@ -1,0 +1,296 @@
+"""The journal of a session: every search, fetch and model call under a key of its content,
+committed with its answer and its charge before that is used.
+
+So a run that was killed, half-done workers included, is never charged twice; and two workers that
+want one page fetch it once. Beside what was made of an answer stands the answer as it came
+(`exchange`), so that a session can be replayed from what it has heard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import aiosqlite
+from pydantic import TypeAdapter, ValidationError
+
+from spadework.bill import Amounts, Bill
+from spadework.budget import Budget
+from spadework.errors import BudgetSpent, FetchError, SpadeworkError
+from spadework.tools.stores.charges import USED, sum_charges
+from spadework.tools.stores.exchanges import Exchanges, error_from_text, error_to_text
+from spadework.tools.stores.kept_answers import answer_in
+from spadework.tools.stores.recording import Recording
+from spadework.tools.stores.session_database import connect, prepare, stop_connection
+from spadework.tools.stores.tape import Request, Tape
+
+T = TypeVar("T")
+#: How an answer is had: by asking, where what comes goes onto the tape; or from the tape alone.
+Ask = Callable[[Tape], Awaitable[T]]
+
+#: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
+MOST_BYTES = 50_000_000
+_CHARGE = "SELECT used FROM exchanges WHERE key = ? ORDER BY number DESC LIMIT 1"
+_OF_KIND = "SELECT 1 FROM journal WHERE kind = ?"
+
+
+class Journal:
+    """Answers that were paid for. Beside each stands what it has used and when, so that a resumed
+    run knows its limit and clock. With a `recording` whatever would be asked is answered from it.
+    """
+
+    def __init__(
+        self,
+        db: aiosqlite.Connection,
+        budget: Budget,
+        recording: Recording | None = None,
+        most_bytes: float = MOST_BYTES,
+    ) -> None:
+        self._db = db
+        self._budget = budget
+        self._exchanges = Exchanges(db, most_bytes)
+        self._running: dict[str, asyncio.Event] = {}
+        #: Whether the file did not answer when it was last asked to.
+        self.hangs = False
+        #: What is replayed, None in a run of its own.
+        self.recording = recording
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        budget: Budget,
+        *,
+        recording: Recording | None = None,
+        most_bytes: float = MOST_BYTES,
+    ) -> Self:
+        """Open or make the journal at `path` and set `budget` to what earlier processes of this
+        session used. Of pages, files and documents as they came it keeps `most_bytes`. Raises
+        SessionUnreadable for a later version, sqlite3.Error where the file is damaged.
+        """
+        db = await connect(path)
+        try:
+            await prepare(db)
+            journal = cls(db, budget, recording, most_bytes)
+            await journal._restore()
+        except BaseException:
+            await stop_connection(db)
+            raise
+        return journal
+
+    @property
+    def connection(self) -> aiosqlite.Connection:
+        """The connection to the session's file. The checkpoints use it, too: two writers of one
+        file would wait for each other.
+        """
+        return self._db
+
+    def asking(self) -> Journal:
+        """The same journal for what is asked anew in a replay."""
+        return Journal(self._db, self._budget)
+
+    def asked_anew(self) -> None:
+        """Count what the recording lacked last, and was asked anew."""
+        if self.recording is not None:
+            self.recording.asked_anew()
+
+    async def answers(self, seconds: float) -> bool:
+        """Whether the file does what it is asked within so many seconds: all wait in one line."""
+        asking = asyncio.ensure_future(self.count("report"))
+        await asyncio.wait({asking}, timeout=seconds)
+        self.hangs = not asking.done()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        return not self.hangs
+
+    async def close(self) -> None:
+        """Close the file. What a cancelled write left open is rolled back first: closed with it,
+        the connection would keep its lock.
+
+        Nor may what a cancelled run still sends begin another write in between.
+        """
+        try:
+            if self._budget.loose.amounts and self.recording is None:
+                await self.note("rest", {}, None)
+            await self._db.execute_fetchall("PRAGMA query_only = ON")
+            await self._db.rollback()
+        except BaseException:
+            await stop_connection(self._db)
+            raise
+        # ends its thread also when it is cancelled; to stop it once more would be to wait for
+        # nobody
+        await self._db.close()
+
+    async def once(
+        self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
+    ) -> T:
+        """The answer of `work()`, done once for `kind` and `key` (JSON) in the life of the session.
+
+        `shape` is the answer's type. A final failure (FetchError.final) is kept and raised again;
+        any other may be tried again. An answer that is damaged is had anew.
+        """
+        asked = Request(kind, key)
+        async with self._alone(asked, self._row) as row:
+            if row is not None and (answer := answer_in(row, shape)):
+                self._budget.add(cache_hits=1)
+                return answer[0]
+            with self._budget.metered() as bill:
+                try:
+                    value = await work()
+                except FetchError as error:
+                    if error.final:
+                        said = json.dumps([type(error).__name__, str(error), error.hint])
+                        await self._keep(asked, None, said, bill)
+                    raise
+                said = TypeAdapter(shape).dump_json(value).decode()
+                await self._keep(asked, said, None, bill)
+            return value
+
+    async def known(self, kind: str, key: Any, shape: type[T]) -> T | None:
+        """The answer that is kept for `kind` and `key`, None where there is none: nothing is done.
+        Raises a failure that was kept.
+        """
+        row = await self._row(Request(kind, key).key)
+        answer = None if row is None else answer_in(row, shape)
+        return answer[0] if answer else None
+
+    async def count(self, kind: str) -> int:
+        """How many answers of a kind are kept."""
+        return len([*await self._db.execute_fetchall(_OF_KIND, (kind,))])
+
+    async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
+        """What `ask(tape)` gives, which puts on the tape what came, byte for byte; done once for
+        the request in the life of the session. Then, and in a replay, it is what `read(tape)`
+        makes of that.
+
+        A failure is written down. One that is final is raised again, any other in a replay alone,
+        where `read` fails as well.
+        """
+        if self.recording is not None:
+            return await self._again(self.recording, request, read)
+        async with self._alone(request, self._exchanges.settled) as row:
+            if row is not None:
+                self._budget.add(cache_hits=1)
+                return await read(row.whole())
+            with self._budget.metered() as bill:
+                tape = Tape()
+                try:
+                    value = await ask(tape)
+                except (SpadeworkError, BudgetSpent) as error:
+                    await self._put(request, tape, error_to_text(error), bill)
+                    raise
+                await self._put(request, tape, None, bill)
+            return value
+
+    async def charge(self, request: Request) -> Amounts:
+        """What the last exchange of a request was charged, by the field names of Usage; nothing in
+        a replay.
+        """
+        rows = await self._db.execute_fetchall(_CHARGE, (request.key,))
+        return next((json.loads(used) for (used,) in rows), {})
+
+    async def note(self, kind: str, key: Any, value: Any) -> None:
+        """Write down what a replay could not know by itself, such as what the clock said."""
+        if self.recording is None:
+            tape = Tape()
+            tape.add({}, json.dumps(value).encode())
+            await self._put(Request(kind, key), tape, None, Bill())
+
+    async def paid(self, **amounts: float) -> None:
+        """Charge by the field names of Usage, and write down at once, what no answer here holds."""
+        with self._budget.metered() as bill:
+            self._budget.add(**amounts)
+            await self._put(Request("paid", ""), Tape(), None, bill)
+
+    async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
+        """What the session has noted, else None: in a replay; of a run taken up, only `before`."""
+        if self.recording is not None:
+            return await self.recording.noted(Request(kind, key))
+        row = await self._exchanges.settled(Request(kind, key).key) if before else None
+        return json.loads(row.whole().last.body) if row else None
+
+    async def moment(
+        self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
+    ) -> T:
+        """What `work()` gives at this moment, which is noted; in a replay what was noted, or
+        `otherwise`. `shape` is its type.
+        """
+        kind_of: TypeAdapter[T] = TypeAdapter(shape)
+        if self.recording is None:
+            value = await work()
+            if value != otherwise:
+                await self.note(kind, key, kind_of.dump_python(value, mode="json"))
+            return value
+        try:
+            found = await self.noted(kind, key)
+            return otherwise if found is None else kind_of.validate_python(found)
+        except ValidationError:
+            return otherwise
+
+    @asynccontextmanager
+    async def _alone(
+        self, request: Request, look: Callable[[str], Awaitable[T | None]]
+    ) -> AsyncIterator[T | None]:
+        """What is kept of a request, or None where it is to be asked; who asks the same meanwhile
+        waits.
+        """
+        # What is made of an answer is another thing than the answer.
+        key = f"{look.__name__} {request.key}"
+        while (found := await look(request.key)) is None and key in self._running:
+            await self._running[key].wait()
+        if found is not None:
+            yield found
+            return
+        done = self._running[key] = asyncio.Event()
+        try:
+            yield None
+        finally:
+            del self._running[key]
+            done.set()
+
+    async def _again(self, recording: Recording, request: Request, read: Ask[T]) -> T:
+        row = await recording.row(request)
+        self._budget.repeat(row.used, row.elapsed)
+        if row.error is not None and isinstance(error := error_from_text(row.error), BudgetSpent):
+            self._budget.refused = self._budget.refused or error.what
+        return await row.again(read)
+
+    async def _row(self, key: str) -> tuple[str | None, str | None] | None:
+        asked = "SELECT answer, error FROM journal WHERE key = ?"
+        rows = await self._db.execute_fetchall(asked, (key,))
+        return next(((answer, error) for answer, error in rows), None)
+
+    async def _keep(
+        self, request: Request, answer: str | None, error: str | None, bill: Bill
+    ) -> None:
+        await self._db.execute_fetchall(
+            "INSERT OR REPLACE INTO journal (key, kind, subject, answer, error, used, elapsed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(request.key, request.kind, request.text[:500], answer, error),
+                *(self._charged(bill), self._budget.elapsed()),
+            ),
+        )
+        await self._db.commit()
+
+    async def _put(self, request: Request, tape: Tape, error: str | None, bill: Bill) -> None:
+        await self._exchanges.put(
+            request, tape, error, lambda: (self._charged(bill), self._budget.elapsed())
+        )
+
+    def _charged(self, bill: Bill) -> str:
+        """The bill of an answer with all that belongs to none, for the row of the answer."""
+        bill.kept = True
+        bill.add(self._budget.loose.taken())
+        return json.dumps(bill.amounts)
+
+    async def _restore(self) -> None:
+        await self._exchanges.measure()
+        self._budget.refused = self._budget.refused or await self._exchanges.refused()
+        if found := sum_charges(await self._db.execute_fetchall(USED)):
+            used, elapsed = found
+            self._budget.start(self._budget.started - elapsed, used)

@@ -1,0 +1,88 @@
+"""The page store: cleaned Markdown by content hash, one UTF-8 file a page, so that anyone can check
+a quote with a text editor.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import make_folder
+from spadework.visible import visible
+
+#: Windows would change line ends.
+_AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of the UTF-8 text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Put `data` at `path` in one step: a reader sees the old file or the new one, never a part.
+
+    The file has the permissions `mode`, less the user's umask: by default it is its owner's alone.
+    """
+    make_folder(path.parent)
+    draft = path.with_name(f".{secrets.token_hex(8)}.draft")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_IT_IS, mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+class PageStore:
+    """Texts of pages in `folder`, each at `<content_hash>.md`; read once, then kept in memory for
+    the run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._texts: dict[str, str] = {}
+
+    async def put(self, text: str) -> tuple[str, str]:
+        """Store a text; returns its hash and the text as stored, in which nothing works unseen."""
+        text = visible(text)
+        digest = content_hash(text)
+        if digest not in self._texts:
+            path = self.path(digest)
+            if not path.exists():
+                await on_disk(self._write, path, text.encode())
+            self._texts[digest] = text
+        return digest, text
+
+    async def get(self, digest: str) -> str:
+        """The text of a hash. Raises FileNotFoundError when it was never stored."""
+        if digest not in self._texts:
+            data = await on_disk(self.path(digest).read_bytes)
+            self._texts[digest] = data.decode()
+        return self._texts[digest]
+
+    async def texts(self, digests: Iterable[str]) -> dict[str, str]:
+        """The texts of hashes, of those that are there and can be read."""
+        found = {}
+        for digest in dict.fromkeys(digests):
+            with suppress(OSError, UnicodeDecodeError):
+                found[digest] = await self.get(digest)
+        return found
+
+    def _write(self, path: Path, data: bytes) -> None:
+        # Removed under the run: made anew, it would hold a part of what was read.
+        if self._texts and not self.folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "the folder was removed", str(self.folder))
+        write_atomically(path, data)
+
+    def path(self, digest: str) -> Path:
+        """Where the text of a hash lies."""
+        return self.folder / f"{digest}.md"

@@ -1,0 +1,69 @@
+"""The plans of questions that were asked before, kept for all sessions: one small file each, under
+a key of what made the plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from spadework.tools.stores.page_store import write_atomically
+from spadework.values import Plan
+
+DAY_SECONDS = 86_400
+
+
+def normalise_question(question: str) -> str:
+    """A question without what does not change its meaning: case, spaces, the marks at its end."""
+    return " ".join(question.split()).rstrip(" ?!.").casefold()
+
+
+class PlanStore:
+    """Plans in `folder`, each good for so many days."""
+
+    def __init__(self, folder: Path, days: float) -> None:
+        self._folder = folder
+        self._seconds = days * DAY_SECONDS
+
+    def get(self, key: Any) -> Plan | None:
+        """The plan under a key (JSON), None when there is none that is young enough and whole."""
+        path = self._path(key)
+        try:
+            if self._is_old(path):
+                return None
+            return Plan.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def put(self, key: Any, plan: Plan) -> None:
+        """Keep a plan, and forget those that are too old. Raises OSError."""
+        if self._seconds:
+            write_atomically(self._path(key), plan.model_dump_json().encode())
+        for path in self._folder.glob("*.json"):
+            if self._is_old(path):
+                path.unlink(missing_ok=True)
+
+    def forget(self, question: str) -> None:
+        """Delete the plans of a question, also of one that an answer to a question of ours was
+        added to. Raises OSError.
+        """
+        asked = normalise_question(question)
+        for path in self._folder.glob("*.json"):
+            try:
+                kept = normalise_question(Plan.model_validate_json(path.read_bytes()).question)
+            except (FileNotFoundError, ValidationError):
+                continue
+            if kept == asked or kept.startswith(f"{asked} ("):
+                path.unlink(missing_ok=True)
+
+    def _is_old(self, path: Path) -> bool:
+        return time.time() - path.stat().st_mtime > self._seconds
+
+    def _path(self, key: Any) -> Path:
+        said = json.dumps(key, sort_keys=True, ensure_ascii=False)
+        return self._folder / f"{hashlib.sha256(said.encode()).hexdigest()[:40]}.json"

@@ -1,0 +1,109 @@
+"""A finished session as it was recorded: its exchanges are answered again, without network and
+without model.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import aiosqlite
+
+from spadework.errors import FetchError, NotRecorded, SearchError, SpadeworkError
+from spadework.tools.stores.exchanges import Damaged, Exchanges, Row
+from spadework.tools.stores.request_difference import difference
+from spadework.tools.stores.tape import Request
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A request without a recorded answer: of which kind, by whom, and why."""
+
+    kind: str
+    who: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.who}: {self.why}"
+
+
+class Recording:
+    """What a session has heard. `replayed` and `new` count the exchanges of a replay that were and
+    were not recorded.
+    """
+
+    def __init__(self, db: aiosqlite.Connection) -> None:
+        self._db = db
+        self._exchanges = Exchanges(db, 0)
+        self._turns: Counter[str] = Counter()
+        self.replayed = self.new = 0
+        self.missing: list[Missing] = []
+
+    @classmethod
+    async def open(cls, path: Path) -> Self:
+        """The recording in the file of a session, of which it changes nothing. Raises
+        sqlite3.Error.
+        """
+        return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
+
+    async def aclose(self) -> None:
+        """Close the file."""
+        await self._db.close()
+
+    async def row(self, request: Request) -> Row:
+        """The exchange that was recorded of a request, in their order where it was sent several
+        times. Raises NotRecorded for a model's, SearchError or FetchError.
+        """
+        try:
+            rows = await self._newest(await self._exchanges.rows(request.key))
+        except Damaged as damaged:
+            raise self._lacks(request, f"{damaged}.") from None
+        if not rows:
+            raise self._lacks(request, await self._why(request))
+        turn = min(self._turns[request.key], len(rows) - 1)
+        row = rows[turn]
+        self._turns[request.key] += 1
+        if row.tape is None:
+            why = "its bytes were not kept, since the session had no more room (SPADEWORK_RAW_MB)."
+            raise self._lacks(request, why)
+        self.replayed += 1
+        return row
+
+    async def noted(self, request: Request) -> Any:
+        """What the session has noted of a moment, None where it has not."""
+        try:
+            rows = await self._exchanges.rows(request.key)
+            return json.loads(rows[-1].tape.last.body) if rows and rows[-1].tape else None
+        except (Damaged, ValueError):
+            return None
+        except sqlite3.OperationalError:  # a file from before there were any exchanges
+            return None
+
+    def asked_anew(self) -> None:
+        """The request that was missing last has been answered by a model."""
+        self.new += 1
+
+    async def _newest(self, rows: list[Row]) -> list[Row]:
+        """Those of the last process that asked: who takes a run up asks again only what has failed
+        before.
+        """
+        if len(rows) < 2:
+            return rows
+        asked = "SELECT ifnull(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
+        [(opened,)] = await self._db.execute_fetchall(asked, (rows[-1].number,))
+        return [row for row in rows if row.number > opened]
+
+    def _lacks(self, request: Request, why: str) -> SpadeworkError:
+        lacking = Missing(request.kind, request.about or request.kind, why)
+        self.missing.append(lacking)
+        kinds: dict[str, type[SpadeworkError]] = {"model": NotRecorded, "search": SearchError}
+        return kinds.get(request.kind, FetchError)(f"The replay has no answer: {why}")
+
+    async def _why(self, request: Request) -> str:
+        if request.kind != "model":
+            return "it was not asked when the session was recorded."
+        return difference(request.content, await self._exchanges.requests("model"))

@@ -1,0 +1,102 @@
+"""The SQLite file of a session: its tables, a connection from an event loop, and its end, also when
+who wanted it is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import aiosqlite
+
+from spadework.errors import SessionUnreadable
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import private_file
+
+#: How long a statement waits for another connection's write.
+BUSY_SECONDS = 20.0
+#: A file in which the charges stand answer by answer; before, each was the sum so far.
+VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS journal (
+    key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, error TEXT,
+    used TEXT NOT NULL, elapsed REAL NOT NULL, at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE TABLE IF NOT EXISTS exchanges (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL, kind TEXT NOT NULL, request BLOB NOT NULL,
+    pieces TEXT NOT NULL, error TEXT, used TEXT NOT NULL, elapsed REAL NOT NULL,
+    at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX IF NOT EXISTS exchanges_by_key ON exchanges (key);
+CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
+"""
+_ONE_BY_ONE = (
+    "UPDATE journal SET used = '{}' WHERE rowid < (SELECT max(rowid) FROM journal)",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+async def connect(path: Path) -> aiosqlite.Connection:
+    """A connection. Who is cancelled meanwhile waits for it and closes it: its thread answers to an
+    event loop that must still be there.
+    """
+
+    await on_disk(private_file, path)
+
+    async def connect() -> aiosqlite.Connection:
+        return await aiosqlite.connect(path, timeout=BUSY_SECONDS)
+
+    connecting = asyncio.create_task(connect())
+    try:
+        return await asyncio.shield(connecting)
+    except asyncio.CancelledError:
+        await asyncio.wait({connecting})
+        if not connecting.cancelled() and not connecting.exception():
+            await stop_connection(connecting.result())
+        raise
+
+
+async def prepare(db: aiosqlite.Connection) -> None:
+    """Make the tables that are not there, and bring a file of an earlier version up to date.
+
+    Raises SessionUnreadable for one of a later version, which it leaves as it is, and
+    sqlite3.DatabaseError for one that is damaged.
+    """
+    try:
+        [(version,)] = await db.execute_fetchall("PRAGMA user_version")
+        await _check(db)
+    except UnicodeDecodeError as error:  # what SQLite says of it shows a damaged name
+        raise sqlite3.DatabaseError("its tables are damaged") from error
+    if version > VERSION:
+        raise SessionUnreadable(
+            f"The journal of this session was written by a newer spadework (version {version} of"
+            f" its file; this one knows {VERSION}).",
+            hint="Update spadework to go on with it.",
+        )
+    for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"):
+        await db.execute_fetchall(statement)
+    for statement in _SCHEMA.split(";"):
+        await db.execute_fetchall(statement)
+    for statement in _ONE_BY_ONE if version < VERSION else ():
+        await db.execute_fetchall(statement)
+    await db.commit()
+
+
+async def _check(db: aiosqlite.Connection) -> None:
+    """Raises sqlite3.DatabaseError where the file is damaged: what could still be read of it would
+    be a part, taken for the whole.
+    """
+    [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
+    if said != "ok":
+        raise sqlite3.DatabaseError(" ".join(str(said).split())[:150])
+
+
+async def stop_connection(db: aiosqlite.Connection) -> None:
+    """End the thread of a connection, which would keep the process from ending, whatever it is
+    doing.
+    """
+    ended = db.stop()
+    if ended is not None:
+        await asyncio.wait({ended}, timeout=BUSY_SECONDS)

@@ -1,0 +1,58 @@
+"""How clean the text of a page is, found by code: the share of it that reads like a page's own
+matter.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown_marks import plain
+
+#: From this share of linked words on, a block is a list of links.
+LINKS = 0.5
+#: A paragraph of fewer words that ends no sentence is a label; one of fewer characters may be a
+#: notice.
+LABEL_WORDS, NOTICE_CHARS = 8, 300
+#: Words of an item of a list on average, below which it is a menu.
+MENU_WORDS = 4
+
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_NOTICE = re.compile(
+    r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|all"
+    r" rights reserved|privacy policy|"
+    r"terms of (?:use|service)|related (?:articles|posts|stories)|read more|you may also"
+    r" like|advertisement|sponsored|"
+    r"leave a (?:comment|reply)|add to cart|download our app)\b",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.!?:;…。！？][\"”’')\]*_`]*\s*$")
+
+
+def cleanliness(markdown: str) -> float:
+    """The share of characters, 0..1, in blocks that belong to the matter; 1 for an empty text."""
+    found = [(block.end - block.start, is_matter(markdown, block)) for block in blocks(markdown)]
+    total = sum(chars for chars, _ in found)
+    return sum(chars for chars, matter in found if matter) / total if total else 1.0
+
+
+def tells(markdown: str) -> bool:
+    """Whether a text holds more than headings, lists of links, notices and labels."""
+    return any(block.kind != "heading" and is_matter(markdown, block) for block in blocks(markdown))
+
+
+def is_matter(markdown: str, block: Block) -> bool:
+    """Whether a block reads like something that is told, and not like a menu, a notice or a label.
+    Code and tables always do.
+    """
+    if block.kind in ("code", "table", "heading"):
+        return True
+    source = markdown[block.start : block.end]
+    text = " ".join(plain(source).split())
+    linked = sum(len(match[1]) for match in _LINK.finditer(source))
+    if linked > LINKS * len(text) or (len(text) < NOTICE_CHARS and _NOTICE.search(text)):
+        return False
+    words = len(text.split())
+    if block.kind == "list":
+        return words >= MENU_WORDS * len(source.strip().split("\n"))
+    return words >= LABEL_WORDS or _END.search(text) is not None

@@ -1,0 +1,127 @@
+"""What can be checked by code in a sentence: its numbers and dates, its names, its negations, its
+content words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+
+from spadework.tools.text.language import DEFAULT
+from spadework.tools.text.language import language as language_named
+from spadework.tools.text.terms import stemming, terms
+from spadework.tools.text.words import RUN
+
+_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:[.,]\d+)*(?:\.\d+)?(?=%|\b)")
+_SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+#: Thousands that are set apart by spaces, where the comma is for decimals.
+_SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")
+_SWAPPED = str.maketrans(".,", ",.")
+_LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_WORD = re.compile(r"[^\W_][\w'’.+#-]*")
+#: What answers say where questions say otherwise, as stems.
+OTHER_WORDS = language_named(DEFAULT).other_words
+#: The English stem of a lower-case word.
+stem = stemming(language_named(DEFAULT).stemmer)
+
+
+def stems(text: str, language: str = DEFAULT) -> set[str]:
+    """The stems of the content words of a text, each once."""
+    return set(terms(text, language))
+
+
+def numbers(text: str, language: str = DEFAULT) -> set[str]:
+    """The numbers of a text in one spelling: "1,000" and "1000", and months as numbers of their
+    own ("m5"). Where the comma is for decimals a number is read both ways.
+    """
+    shown = text if text.isascii() else RUN.sub(" ", unicodedata.normalize("NFKC", text))
+    readings = [shown]
+    if language_named(language).decimal == ",":
+        joined = _SPACED.sub(lambda found: re.sub(r"\s", "", found[0]), shown)
+        readings = [joined, joined.translate(_SWAPPED)]
+    found = {
+        _plain_number(match.group()) for reading in readings for match in _NUMBER.finditer(reading)
+    }
+    return found | months(text, language)
+
+
+def months(text: str, language: str = DEFAULT) -> set[str]:
+    """The months that are named next to a number, as "m1" to "m12" ("may" alone is a verb)."""
+    pattern, named = _dates(language)
+    words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
+    return {f"m{named[word]}" for word in words if word in named}
+
+
+def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:
+    """The numbers that stand as words in a text, as digits."""
+    pattern, known = _number_words(language)
+    return {known[word] for word in pattern.findall(text.lower()) if word in known}
+
+
+@lru_cache(maxsize=16)
+def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """What finds the words that may name a month, and the months by their names."""
+    known = language_named(code)
+    named = {**language_named(DEFAULT).months, **known.months}
+    if known.unspaced:
+        words = "|".join(sorted(named, key=len, reverse=True))
+        return re.compile(rf"(?<![\d一二三四五六七八九十])({words})"), named
+    link = rf"(?:(?:{known.of or language_named(DEFAULT).of})\s+)?"
+    ending = r"(?:[^\W\d_]{1,2}|\.)?" if known.ordinals else r"(?:[^\W\d_]{1,2})?"
+    word = r"([^\W\d_]{3,12})"
+    return re.compile(rf"\d+{ending}\s+{link}{word}|\b{word}\.?,?\s+{link}\d"), named
+
+
+@lru_cache(maxsize=16)
+def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """What finds the words that may be numbers, and the numbers by their words: an English one only
+    where it is no other word of the language.
+    """
+    known = language_named(code)
+    english = language_named(DEFAULT).numbers
+    named = {word: n for word, n in english.items() if word not in known.stop} | dict(known.numbers)
+    if not known.unspaced:
+        return _LETTERS, named
+    signs = "".join({sign for word in known.numbers for sign in word})
+    others = [word for word in known.stop if len(word) > 1 and set(word) & set(signs)]
+    return re.compile("|".join([*others, f"[{signs}]+", "[a-z]+"])), named
+
+
+def names(sentence: str) -> set[str]:
+    """The names of a sentence, lower-case: capitalised words that do not begin it, and words with
+    inner capitals or digits.
+    """
+    found: set[str] = set()
+    fresh = True
+    for match in _WORD.finditer(sentence):
+        word = re.sub(r"['’]s$", "", match.group().rstrip(".'’-"))
+        inner = any(c.isupper() for c in word[1:]) or (
+            word[:1].isalpha() and any(c.isdigit() for c in word)
+        )
+        if word != "I" and len(word) > 1 and (inner or (word[:1].isupper() and not fresh)):
+            found.add(word.lower())
+        fresh = sentence[match.end() : match.end() + 2].strip() in (
+            ".",
+            "!",
+            "?",
+            ":",
+            "“",
+            '"',
+        ) or match.group().endswith(".")
+    return found
+
+
+def is_negated(text: str, language: str = DEFAULT) -> bool:
+    """Whether a text denies something."""
+    return bool(language_named(language).negations.search(text))
+
+
+def _plain_number(text: str) -> str:
+    text = text.lstrip("+")
+    if _SEPARATED.fullmatch(text.lstrip("-")):
+        text = text.replace(",", "")
+    if "." in text and text.replace(".", "", 1).lstrip("-").isdigit():
+        text = text.rstrip("0").rstrip(".")
+    return text

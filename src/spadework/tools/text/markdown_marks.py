@@ -1,0 +1,277 @@
+"""The marks inside Markdown text: which characters are syntax, and the readable text that remains.
+
+Follows CommonMark, with three departures that keep words as they were meant: a single `*` between
+letters or digits (`2*3*4`) and a dunder name (`__init__`) are not emphasis, and a `**` or `](url)`
+whose partner was cut off is still a mark. Fenced code is left as it is.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from spadework.tools.text.markdown_blocks import ITEM, Block, blocks
+from spadework.tools.text.words import in_spaced_word
+from spadework.visible import visible
+
+
+class Mark(NamedTuple):
+    """Characters `start:end` of the source that stand for `shown` ("" when they only mark
+    something).
+    """
+
+    start: int
+    end: int
+    shown: str = ""
+
+
+class Pair(NamedTuple):
+    """An opening mark `start:inner_start` and its closing mark `inner_end:end`."""
+
+    start: int
+    inner_start: int
+    inner_end: int
+    end: int
+
+
+@dataclass
+class Inline:
+    """What stands in a text besides readable characters; `code` are the contents of code spans."""
+
+    marks: list[Mark] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
+    code: list[tuple[int, int]] = field(default_factory=list)
+
+    def pair(self, opening: tuple[int, int], closing: tuple[int, int]) -> None:
+        """Record two marks that belong together."""
+        self.marks += [Mark(*opening), Mark(*closing)]
+        self.pairs.append(Pair(*opening, *closing))
+
+
+_SPECIAL = re.compile(
+    r"(?P<escape>\\[!-/:-@\[-`{-~]|\\(?=\n))|(?P<code>`+)|(?P<emphasis>\*+|_+|~~)|(?P<open>!?\[)|(?P<close>\])"
+    r"|(?P<link><(?:https?://|mailto:)[^\s<>]*>)|(?P<entity>&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)"
+)
+_TARGET = re.compile(
+    r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
+)
+#: A name begins like one: what a manual may leave out of a call (`run([a][, b])`) does not.
+_REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
+_QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+#: How many open marks are looked through for one of the same length; more are never nested in a
+#: text that means it.
+_NESTING = 20
+
+
+def plain(text: str) -> str:
+    """Readable text: links and images give their words, emphasis, code ticks, escapes and entities
+    their characters.
+    """
+    shown, at = [], 0
+    for mark in scan(text).marks:
+        shown += [text[at : mark.start], mark.shown]
+        at = mark.end
+    return "".join([*shown, text[at:]])
+
+
+def one_line(text: str, most: int = 300) -> str:
+    """A text as one line of at most `most` characters, in which nothing works unseen, nor anything
+    stands that a terminal may draw wider or narrower than is reckoned with.
+    """
+    seen = visible(text[: 4 * most])
+    line = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def scan(text: str) -> Inline:
+    """The inline marks of all blocks of a text, in order."""
+    found = Inline()
+    for block in blocks(text):
+        if block.kind == "code":
+            continue
+        if block.kind == "quote":
+            found.marks += [
+                Mark(*m.span()) for m in _QUOTE_PREFIX.finditer(text, block.start, block.end)
+            ]
+        for start, end in units(text, block):
+            _Scanner(text, start, end, found).run()
+    found.marks = _apart(sorted(found.marks))
+    return found
+
+
+def _apart(marks: list[Mark]) -> list[Mark]:
+    """Without marks inside other marks, such as the prefix of a quoted line in a link's title."""
+    kept: list[Mark] = []
+    for mark in marks:
+        if not kept or mark.start >= kept[-1].end:
+            kept.append(mark)
+    return kept
+
+
+def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """The parts of a block that emphasis and sentences cannot cross: the items of a list without
+    their bullets, the rows of a table.
+    """
+    if block.kind == "list":
+        items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
+        if not items or items[0][0] > block.start:
+            items.insert(0, (block.start, block.start))
+        yield from (
+            (end, after)
+            for (_, end), (after, _) in zip(items, [*items[1:], (block.end, 0)], strict=True)
+            if end < after
+        )
+    elif block.kind == "table":
+        at = block.start
+        for row in text[block.start : block.end].split("\n"):
+            yield at, at + len(row)
+            at += len(row) + 1
+    else:
+        yield block.start, block.end
+
+
+@dataclass
+class _Open:
+    """An emphasis mark that waits for its partner: `count` characters are left of it."""
+
+    start: int
+    count: int
+
+
+class _Scanner:
+    """Reads the marks of one unit of text from left to right."""
+
+    def __init__(self, text: str, start: int, end: int, found: Inline) -> None:
+        self.text, self.start, self.end, self.found = text, start, end, found
+        self.brackets: list[tuple[int, int]] = []
+        self.emphasis: dict[str, list[_Open]] = {"*": [], "_": [], "~": []}
+        self.ticks = _partners(text, start, end)
+
+    def run(self) -> None:
+        at = self.start
+        while special := _SPECIAL.search(self.text, at, self.end):
+            kind, (start, end) = str(special.lastgroup), special.span()
+            at = getattr(self, f"_{kind}")(start, end)
+
+    def _escape(self, start: int, end: int) -> int:
+        self.found.marks.append(Mark(start, end, self.text[start + 1 : end]))
+        return end
+
+    def _entity(self, start: int, end: int) -> int:
+        shown = visible(html.unescape(self.text[start:end]))
+        if shown != self.text[start:end]:
+            self.found.marks.append(Mark(start, end, shown))
+        return end
+
+    def _link(self, start: int, end: int) -> int:
+        self.found.pair((start, start + 1), (end - 1, end))
+        return end
+
+    def _code(self, start: int, end: int) -> int:
+        closing = self.ticks.get(start)
+        if closing is None:
+            return end
+        after = closing + end - start
+        self.found.pair((start, end), (closing, after))
+        self.found.code.append((end, closing))
+        return after
+
+    def _open(self, start: int, end: int) -> int:
+        self.brackets.append((start, end))
+        return end
+
+    def _close(self, start: int, end: int) -> int:
+        opening = self.brackets.pop() if self.brackets else None
+        target = _TARGET.match(self.text, start, self.end)
+        if not target and opening and self._refers(opening, start):
+            target = _REFERENCE.match(self.text, start, self.end)
+        if not target:
+            return end
+        if opening:
+            self.found.pair(opening, target.span())
+        else:
+            self.found.marks.append(Mark(*target.span()))
+        return target.end()
+
+    def _refers(self, opening: tuple[int, int], closing: int) -> bool:
+        """Whether `[words][name]` is a link, not an index (`a[i][j]`) or two numbered citations
+        (`[1][2]`).
+        """
+        return (
+            not in_spaced_word(self.text[opening[0] - 1 : opening[0]])
+            and not self.text[opening[1] : closing].strip().isdigit()
+        )
+
+    def _emphasis(self, start: int, end: int) -> int:
+        char, left, right = self.text[start], self._beside(start - 1), self._beside(end)
+        opens = not right.isspace() and (_word(right) or not _word(left))
+        closes = not left.isspace() and (_word(left) or not _word(right))
+        if char == "_":
+            opens, closes = opens and not _word(left), closes and not _word(right)
+        elif _inside_word(left, right, end - start):
+            return end
+        left_over = self._pair(start, end) if closes else (start, end)
+        if left_over[0] < left_over[1]:
+            if opens:
+                self.emphasis[char].append(_Open(left_over[0], left_over[1] - left_over[0]))
+            elif closes and char == "*" and left_over[1] - left_over[0] == 2:
+                self.found.marks.append(Mark(*left_over))
+        return end
+
+    def _pair(self, start: int, end: int) -> tuple[int, int]:
+        """Pair a closing run with the open ones before it, those of its length first. Returns what
+        is left of the run.
+        """
+        waiting = self.emphasis[self.text[start]]
+        alike = next(
+            (n for n, o in enumerate(reversed(waiting[-_NESTING:])) if o.count == end - start), 0
+        )
+        del waiting[len(waiting) - alike :]
+        while waiting and start < end:
+            opening = waiting[-1]
+            count = min(opening.count, end - start)
+            inner = opening.start + opening.count
+            if not (
+                self.text[start] == "_" and count > 1 and _NAME.fullmatch(self.text, inner, start)
+            ):
+                self.found.pair((inner - count, inner), (start, start + count))
+            start += count
+            opening.count -= count
+            if not opening.count:
+                waiting.pop()
+        return start, end
+
+    def _beside(self, at: int) -> str:
+        return self.text[at] if self.start <= at < self.end else " "
+
+
+def _partners(text: str, start: int, end: int) -> dict[int, int]:
+    """For each run of backticks the start of the next run of the same length."""
+    partners: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for ticks in reversed(list(re.compile(r"`+").finditer(text, start, end))):
+        length = ticks.end() - ticks.start()
+        if length in last:
+            partners[ticks.start()] = last[length]
+        last[length] = ticks.start()
+    return partners
+
+
+def _inside_word(left: str, right: str, length: int) -> bool:
+    """Whether asterisks between two characters are an operator rather than emphasis; `**A**ccess`
+    is emphasis.
+    """
+    return (
+        in_spaced_word(left)
+        and in_spaced_word(right)
+        and (length == 1 or left.isdigit() or right.isdigit())
+    )
+
+
+def _word(char: str) -> bool:
+    return char.isalnum() or char == "_"

@@ -1,0 +1,115 @@
+"""The rows of a Markdown table: where they stand, what is written above their cells, and how a row
+reads as a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, zip_longest
+
+from spadework.tools.text.markdown_blocks import Block
+from spadework.tools.text.sentences import is_ended
+
+Span = tuple[int, int]
+
+_CELL = re.compile(r"(?<!\\)\|")
+#: What stands below the cells of a table's first row, which Markdown cannot do without: of one that
+#: names the columns, and of one that is a row like the others. Both look the same when rendered.
+NAMES, NO_NAMES = "---", "--"
+#: Columns from which on a first row names them.
+LEAST_COLUMNS = 3
+#: The colon with which a cell names another, within its emphasis.
+_COLON = re.compile(r"\s*[:：](?=[*_]*$)")
+#: A cell that begins with a figure other than a year.
+_FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
+
+
+def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
+    """Where the row with the names of the columns stands; None where the table has none.
+
+    A first row with figures, or with NO_NAMES below it, is a row like the others, and of fewer than
+    `least` columns the first names the second.
+    """
+    lines = list(islice(_lines(text, table.start, table.end), 2))
+    ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
+    if not _is_delimiter(ruled) or set(cells(ruled)) == {NO_NAMES}:
+        return None
+    names = cells(text[slice(*lines[0])])
+    return (
+        lines[0]
+        if len(names) >= least and any(names) and not any(map(_FIGURE.match, names))
+        else None
+    )
+
+
+def rows_of(text: str, table: Block) -> list[Span]:
+    """Where the rows stand that are not the names of the columns, in order."""
+    header = header_of(text, table)
+    return [span for span in _rows(text, table.start, table.end) if span != header]
+
+
+def rows_at(text: str, table: Block, place: Span) -> list[Span]:
+    """Where the whole rows stand, the names of the columns among them, of which a stretch of the
+    table holds a part.
+    """
+    start, end = place
+    first = max(table.start, text.rfind("\n", table.start, start) + 1)
+    last = text.find("\n", end, table.end)
+    return [
+        span
+        for span in _rows(text, first, table.end if last < 0 else last)
+        if span[0] < end and start < span[1]
+    ]
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row without the pipes between them."""
+    inner = row.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.strip() for cell in _CELL.split(inner)]
+
+
+def row_as_sentence(header: str, row: str) -> str:
+    """A row as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5." Without names of columns
+    the first cell names the others.
+    """
+    values, names = cells(row), cells(header) if header else []
+    if not any(names):
+        first, *others = [value for value in values if value] or [""]
+        return _ended(f"{_name(first)}: {', '.join(others)}" if others else first)
+    named = [
+        f"{_name(name)}: {value}" if name else value
+        for name, value in zip_longest(names, values, fillvalue="")
+        if value
+    ]
+    return _ended("; ".join(named))
+
+
+def _name(cell: str) -> str:
+    return _COLON.sub("", cell)
+
+
+def _ended(told: str) -> str:
+    return told if is_ended(told) else f"{told}."
+
+
+def _is_delimiter(line: str) -> bool:
+    return "-" in line and not line.strip("|:- \t\r")
+
+
+def _rows(text: str, start: int, end: int) -> list[Span]:
+    """The lines of a stretch that hold words."""
+    lines = [(span, text[slice(*span)]) for span in _lines(text, start, end)]
+    return [span for span, line in lines if not _is_delimiter(line) and any(cells(line))]
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    """Where the lines of a stretch stand, without the white space around them."""
+    while start <= end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        line = text[start:stop]
+        begin = start + len(line) - len(line.lstrip())
+        yield begin, max(begin, start + len(line.rstrip()))
+        start = stop + 1

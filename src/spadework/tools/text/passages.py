@@ -1,0 +1,125 @@
+"""Cutting a Markdown text into passages along its headings and blocks. All offsets count code
+points.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from spadework.tools.text.definitions import is_term
+from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown_marks import plain
+
+__all__ = ["Block", "block_at", "blocks", "cut", "heading_at", "headings", "pieces"]
+
+Heading = tuple[int, int, str]
+
+#: A long paragraph or list is cut after the last of these that stands in its second half: a line, a
+#: sentence, a word.
+_BREAKS = (
+    re.compile(r"\n"),
+    re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
+    re.compile(r"\s"),
+)
+
+
+def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
+    """Offsets (start, end) of the passages of a text, in order, not overlapping, with all that is
+    not blank.
+
+    A heading begins a passage and stays with what follows it, as the term of a definition does. A
+    passage is at most `max_chars` long, but for code and tables: they are never cut, so a longer
+    one is a passage of its own.
+    """
+    passages: list[tuple[int, int]] = []
+    start = end = 0
+    # Headings and terms that wait for what follows: where they begin, and what ends before them.
+    lead, before, only_headings = -1, 0, True
+    for block in blocks(markdown):
+        heading = block.kind == "heading"
+        leads = heading or is_term(markdown, block)
+        for piece in pieces(markdown, block, max_chars, block.start - lead if lead >= 0 else 0):
+            if end and lead > start and piece[1] - start > max_chars:
+                passages.append((start, before))
+                start = lead
+            if end and (piece[1] - start > max_chars or (heading and not only_headings)):
+                passages.append((start, end))
+                end = 0
+            if not end:
+                start, lead, only_headings = piece[0], -1, True
+            if leads and lead < 0:
+                lead, before = piece[0], end
+            end = piece[1]
+            only_headings = only_headings and heading
+        lead = lead if leads else -1
+    return [*passages, (start, end)] if end else passages
+
+
+def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
+    """The block, cut where its kind allows it. `taken` characters of the first piece's room are
+    taken by the heading before it.
+    """
+    start, end = block.start, block.end
+    room = most - taken if taken <= most // 2 else most
+    while end - start > room and block.kind not in ("code", "table"):
+        stop = _break(markdown, start, start + room)
+        text = markdown[start:stop].rstrip()
+        if text:
+            yield start, start + len(text)
+        start, room = stop, most
+        while start < end and markdown[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end
+
+
+def _break(markdown: str, start: int, stop: int) -> int:
+    """The best place in `start:stop` to end a piece."""
+    for pattern in _BREAKS:
+        ends = [match.end() for match in pattern.finditer(markdown, (start + stop) // 2, stop)]
+        if ends:
+            return ends[-1]
+    return stop
+
+
+def block_at(markdown: str, offset: int) -> Block | None:
+    """The block that holds a place in the text, or None between blocks."""
+    found = blocks(markdown)
+    nearest = bisect_right(found, offset, key=lambda block: block.start) - 1
+    return found[nearest] if nearest >= 0 and offset < found[nearest].end else None
+
+
+def headings(markdown: str) -> list[Heading]:
+    """The headings of a text as (offset, level 1..6, readable text)."""
+    found = []
+    for block in blocks(markdown):
+        if block.kind == "heading":
+            level, text = _heading(markdown[block.start : block.end])
+            found.append((block.start, level, " ".join(plain(text).split())))
+    return found
+
+
+def _heading(text: str) -> tuple[int, str]:
+    """Level and text of a heading block, with marks before it (`##`) or a line under it (`---`)."""
+    text = text.strip()
+    rest = text.lstrip("#")
+    if len(rest) < len(text) and "\n" not in text:
+        return len(text) - len(rest), re.sub(r"(?:^|\s)#+$", "", rest.strip())
+    above, _, line = text.rpartition("\n")
+    return 1 if line.strip().startswith("=") else 2, above
+
+
+def heading_at(headings: list[Heading], offset: int) -> str:
+    """The path of headings that a place in the text stands under, such as "Install > Linux"; ""
+    before the first.
+    """
+    path: list[Heading] = []
+    for heading in headings:
+        if heading[0] > offset:
+            break
+        while path and path[-1][1] >= heading[1]:
+            path.pop()
+        path.append(heading)
+    return " > ".join(text for _, _, text in path if text)

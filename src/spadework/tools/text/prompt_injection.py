@@ -1,0 +1,210 @@
+"""What is said to machines: orders to the program that reads a page, and words strung together to
+be found. They are evidence of nothing.
+
+Only what a person would never be told counts. A sentence that reports such an order, in quotation
+marks or as code, is a sentence about orders, and stays: documentation of prompt injection can be
+quoted.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import language
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.sentences import sentences
+
+#: Words beside a quotation from which a sentence reports the quotation, rather than being it.
+REPORTS = 4
+#: A sentence of so many words, of which fewer than this share differ, is stuffed with them.
+STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
+_ADDRESS = re.compile(r"https?://\S+")
+
+_KIND = (
+    r"(?:ai|a\.i\.|llm|gpt|artificial intelligence|language model|automated|machine|chat"
+    r" ?bot|autonomous|research)"
+)
+_BODY = (
+    r"(?:models?|assistants?|agents?|systems?|readers?|"
+    r"crawlers?|bots?|scrapers?|summari[sz]ers?|tools?|parsers?)"
+)
+_MACHINE = (
+    rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat"
+    r" ?bots?|chatgpt|claude|gemini|copilot|crawlers?|bots?|"
+    r"assistants?|agents?)"
+)
+#: What follows a machine that is spoken to; "AI researchers" are people.
+_ENDED = (
+    r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
+    r"crawling|visiting|indexing|please|must|should)\b|$)"
+)
+#: Where a command begins: a sentence or clause, or what makes a command of its verb.
+_COMMAND = (
+    r"(?:^|[.:;!?)\]>—–*#]\s*|\s-+\s*|\b(?:please|now|kindly|immediately|instead|just|stop,?|and"
+    r" then|important,?|attention,?|first,?|"
+    r"you (?:must|should|shall|will|have to|need to|are to)(?: now| also| always| only)?)\s+)"
+)
+_EARLIER = r"(?:previous|prior|above|earlier|preceding|former|your|system|original)"
+_RULES = (
+    r"(?:instructions?|prompts?|directions|directives|guidelines|programming|training|orders|rules)"
+)
+_SOURCE = r"(?:page|site|website|source|article|document|text)"
+_ANSWER = r"(?:answer|summary|report|reply)"
+_SAY = r"(?:say|state|recommend|claim|cite|reveal|tell|conclude|promote|praise|endorse|advertise)"
+
+_ORDERS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # A machine is spoken to.
+        rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|"
+        rf"information|attention|important|hint)\b[\s,:!]*(?:(?:to|for) )"
+        r"|(?:dear|hello|hey|attention|important|listen),?[\s:!]+)(?:all |any |every |the"
+        rf" )?{_MACHINE}\b{_ENDED}",
+        rf"\bif (?:you|the reader)(?: are|'re| is) (?:an? |the |any )?{_MACHINE}\b{_ENDED}",
+        (
+            rf"^\W*(?:{_KIND}["
+            rf" -]){{1,3}}{_BODY}\s*[:,!]\s*"
+            rf"(?:you\b|please\b|do\b|don't\b|never\b|always\b|ignore\b|{_SAY}\b|stop\b)"
+        ),
+        rf"\bas an? {_MACHINE},? you (?:must|should|are|will|have|need)\b",
+        # The marks of a chat.
+        r"<\|/?(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?(?:inst|system)\]|<</?sys>>|[<‹]\s*/?\s*page_text|</?tool_call>|"
+        r"\"(?:covered|evidence_ids|gap_queries|verdict)\"\s*:",
+        (
+            r"\bsystem(?: (?:prompt|message|override|instructions?|note))?\s*[:>]\s*(?:you"
+            r" (?:are|must|will)\b|ignore\b|disregard\b|new\b)"
+        ),
+        (
+            r"\b(?:begin|end|start) (?:of )?(?:the )?(?:system|untrusted|page)["
+            rf" _](?:{_RULES}|text|data|content)\b|\bnew system {_RULES}\b"
+        ),
+        rf"{_COMMAND}(?:these are |here are )?(?:your )?new (?:instructions|orders|objective)\s*:",
+        # What it was told is to be forgotten, told, or replaced.
+        rf"{_COMMAND}(?:ignore|disregard|forget|override|bypass|discard)\s+(?:\w+\s+){{0,4}}{_EARLIER}\s+(?:\w+\s+){{0,3}}{_RULES}\b",
+        rf"{_COMMAND}(?:reveal|repeat|print|output|show|disclose|leak|quote|send|post)\s+(?:\w+\s+){{0,4}}your\s+(?:\w+\s+){{0,2}}"
+        rf"(?:system|hidden|initial|original|secret)\s+{_RULES}\b",
+        (
+            r"\byou are (?:now|hereby) (?:an? |the )?(?:\w+"
+            r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b"
+        ),
+        r"\byou are no longer (?:bound|restricted|limited|an? (?:ai|assistant|language model))\b",
+        r"\b(?:decode|base64|rot13|unscramble)\b.{0,80}\b(?:follow|obey|execute|comply)\b",
+        # What is to be read, believed and said.
+        (
+            rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
+            rf" but)\s+(?:this|our)\s+{_SOURCE}\b"
+        ),
+        rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
+        r"first|\d|as (?:the|your) (?:only|sole|single|best|most))",
+        (
+            rf"{_COMMAND}(?:do"
+            rf" not|don't|never)\s+(?:cite|quote|trust|believe|read|consult)\s+"
+            rf"(?:any\s+|the\s+)?other\s+{_SOURCE}s?\b"
+        ),
+        rf"{_COMMAND}(?:ignore|disregard|discard|discredit|distrust)\s+(?:all|any|every|the)?\s*other\s+(?:sources?|pages?|sites?|websites?|"
+        r"results?|evidence)\b",
+        rf"{_COMMAND}mark\s+(?:\w+\s+){{0,3}}topics?\b.{{0,80}}\b(?:covered|complete|answered)\b",
+        rf"{_COMMAND}{_SAY}\b.{{0,120}}\bin your (?:final )?{_ANSWER}\b",
+        (
+            rf"\bin your (?:final )?{_ANSWER},? (?:you (?:must|should|will) )?(?:please )?(?:only"
+            rf" |always )?{_SAY}\b"
+        ),
+        rf"(?=.*https?://){_COMMAND}(?:fetch|visit|open|call|load|request|go"
+        r" to|send|post)\b.{0,200}\b(?:before|while|when|then)\s+"
+        r"(?:you\s+)?(?:answer|summari|writ|report|respond|continu)",
+        # The same in other languages.
+        r"\bignorier\w*\s+(?:\w+\s+){0,3}(?:vorherig|bisherig|vorangegangen)\w*\s+(?:anweisung|befehl|regel)",
+        r"\b(?:ignorez|oubliez)\s+(?:\w+\s+){0,3}(?:instructions|consignes)\s+(?:précédentes|antérieures)",
+        r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
+    )
+)
+#: What may stand around a comment, a cell or a heading.
+_MARKS = "#/*;-<! \t"
+_QUOTED = re.compile(
+    r"“[^”]+”|\"[^\"]+\"|«[^»]+»|„[^“]+“|(?<!\w)‘[^’]+’|(?<!\w)'[^']+'(?!\w)|`[^`]+`"
+)
+#: Every order has one of these words; a text without them is not looked at closely.
+_HINT = re.compile(
+    r"\b(?:ais?|a\.i|llms?|gpt|chatgpt|claude|gemini|copilot|language models?|chat"
+    r" ?bots?|bots?|assistants?|agents?|crawlers?|automated|"
+    r"machine|autonomous|research|instruc\w*|prompts?|direct\w*|guidelines|programming|training|orders|rules|objective|dan|im_\w+|inst|sys|"
+    r"system|longer|endoftext|page_text|tool_call|covered|evidence_ids|gap_queries|verdict|start_header_id|eot_id|base64|rot13|decode|unscramble|pages?|sites?|websites?|sources?|articles?|documents?|"
+    r"text|results|evidence|topics?|answer|summary|report|reply|https?|anweisung\w*|befehl\w*|regel\w*|consignes)\b"
+)
+
+
+@lru_cache(maxsize=20_000)
+def is_injection(text: str) -> bool:
+    """Whether a sentence speaks to the machine that reads it. What it only quotes does not
+    count.
+    """
+    reported = _QUOTED.sub(" … ", text)
+    source = reported if len(re.findall(r"\w+", reported)) >= REPORTS else text
+    said = _simple(source)
+    return bool(_HINT.search(said)) and any(order.search(said) for order in _ORDERS)
+
+
+def is_stuffed(text: str) -> bool:
+    """Whether a sentence only strings together a few words again and again, with none of those that
+    make it one. What is read counts, not the addresses of its links.
+    """
+    words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
+    return (
+        len(words) >= STUFFED_WORDS
+        and len(set(words)) < STUFFED_SHARE * len(words)
+        and not language(spoken(text)).stop.intersection(words)
+    )
+
+
+def spans_between_injections(text: str) -> list[tuple[int, int]]:
+    """The stretches of a text between its orders, in order, without white space at their ends."""
+    kept, at = [], 0
+    for start, end in [*injection_spans(text), (len(text), len(text))]:
+        piece = text[at:start]
+        if piece.strip():
+            kept.append((at + len(piece) - len(piece.lstrip()), at + len(piece.rstrip())))
+        at = end
+    return kept
+
+
+def without_injections(text: str) -> str:
+    """The text with nothing in the place of its orders."""
+    return (
+        "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
+        if injection_spans(text)
+        else text
+    )
+
+
+@lru_cache(maxsize=64)
+def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the orders of a page stand. What follows one in its block is said to the same listener;
+    headings, tables and code go whole.
+    """
+    spans = [
+        start
+        for start, end in sentences(text)
+        if is_injection(text[start:end]) or is_stuffed(text[start:end])
+    ]
+    found = []
+    for block in blocks(text):
+        if block.kind in ("paragraph", "list", "quote"):
+            first = next((start for start in spans if block.start <= start < block.end), None)
+        else:
+            lines = re.split(r"[|\n]", text[block.start : block.end])
+            first = block.start if any(is_injection(line.strip(_MARKS)) for line in lines) else None
+        if first is not None:
+            found.append((first, block.end))
+    return tuple(found)
+
+
+def _simple(text: str) -> str:
+    """The readable words in lower case, one way of writing each sign, nothing invisible."""
+    shown = unicodedata.normalize("NFKC", plain(text)).replace("’", "'")
+    return " ".join(
+        "".join(char for char in shown if unicodedata.category(char) != "Cf").lower().split()
+    )

@@ -1,0 +1,229 @@
+"""Quantities in texts: a figure with its scale ("1.5 million") and unit ("26.2 miles"), and whether
+one is another one rounded or converted.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from spadework.tools.text.language import DEFAULT, Language
+from spadework.tools.text.language import language as language_named
+
+#: The power of ten up to which a scale word belongs to the words before it ("two hundred
+#: thousand").
+HUNDRED = 2
+#: A rounded figure is this near to the exact one, as a share of it.
+NEAR = 0.05
+
+#: A unit by its names, as (dimension, factor to the first unit of its dimension). Exact by
+#: definition (NIST Special Publication 811, appendix B).
+_UNITS: dict[str, tuple[str, float]] = {
+    name: (dimension, factor)
+    for dimension, factor, names in (
+        ("length", 1.0, "m metre metres meter meters"),
+        ("length", 1e3, "km kilometre kilometres kilometer kilometers"),
+        ("length", 1e-2, "cm centimetre centimetres centimeter centimeters"),
+        ("length", 1e-3, "mm millimetre millimetres millimeter millimeters"),
+        ("length", 1609.344, "mi mile miles"),
+        ("length", 0.3048, "ft foot feet"),
+        ("length", 0.9144, "yd yard yards"),
+        ("length", 0.0254, "inch inches"),
+        ("mass", 1.0, "kg kilogram kilograms"),
+        ("mass", 1e-3, "g gram grams"),
+        ("mass", 1e3, "t tonne tonnes"),
+        ("mass", 0.45359237, "lb lbs pound pounds"),
+        ("mass", 0.028349523125, "oz ounce ounces"),
+        ("volume", 1.0, "l litre litres liter liters"),
+        ("volume", 1e-3, "ml millilitre millilitres milliliter milliliters"),
+        ("volume", 3.785411784, "gal gallon gallons"),
+        ("area", 1.0, "m² sqm"),
+        ("area", 1e6, "km²"),
+        ("area", 0.09290304, "ft²"),
+        ("area", 2_589_988.110336, "mi²"),
+        ("area", 1e4, "ha hectare hectares"),
+        ("area", 4046.8564224, "acre acres"),
+        ("time", 1.0, "s sec second seconds"),
+        ("time", 1e-3, "ms millisecond milliseconds"),
+        ("time", 60.0, "min minute minutes"),
+        ("time", 3600.0, "h hr hour hours"),
+        ("time", 86_400.0, "day days"),
+        ("time", 604_800.0, "week weeks"),
+        ("speed", 1.0, "km/h kmh kph"),
+        ("speed", 1.609344, "mph"),
+        ("data", 1.0, "byte bytes"),
+        ("data", 1e3, "kb kilobyte kilobytes"),
+        ("data", 1e6, "mb megabyte megabytes"),
+        ("data", 1e9, "gb gigabyte gigabytes"),
+        ("data", 1e12, "tb terabyte terabytes"),
+        ("data", 1024.0, "kib"),
+        ("data", 1024.0**2, "mib"),
+        ("data", 1024.0**3, "gib"),
+        ("pressure", 1.0, "bar"),
+        ("pressure", 1e-2, "kpa kilopascal kilopascals"),
+        ("pressure", 1e-3, "hpa mbar"),
+        ("pressure", 0.06894757, "psi"),
+        ("energy", 1.0, "kwh kilowatt-hours"),
+        ("energy", 1e3, "mwh megawatt-hours"),
+        ("energy", 1e6, "gwh gigawatt-hours"),
+        ("energy", 1e9, "twh terawatt-hours"),
+        ("power", 1.0, "w watt watts"),
+        ("power", 1e3, "kw kilowatt kilowatts"),
+        ("power", 1e6, "mw megawatt megawatts"),
+        ("power", 1e9, "gw gigawatt gigawatts"),
+        ("celsius", 1.0, "°c celsius"),
+        ("fahrenheit", 1.0, "°f fahrenheit"),
+    )
+    for name in names.split()
+}
+_FIGURE = r"(?<![\w.,])[-−]?\d+(?:[.,]\d+)*"
+_WORD = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
+#: What says in a word of its own of which kind a unit is: "square miles", "degrees Celsius".
+_SYMBOLS = {
+    **dict.fromkeys(("mile", "miles"), "mi"),
+    **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers"), "km"),
+    **dict.fromkeys(("metre", "metres", "meter", "meters"), "m"),
+    **dict.fromkeys(("foot", "feet"), "ft"),
+}
+_SQUARE, _DEGREES = ("square",), ("degree", "degrees")
+
+
+class Quantity(NamedTuple):
+    """A figure in the first unit of its dimension ("" without a unit), and its significant
+    digits.
+    """
+
+    value: float
+    digits: int
+    dimension: str = ""
+
+
+class Figure(NamedTuple):
+    """A figure as it stands in a text, and the quantities that it may be: with and without what
+    stands after it, and, where the comma may be for decimals, read both ways.
+    """
+
+    text: str
+    readings: tuple[Quantity, ...]
+
+
+def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
+    """The figures of a text, in order, in digits and in words; no part of a word is one ("3rd",
+    "IPv6").
+    """
+    known = language_named(language)
+    found = []
+    for match in _pattern(language).finditer(text):
+        written = match["figure"] or match["words"]
+        after = tuple((match[name] or "").lower() for name in ("first", "second"))
+        joined = text[match.end("figure") : match.end("figure") + 1].isalpha()
+        if match["figure"] and joined and not (after[0] in _UNITS or after[0] in known.scales):
+            continue
+        values = _values(written, known) if match["figure"] else {_in_words(written, known)}
+        made = [reading for value in values for reading in _make_quantity(*value, after, known)]
+        found.append(Figure(written, tuple(made)))
+    return tuple(found)
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word, in lower case, is the name of a unit."""
+    return word in _UNITS
+
+
+def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
+    """Whether a figure is one of `sources`: the same, converted, or rounded to fewer digits."""
+    return any(
+        stated.text == source.text
+        or any(_same(own, other) for own, other in product(stated.readings, source.readings))
+        for source in sources
+    )
+
+
+@lru_cache(maxsize=16)
+def _pattern(code: str) -> re.Pattern[str]:
+    """A figure, or a run of number words ("five hundred", "twenty-one"), and the two words after
+    it.
+    """
+    known = language_named(code)
+    words = (
+        "" if known.unspaced else "|".join(sorted([*known.numbers, *known.scales], key=len)[::-1])
+    )
+    first = "|".join(sorted(known.numbers, key=len, reverse=True)) if words else ""
+    # Thousands are set apart by spaces where the comma is for decimals.
+    spaced = r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|" if known.decimal == "," else ""
+    run = rf"(?i:\b(?:{first})(?:[ -](?:{words}))*\b)" if words else "(?!)"
+    after = rf"(?:[ \u00a0\u202f-]?(?P<first>{_WORD}))?(?:[ \u00a0\u202f](?P<second>{_WORD}))?"
+    return re.compile(rf"(?:(?P<figure>{spaced}{_FIGURE})|(?P<words>{run})){after}")
+
+
+def _in_words(words: str, known: Language) -> tuple[float, int]:
+    """The value of a run of number words, with its significant digits."""
+    whole = part = 0.0
+    for word in re.split(r"[ -]", words.lower()):
+        if word in known.scales:
+            size = 10.0 ** known.scales[word]
+            part = max(part, 1.0) * size
+            if known.scales[word] > HUNDRED:
+                whole, part = whole + part, 0.0
+        else:
+            part += float(known.numbers.get(word, 0))
+    return whole + part, _digits(f"{whole + part:.0f}")
+
+
+def _values(figure: str, known: Language) -> set[tuple[float, int]]:
+    """What a figure may mean, with its significant digits."""
+    figure = re.sub(r"\s", "", figure)
+    readings = {figure.replace(",", "")}
+    if known.decimal == "," or re.fullmatch(r"[-−]?\d+,\d{1,2}", figure):
+        readings.add(figure.replace(".", "").replace(",", "."))
+    return {
+        (float(reading.replace("−", "-")), _digits(reading))
+        for reading in readings
+        if reading.count(".") <= 1
+    }
+
+
+def _digits(figure: str) -> int:
+    plain = figure.lstrip("-−0").replace(".", "")
+    return max(1, len(plain if "." in figure else plain.rstrip("0")))
+
+
+def _make_quantity(
+    value: float, digits: int, after: tuple[str, ...], known: Language
+) -> Iterator[Quantity]:
+    """The figure in words of its scale and its unit. Told without the unit, it is one, too."""
+    first, second = after
+    power = known.scales.get(first)
+    name = second if power is not None or first in _DEGREES else first
+    unit = _UNITS.get(f"{_SYMBOLS.get(second, second)}²" if first in _SQUARE else name)
+    scaled = value * 10.0 ** (power or 0)
+    yield Quantity(scaled, digits)
+    if unit:
+        yield _in_first_unit(scaled, digits, *unit)
+
+
+def _in_first_unit(value: float, digits: int, dimension: str, factor: float) -> Quantity:
+    if dimension == "fahrenheit":
+        return Quantity((value - 32) / 1.8, digits, "celsius")
+    return Quantity(value * factor, digits, dimension)
+
+
+def _same(stated: Quantity, source: Quantity) -> bool:
+    if stated.dimension != source.dimension:
+        return False
+    if math.isclose(stated.value, source.value, rel_tol=1e-9):
+        return True
+    apart = abs(stated.value - source.value)
+    converted = bool(stated.dimension)
+    finer = source.digits > stated.digits or converted
+    return finer and apart <= NEAR * abs(source.value) and apart <= _half_a_place(stated)
+
+
+def _half_a_place(stated: Quantity) -> float:
+    """Half of the last place that a figure names."""
+    size = math.floor(math.log10(abs(stated.value))) if stated.value else 0
+    return float(0.5 * 10.0 ** (size - stated.digits + 1))

@@ -1,0 +1,141 @@
+"""Finding the words of a quote in a page, and the sentences of a page.
+
+A quote counts as found when all its letters, digits and signs stand in the text in order. Only what
+is not words may differ: the amount of white space, typographic variants of quotation marks, dashes
+and the ellipsis, invisible characters, and Markdown's inline marks.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from spadework.tools.text.markdown_marks import Pair, plain, scan
+from spadework.tools.text.sentences import sentences
+from spadework.tools.text.words import is_whole
+
+__all__ = ["locate", "normal", "plain", "sentences"]
+
+#: A shorter quote proves nothing unless it stands there exactly.
+MIN_CHARS = 12
+
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_VARIANTS = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
+    }
+)
+#: What is replaced by something of another length; a single space is left alone, for speed.
+_FOLDED = re.compile(rf"[\s{_INVISIBLE}]{{2,}}|[^\S ]|[{_INVISIBLE}]|\.\.\.")
+
+
+@dataclass(frozen=True)
+class _Normal:
+    """A text in its normal form: character `i` of `text` stands at `starts[i]:ends[i]` of the
+    source.
+    """
+
+    text: str
+    starts: array[int]
+    ends: array[int]
+    pairs: tuple[Pair, ...]
+
+
+def locate(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands in a text, as offsets in code points, or None.
+
+    The exact words first, else their normal form. A quote begins and ends where words do. One
+    shorter than 12 characters must be exact. The place takes in a Markdown mark at its ends when
+    the mark's partner is inside.
+    """
+    quote = quote.strip()
+    if not any(char.isalnum() for char in quote):
+        return None
+    exact = _whole(quote, text)
+    if exact is not None:
+        return exact, exact + len(quote)
+    page = _normal(text) if len(quote) >= MIN_CHARS else None
+    for needle in dict.fromkeys((normal(quote), _fold(quote))) if page else ():
+        found = _whole(needle, page.text) if page and len(needle) >= MIN_CHARS else None
+        if page and found is not None:
+            return _balance_marks(
+                page.starts[found], page.ends[found + len(needle) - 1], page.pairs
+            )
+    return None
+
+
+def normal(text: str) -> str:
+    """The readable text with single spaces, straight quotation marks, plain dashes and nothing
+    invisible.
+    """
+    return _fold(plain(text)).strip()
+
+
+def _whole(needle: str, text: str) -> int | None:
+    """The first place where `needle` stands as whole words."""
+    at = text.find(needle) if needle else -1
+    while at >= 0:
+        if is_whole(text, at, at + len(needle)):
+            return at
+        at = text.find(needle, at + 1)
+    return None
+
+
+def _balance_marks(start: int, end: int, pairs: tuple[Pair, ...]) -> tuple[int, int]:
+    """The span with the opening marks just before it and closing marks just after it whose partners
+    are inside.
+    """
+    openings = {pair.inner_start: pair for pair in pairs if start <= pair.inner_end < end}
+    closings = {pair.inner_end: pair for pair in pairs if start < pair.inner_start <= end}
+    while (pair := openings.get(start)) and pair.inner_end < end:
+        start = pair.start
+    while (pair := closings.get(end)) and pair.start >= start:
+        end = pair.end
+    return start, end
+
+
+def _folds(text: str) -> Iterator[tuple[int, int, str]]:
+    """The stretches of a text whose normal form has another length, with that form."""
+    for match in _FOLDED.finditer(text):
+        run = match[0]
+        yield *match.span(), "\u2026" if run == "..." else " " if run.strip(_INVISIBLE) else ""
+
+
+def _fold(text: str) -> str:
+    shown, at = [], 0
+    for start, end, form in _folds(text):
+        shown += [text[at:start], form]
+        at = end
+    return "".join([*shown, text[at:]]).translate(_VARIANTS)
+
+
+@lru_cache(maxsize=32)
+def _normal(text: str) -> _Normal:
+    """The normal form of a page with its offsets; kept for the last texts, as many quotes are
+    looked up in each.
+    """
+    inline = scan(text)
+    readable, starts, ends = _replace_spans(
+        text, inline.marks, array("I", range(len(text))), array("I", range(1, len(text) + 1))
+    )
+    folded, starts, ends = _replace_spans(readable, _folds(readable), starts, ends)
+    return _Normal(folded.translate(_VARIANTS), starts, ends, tuple(inline.pairs))
+
+
+def _replace_spans(
+    text: str, changes: Iterable[tuple[int, int, str]], starts: array[int], ends: array[int]
+) -> tuple[str, array[int], array[int]]:
+    """The text with the changes (start, end, new) made, and its offsets carried along."""
+    shown, at = [], 0
+    new_starts, new_ends = array("I"), array("I")
+    for start, end, new in changes:
+        shown += [text[at:start], new]
+        new_starts += starts[at:start] + array("I", [starts[start]] * len(new))
+        new_ends += ends[at:start] + array("I", [ends[end - 1]] * len(new))
+        at = end
+    return "".join([*shown, text[at:]]), new_starts + starts[at:], new_ends + ends[at:]

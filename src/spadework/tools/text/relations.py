@@ -1,0 +1,89 @@
+"""What a sentence names as the value of something: who founded it, what its licence is, in which
+language it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from spadework.tools.text.facts import stem, stems
+
+_NAME = r"[A-ZÀ-Þ][\w.+#’'-]*(?:[ ,]+(?:(?:and|of|de|van|von|the) )*[A-ZÀ-Þ0-9][\w.+#’'-]*)*"
+_DEEDS = (
+    "founded|invented|designed|written|developed|created|discovered|directed|painted|composed|built|led|owned|acquired|bought|published|"
+    "maintained|produced|sponsored|ruled|proved"
+)
+_TRAITS = (
+    "licen[cs]e|capital|currency|founder|inventor|author|director|owner|ceo|mayor|president|king|queen|maintainer|publisher|"
+    "headquarters|default|language|successor|predecessor|winner|maker"
+)
+_DONE = re.compile(rf"\b(?P<what>{_DEEDS}) (?P<how>by|in) (?:the )?(?P<value>{_NAME})")
+_IS = re.compile(
+    rf"\b(?P<what>{_TRAITS})(?: of (?P<of>[^,.;:]{{1,50}}?))? (?:is|was|are|were) (?:now )?(?:the"
+    rf" |an? )?(?P<value>{_NAME})"
+)
+_LICENSED = re.compile(
+    r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
+    rf" )?(?P<value>{_NAME})"
+)
+#: What stands beside the name of a licence.
+_GENERIC = frozenset({"license", "licence", "the", "and", "of"})
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The names `value` that a sentence gives for `what` of its subject; `subject` are stems, none
+    where a pronoun stands for it.
+    """
+
+    what: str
+    subject: frozenset[str]
+    value: frozenset[str]
+
+
+@lru_cache(maxsize=2_000)
+def relations(sentence: str) -> tuple[Relation, ...]:
+    """The relations that a plain sentence states."""
+    found = []
+    for match in _LICENSED.finditer(sentence):
+        found.append(_make_relation("licens", sentence[: match.start()], match["value"]))
+    for match in _IS.finditer(sentence):
+        what = "licens" if match["what"].startswith("licen") else stem(match["what"])
+        found.append(
+            _make_relation(what, f"{sentence[: match.start()]} {match['of'] or ''}", match["value"])
+        )
+    for match in _DONE.finditer(sentence):
+        found.append(
+            _make_relation(
+                f"{stem(match['what'])} {match['how']}", sentence[: match.start()], match["value"]
+            )
+        )
+    return tuple(relation for relation in found if relation.value)
+
+
+def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
+    """Whether two sentences name different values of the same thing. Where what is asked is known,
+    a pronoun may stand for the subject.
+    """
+    return any(
+        a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
+        for a in relations(one)
+        for b in relations(other)
+    )
+
+
+def _same_subject(a: Relation, b: Relation, asked: frozenset[str]) -> bool:
+    if a.subject and b.subject:
+        return 2 * len(a.subject & b.subject) >= min(len(a.subject), len(b.subject))
+    return a.subject == b.subject or a.what.split()[0] in asked
+
+
+def _make_relation(what: str, before: str, value: str) -> Relation:
+    words = (
+        frozenset(word.strip(".,'’-").lower() for word in re.split(r"[ ,]+", value))
+        - _GENERIC
+        - {""}
+    )
+    return Relation(what, frozenset(stems(before)), words)

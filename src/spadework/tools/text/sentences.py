@@ -1,0 +1,173 @@
+"""The sentences of a Markdown text's prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+
+from spadework.tools.text.cleanliness import LABEL_WORDS
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import Language, language
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown_marks import Inline, Mark, scan, units
+
+_JOINER = "\u2060"
+_STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
+#: What stands for words that are left out.
+_LEFT_OUT = ("...", "\u2026")
+_CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
+#: The mark of a footnote, such as [12].
+_NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
+#: Stops before white space, with the marks that close after them, in French after a space; and the
+#: stops of scripts that need no white space.
+_END = re.compile(
+    rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
+    rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
+    r"|[\u3002\uff01\uff1f\u0964\u0965]++[\u201d\u2019\u300d\u300f\uff09\u2060]*+"
+)
+#: An empty line, or a line that is broken on purpose.
+_GAP = re.compile(r"\n\s*\n\s*|(?<! ) {2,}\n\s*")
+_OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\u2060"
+_LAST_WORD = re.compile(rf"[^\s{_OPENING}]{{1,40}}$")
+_NEXT = re.compile(rf"[\s{_OPENING}]*")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
+_FIRST = re.compile(rf"[\s{_OPENING}]*(\w+)")
+#: "3." and "XX." before a word; a year is none.
+_ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
+
+
+def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
+    """Offsets (start, end) of the sentences of paragraphs, list items and block quotes, in order;
+    headings, code and tables have none. `code` is the language, found in the text itself if "".
+
+    A sentence lies within one block and has a letter or digit. A stop in an abbreviation, an
+    ordinal, a number, code or a link's address ends none.
+    """
+    known = language(code or spoken(text))
+    masked = _mask_marks(text, scan(text))
+    found: list[tuple[int, int]] = []
+    for block in blocks(text):
+        if block.kind in ("paragraph", "list", "quote"):
+            for start, end in units(text, block):
+                found += _split(text, masked, (start, end), known)
+    return found
+
+
+def is_ended(text: str) -> bool:
+    """Whether a text ends with the end of a sentence."""
+    return text.rstrip(_CLOSING + " ")[-1:] in (*_STOPS,)
+
+
+def is_broken_off(text: str) -> bool:
+    """Whether a text ends in the middle of a sentence, as far as can be told: a few words that end
+    none may be a label.
+    """
+    return not is_ended(text) and len(text.split()) >= LABEL_WORDS
+
+
+def closed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The sentences of a block, those as one that lie in brackets together."""
+    made: list[tuple[int, int]] = []
+    at = 0
+    while at < len(spans):
+        opened = list(accumulate(_opened(text[slice(*span)]) for span in spans[at:]))
+        last = next((n for n, left in enumerate(opened) if left <= 0), 0)
+        made.append((spans[at][0], spans[at + last][1]))
+        at += last + 1
+    return made
+
+
+def _opened(text: str) -> int:
+    return sum(map(text.count, "(（")) - sum(map(text.count, ")）"))
+
+
+def _mask_marks(text: str, inline: Inline) -> str:
+    """The text, with its length kept, in which marks are joiners, code is letters, and stops inside
+    a link's words end nothing.
+    """
+    changes = [(start, end, "X" * (end - start)) for start, end in inline.code]
+    changes += [(mark.start, mark.end, _mask(text, mark)) for mark in inline.marks]
+    for pair in inline.pairs:
+        if text[pair.start] in "![":
+            words = text[pair.inner_start : pair.inner_end].rstrip(_STOPS)
+            changes += [
+                (pair.inner_start + n, pair.inner_start + n + 1, "x")
+                for n, char in enumerate(words)
+                if char in _STOPS
+            ]
+    shown, at = [], 0
+    for start, end, mask in sorted(changes):
+        if start >= at:
+            shown += [text[at:start], mask]
+            at = end
+    return "".join([*shown, text[at:]])
+
+
+def _mask(text: str, mark: Mark) -> str:
+    source = text[mark.start : mark.end]
+    if source == "\\":  # a line broken on purpose, like an empty line
+        return "\n"
+    if not source.strip(" \t>"):
+        return source.replace(">", " ")
+    return (mark.shown[:1] or _JOINER).ljust(len(source), _JOINER)
+
+
+def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
+    """The sentences of one unit. A part without a readable letter or digit goes to the next one."""
+    start, end = unit
+    stops = {
+        match.end()
+        for match in _END.finditer(masked, start, end)
+        if _ends(masked, start, match, known)
+    }
+    stops |= {match.start() for match in _GAP.finditer(masked, start, end)}
+    found, begun, at = [], start, start
+    for stop in [*sorted(stops), end]:
+        if any(
+            shown.isalnum() and char.isalnum()
+            for shown, char in zip(masked[at:stop], text[at:stop], strict=True)
+        ):
+            part = masked[begun:stop]
+            found.append((stop - len(part.lstrip()), begun + len(part.rstrip())))
+            begun = stop
+        at = stop
+    return found
+
+
+def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> bool:
+    """Whether a stop ends a sentence."""
+    stop = match["stop"]
+    if not stop:
+        return True
+    after = _NEXT.match(masked, match.end())
+    following = masked[after.end() : after.end() + 20] if after else ""
+    if following[:1].islower() and not _is_name(following, masked, start):
+        return False
+    if stop in _LEFT_OUT:
+        # What is left out ("INSERT ... ON CONFLICT") stands by itself, an unfinished thought not.
+        return not masked[match.start() - 1 : match.start()].isspace()
+    if stop != ".":
+        return True
+    last = _LAST_WORD.search(masked, max(start, match.start() - 40), match.start())
+    word = last[0].lower() if last else ""
+    if word in known.abbreviations or (
+        word.isdigit() and not masked[start : match.start()].strip(f" \n{word}")
+    ):
+        return False
+    if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or _ordinal(word, known):
+        return re.split(r"\W", following, maxsplit=1)[0].lower() in known.starters
+    return True
+
+
+def _is_name(following: str, masked: str, start: int) -> bool:
+    """Whether the first of some words, written small, is a name all the same: such as urllib3, or
+    the one with which the unit at `start` begins.
+    """
+    match, begun = _FIRST.match(following), _FIRST.match(masked, start)
+    word = match[1] if match else ""
+    return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)
+
+
+def _ordinal(word: str, known: Language) -> bool:
+    return known.ordinals and _ORDINAL.fullmatch(word) is not None

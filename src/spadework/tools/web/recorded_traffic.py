@@ -1,0 +1,61 @@
+"""The wire between a search provider and its service: what comes over it is written down as it
+came, and can be given again in its stead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from spadework.errors import SearchError
+from spadework.tools.stores.tape import Piece, Tape
+
+Send = Callable[[], Awaitable[Piece]]
+
+_wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("wire", default=None)
+
+
+async def over_the_wire(request: Any, send: Send) -> Piece:
+    """What `send()` gives for a request (JSON, without any key): what came, with what is known of
+    it.
+    """
+    wire = _wire.get()
+    return await (wire(request, send) if wire else send())
+
+
+@contextmanager
+def tape_traffic(tape: Tape) -> Iterator[None]:
+    """What comes over the wire inside is put on the tape."""
+
+    async def wire(request: Any, send: Send) -> Piece:
+        piece = await send()
+        tape.add({"request": request, **piece.head}, piece.body)
+        return piece
+
+    with _set(wire):
+        yield
+
+
+@contextmanager
+def replay_traffic(tape: Tape) -> Iterator[None]:
+    """Inside, all that comes over the wire comes from the tape."""
+
+    async def wire(request: Any, send: Send) -> Piece:
+        found = [piece for piece in tape.pieces if piece.head.get("request") == request]
+        if not found:
+            raise SearchError("The replay has no answer: the service is asked in another way.")
+        return found[-1]
+
+    with _set(wire):
+        yield
+
+
+@contextmanager
+def _set(wire: Callable[[Any, Send], Awaitable[Piece]]) -> Iterator[None]:
+    token = _wire.set(wire)
+    try:
+        yield
+    finally:
+        _wire.reset(token)

@@ -1,0 +1,197 @@
+"""URLs as keys: one form for all twins of a page, and the domain that a page belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+from spadework.tools.web.registered_domains import is_address, registered_domain
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_LIBRARY = "library://"
+
+#: Query parameters that say where a visitor came from, not which page is meant.
+_TRACKING_STARTS = (
+    "utm_",
+    "hsa_",
+    "mtm_",
+    "pk_",
+    "piwik_",
+    "matomo_",
+    "oly_",
+    "vero_",
+    "_hs",
+    "__hs",
+    "mc_",
+)
+# fmt: off
+_TRACKING = frozenset((
+    "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "ymclid",
+    "twclid", "ttclid", "igshid", "igsh", "srsltid", "mkt_tok", "ref_src", "ref_url", "s_cid",
+    "li_fat_id", "rb_clickid", "wickedid", "ncid", "cmpid", "_gl", "_ga", "_openstat", "spm",
+    "at_medium", "at_campaign", "amp", "outputtype=amp", "output=amp",
+))
+# fmt: on
+_TWIN_LABELS = frozenset(("www", "m", "mobile", "amp"))
+_AMP_VIEWER = re.compile(
+    r"(?i:https?)://(?:(?:www\.)?google(?:\.[a-z]+)+/amp/|[\w-]+\.cdn\.ampproject\.org/\w/)(?:s/)?(?=[^/])"
+)
+_AMP = re.compile(r"^/amp(?=/[^/])|(?:/amp)?/*$|(?<=[^./])\.amp(?=\.html?$|$)")
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
+
+
+#: A web address in prose; one of a library is none. A mail address.
+_ADDRESS = re.compile(
+    r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
+)
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+
+
+@lru_cache(maxsize=10_000)
+def canonical_url(url: str) -> str:
+    """The form that all twins of a page share (S5), which is itself an address of the page.
+
+    Scheme (https for names, kept for addresses and other ports), case, default port, user name,
+    fragment, tracking parameters, `www.`, trailing slash, AMP and mobile twins, escapes, `.` and
+    `..`; the remaining parameters in order of their names. A `library://` URL only loses its
+    fragment, and what is not http(s) stays as it is. Never raises; canonical twice is canonical
+    once.
+    """
+    url = url.strip()
+    if url.lower().startswith(_LIBRARY):
+        return url.partition("#")[0].rstrip()
+    url = _unwrap_amp(url)
+    try:
+        parts = urlsplit(url)
+        host, port = _ascii(parts.hostname or ""), parts.port
+    except ValueError:
+        return url
+    if parts.scheme not in _DEFAULT_PORTS or not host or ".." in host:
+        return url
+    host = _without_twin_labels(host)
+    scheme, port = _transport(parts.scheme, host, port)
+    netloc = (f"[{host}]" if ":" in host else host) + ("" if port is None else f":{port}")
+    query = "&".join(_parameters(parts))
+    return f"{scheme}://{netloc}{_path(parts.path)}{'?' if query else ''}{query}"
+
+
+def domain_of(url: str) -> str:
+    """The registered domain of a URL (`example.co.uk`, `someone.github.io`); an IP address as it
+    is; of `library://X/…` it is X.
+
+    "" where there is none. The list of public suffixes is the one installed with the package `tld`.
+    """
+    url = url.strip()
+    if url.lower().startswith(_LIBRARY):
+        return re.split(r"[/?#]", url[len(_LIBRARY) :], maxsplit=1)[0]
+    try:
+        host = urlsplit(url if "://" in url else f"//{url.lstrip('/')}").hostname or ""
+    except ValueError:
+        return ""
+    return registered_domain(_ascii(host))
+
+
+def _unwrap_amp(url: str) -> str:
+    """The page's own address of one shown in an AMP viewer or cache."""
+    while wrapped := _AMP_VIEWER.match(url):
+        url = f"https://{url[wrapped.end() :]}"
+    return url
+
+
+def _ascii(host: str) -> str:
+    """A host in lower-case ASCII, as far as it can be."""
+    host = host.strip(".").lower()
+    try:
+        return host if host.isascii() else host.encode("idna").decode().strip(".").lower()
+    except UnicodeError:
+        return host
+
+
+def _without_twin_labels(host: str) -> str:
+    """The host without the labels that name a twin, such as `www` and `m`."""
+    domain = registered_domain(host)
+    labels = host[: len(host) - len(domain)].split(".")
+    return ".".join([label for label in labels if label and label not in _TWIN_LABELS] + [domain])
+
+
+def _transport(scheme: str, host: str, port: int | None) -> tuple[str, int | None]:
+    """Scheme and port; a name at the default port is asked by https."""
+    if port is not None and port != _DEFAULT_PORTS[scheme]:
+        return scheme, port
+    return scheme if is_address(host) or "." not in host else "https", None
+
+
+def _path(path: str) -> str:
+    segments: list[str] = []
+    for segment in _escape_url(path).split("/"):
+        if segment == "..":
+            del segments[max(1, len(segments) - 1) :]
+        elif segment != ".":
+            segments.append(segment)
+    path, before = "/".join(segments), None
+    while path != before:
+        path, before = _AMP.sub("", path), path
+    return path or "/"
+
+
+def _parameters(parts: SplitResult) -> list[str]:
+    """The query parameters that choose a page, in order of their names."""
+    return sorted(
+        _meaningful_parameters(_escape_url(parts.query).split("&")),
+        key=lambda parameter: parameter.partition("=")[0],
+    )
+
+
+def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
+    for parameter in parameters:
+        name = parameter.partition("=")[0].lower()
+        if (
+            parameter
+            and not name.startswith(_TRACKING_STARTS)
+            and not {name, parameter.lower()} & _TRACKING
+        ):
+            yield parameter
+
+
+def _escape_url(text: str) -> str:
+    """Percent escapes where they are needed and only there, in upper case (RFC 3986, section
+    6.2.2).
+    """
+    text = quote(_STRAY_PERCENT.sub("%25", text), safe="%/:@!$&'()*+,;=?", errors="replace")
+    return _ESCAPE.sub(
+        lambda escape: (
+            char if _UNRESERVED.fullmatch(char := unquote(escape[0])) else escape[0].upper()
+        ),
+        text,
+    )
+
+
+def host_of(url: str) -> str:
+    """The host of a URL as people know it, or the text itself when it is none. Never raises."""
+    try:
+        return urlsplit(url).hostname or url
+    except ValueError:
+        return url
+
+
+def hosts_for_urls(text: str) -> str:
+    """A text in which every web address is only its host, so that nothing in it can be followed."""
+    return _ADDRESS.sub(
+        lambda match: host_of(
+            match.group() if "://" in match.group() else f"http://{match.group()}"
+        ),
+        text,
+    )
+
+
+def addresses(text: str) -> set[str]:
+    """The web and mail addresses in a text."""
+    return {
+        match.group().rstrip(".")
+        for pattern in (_ADDRESS, _MAIL)
+        for match in pattern.finditer(text)
+    }

@@ -1,0 +1,182 @@
+"""The picture of a run: it fits, whatever the pages call themselves, and says what happened."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from spadework.apps.terminal.board import Board, SourceLine, TopicLine
+from spadework.apps.terminal.keys import Keys
+from spadework.apps.terminal.run_lines import Meter, clock, format_count, picture
+from spadework.budget import Limits
+from spadework.events import (
+    Answered,
+    Asked,
+    Assessed,
+    Event,
+    Planned,
+    Read,
+    Reading,
+    Searched,
+    Started,
+)
+from spadework.values import Coverage, Plan, Topic, Usage
+
+METER = Meter(65, Limits(), Usage(tokens_in=12_000, tokens_out=345, money=0.0312))
+STATES = ["waiting", "searching", "reading", "answered", "partly", "open"]
+
+
+def shown(board: Board, width: int = 80, height: int = 24) -> list[str]:
+    return [line.plain for line in picture(board, METER, width, height)]
+
+
+def board_after(*events: Event) -> Board:
+    board = Board()
+    for event in events:
+        board.take(event)
+    return board
+
+
+def plan(*names: str) -> Planned:
+    return Planned(
+        plan=Plan(question="?", topics=tuple(Topic(name=name, question=name) for name in names))
+    )
+
+
+def assessed(round_: int, *coverage: Coverage) -> Assessed:
+    return Assessed(round=round_, coverage=coverage, evidence=3, usage=Usage())
+
+
+STARTED = Started(session_id="s", question="?", mode="model", searching=("the web",))
+COVERED = Coverage(topic="A", covered=True, score=1, evidence_ids=("E1", "E2", "E3"))
+OPEN = Coverage(topic="B", covered=False, score=0.2, evidence_ids=("E4",))
+NOTHING = Coverage(topic="C", covered=False, score=0)
+
+
+@given(
+    names=st.lists(st.text(max_size=400), max_size=20, unique=True),
+    sources=st.lists(
+        st.tuples(st.text(max_size=400), st.text(max_size=400), st.booleans()), max_size=12
+    ),
+    states=st.lists(st.sampled_from(STATES), min_size=20, max_size=20),
+    size=st.tuples(st.integers(1, 200), st.integers(1, 60)),
+)
+def test_it_fits_the_terminal_and_commands_nothing(
+    names: list[str], sources: list[tuple[str, str, bool]], states: list[str], size: tuple[int, int]
+) -> None:
+    board = board_after(STARTED)
+    board.topics = {
+        name: TopicLine(name, state) for name, state in zip(names, states, strict=False)
+    }  # type: ignore[arg-type]
+    board.sources = {
+        str(n): SourceLine(f"http://h{n}", title, 1, reason, done)
+        for n, (title, reason, done) in enumerate(sources)
+    }
+    lines = shown(board, *size)
+    assert len(lines) <= size[1]
+    assert all(cell_len(line) <= size[0] for line in lines)
+    assert all(c.isprintable() for line in lines for c in line)
+
+
+def test_markup_in_a_title_is_words() -> None:
+    board = board_after(STARTED, plan("[bold]A[/]"), Reading(topic="[bold]A[/]", url="http://h/"))
+    board.take(Read(topic="[bold]A[/]", url="http://h/", title="[red]x[/]\x1b[2J", chars=9))
+    assert " … read 1                        [bold]A[/]" in shown(board)
+    assert "   ✓ [red]x[/][2J (h)" in shown(board)
+
+
+def test_a_topic_goes_from_searching_over_reading_to_its_judgement() -> None:
+    board = board_after(STARTED, plan("A"))
+    states = [board.topics["A"].state]
+    for event in (
+        Searched(topic="A", query="q", provider="p", hits=2),
+        Reading(topic="A", url="http://x/"),
+        Read(topic="A", url="http://x/", chars=9),
+        assessed(1, COVERED),
+    ):
+        board.take(event)
+        states.append(board.topics["A"].state)
+    assert states == ["searching", "searching", "reading", "reading", "answered"]
+    assert board.pages == 1
+
+
+def test_the_states_are_said_in_words() -> None:
+    lines = shown(board_after(STARTED, plan("A", "B", "C"), assessed(1, COVERED, OPEN, NOTHING)))
+    assert [line.split("  ")[0] for line in lines[1:4]] == [
+        " ✓ answered (3 quotes)",
+        " ~ partly answered (1 quote)",
+        " ✗ open",
+    ]
+
+
+def test_a_plan_waits_while_it_is_approved_and_what_is_known_is_looked_at_first() -> None:
+    asked = Asked(kind="approve", text="Is this the plan?")
+    assert board_after(STARTED, plan("A"), asked).topics["A"].state == "waiting"
+    assert (
+        board_after(STARTED, plan("A"), asked, Answered(kind="approve", text="")).topics["A"].state
+        == "searching"
+    )
+    follows = STARTED.model_copy(update={"follows": "before"})
+    known = board_after(follows, plan("A", "B"))
+    assert [topic.state for topic in known.topics.values()] == ["waiting", "waiting"]
+    known.take(assessed(0, COVERED, OPEN))
+    assert [topic.state for topic in known.topics.values()] == ["answered", "searching"]
+
+
+def test_a_source_that_failed_stands_with_its_reason_however_long_its_title() -> None:
+    board = board_after(
+        STARTED,
+        plan("A"),
+        Read(
+            topic="A",
+            url="http://h.example/x",
+            title="long " * 50,
+            reason="h.example answered 404.",
+        ),
+    )
+    assert shown(board)[2].endswith("…: h.example answered 404.")
+
+
+def test_many_topics_leave_room_for_the_clock() -> None:
+    lines = shown(board_after(STARTED, plan(*"ABCDEFGHIJKL")), 80, 6)
+    assert len(lines) == 6
+    assert lines[-2:] == [
+        "    and 9 more topics",
+        " 1:05 of 10:00 · 0 pages · 0 quotes · 12k tokens · $0.031",
+    ]
+
+
+def test_tokens_and_money_stand_only_where_a_model_works() -> None:
+    assert (
+        shown(board_after(STARTED.model_copy(update={"mode": "extractive"}), plan("A")))[-1]
+        == " 1:05 of 10:00 · 0 pages · 0 quotes"
+    )
+
+
+@pytest.mark.parametrize(("n", "said"), [(9_999, "9999"), (12_345, "12k"), (1_234_567, "1.2M")])
+def test_tokens_are_short(n: int, said: str) -> None:
+    assert format_count(n) == said
+
+
+def test_hours_are_said() -> None:
+    assert (clock(59.9), clock(61), clock(3_605)) == ("0:59", "1:01", "1:00:05")
+
+
+@given(st.text(max_size=300))
+def test_typed_keys_give_lines_of_printable_characters(keys: str) -> None:
+    with Path(os.devnull).open() as terminal:
+        typing = Keys(terminal)
+        lines = typing.take(keys)
+    assert len(lines) == 0 or "\n" in keys or "\r" in keys
+    assert all(c.isprintable() for c in "".join([*lines, typing.typed]))
+    assert len(typing.typed) <= 200
+
+
+def test_arrows_and_backspace_while_typing() -> None:
+    with Path(os.devnull).open() as terminal:
+        assert Keys(terminal).take("/stq\x7fo\x1b[A\x1bOPp\rx\x15/y\n") == ["/stop", "/y"]

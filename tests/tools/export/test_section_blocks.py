@@ -1,0 +1,47 @@
+"""How a section is set: as its writer chose, and as code does where none chose."""
+
+from __future__ import annotations
+
+from spadework.tools.export.section_blocks import Set, blocks
+from spadework.values import Part, Section, Sentence
+from tests.tools.export.rich import rich
+
+ONE, TWO, THREE = (Sentence(text=text) for text in ("One.", "Two.", "Three."))
+CODE = Sentence(text="x = 1", code=True)
+
+
+def test_code_amid_a_paragraph_is_a_block_and_amid_a_list_stays_in_its_item() -> None:
+    section = Section(
+        heading="T",
+        sentences=(ONE, CODE, TWO, ONE, CODE, TWO, THREE),
+        parts=(Part(form="paragraph", takes=(3,)), Part(form="steps", takes=(3, 1))),
+    )
+    assert blocks(section, {}) == [
+        Set("paragraph", ((ONE,),)),
+        Set("code", ((CODE,),)),
+        Set("paragraph", ((TWO,),)),
+        Set("steps", ((ONE, CODE, TWO), (THREE,))),
+    ]
+
+
+def test_no_sentence_is_lost_that_no_part_takes() -> None:
+    taken = Section(heading="T", sentences=(ONE, TWO), parts=(Part(form="heading", takes=(1,)),))
+    assert [block.items for block in blocks(taken, {})] == [(), ((ONE,),), ((TWO,),)]
+
+
+def test_the_rows_of_a_table_are_as_wide_as_its_columns() -> None:
+    table = Set("table", ((ONE,), (TWO,), (THREE,)), columns=("A", "B"))
+    assert table.rows == [((ONE,), (TWO,)), ((THREE,), ())]
+
+
+def test_where_no_writer_chose_pages_make_paragraphs_and_items_make_lists() -> None:
+    chosen = rich()
+    ledger = {e.id: e for topic in chosen.topics for e in topic.evidence}
+    said = [Sentence(text=id_, evidence_ids=(id_,)) for id_ in ("E1", "E1", "E2", "E3", "E3")]
+    section = Section(heading="T", sentences=(*said, CODE))
+    assert [(block.form, len(block.items)) for block in blocks(section, ledger)] == [
+        ("paragraph", 1),
+        ("paragraph", 1),
+        ("bullets", 2),
+        ("code", 1),
+    ]

@@ -1,0 +1,63 @@
+"""Which of the browsers of a machine is taken for what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spadework.settings import Settings
+from spadework.tools.fetch.browser.handle import Browser, choose_browser
+from spadework.tools.web import chromium
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder that has programs."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # Nothing but what is below the home.
+    monkeypatch.setattr(chromium, "_PLACES", chromium._PLACES[2:])
+    return tmp_path
+
+
+def put(folder: Path, name: str) -> str:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_headless_shell_reads_and_the_whole_browser_looks_like_a_persons(
+    programs: Path,
+) -> None:
+    whole, shell = put(programs, "chromium"), put(programs, "chromium-headless-shell")
+    assert [choose_browser(Settings(), level) for level in (2, 3)] == [shell, whole]
+    assert chromium.installed_chromium() == whole, "for printing"
+
+
+@pytest.mark.parametrize("only", ["chromium", "chromium-headless-shell"])
+def test_one_that_is_alone_does_everything(programs: Path, only: str) -> None:
+    path = put(programs, only)
+    assert [choose_browser(Settings(), level) for level in (2, 3)] == [path, path]
+    assert Browser(Settings()).missing == ""
+
+
+def test_one_that_is_named_does_everything(programs: Path) -> None:
+    put(programs, "chromium-headless-shell")
+    mine = put(programs, "mine")
+    assert [choose_browser(Settings(chromium=mine), level) for level in (2, 3)] == [mine, mine]
+
+
+@pytest.mark.parametrize(
+    "place", ["chrome-headless-shell-linux64/chrome-headless-shell", "chrome-linux/headless_shell"]
+)
+def test_the_one_that_playwright_installs_is_found(programs: Path, place: str) -> None:
+    path = put(programs, f".cache/ms-playwright/chromium_headless_shell-1255/{place}")
+    assert chromium.headless_shell() == path
+
+
+def test_without_any_it_is_said_what_to_install(programs: Path) -> None:
+    assert choose_browser(Settings(), 2) == ""
+    assert "No Chromium is installed: `apt install chromium`" in Browser(Settings()).missing
