@@ -85,10 +85,10 @@ def research_sync(question, settings, budget):
 def test_a_run_from_code_that_ends_with_a_reason_is_late_when_that_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    tools = tmp_path / "spadework" / "tools"
-    tools.mkdir(parents=True)
+    web = tmp_path / "spadework" / "tools" / "web"
+    web.mkdir(parents=True)
     (tmp_path / "spadework" / "__init__.py").write_text(_LATE_FROM_CODE)
-    (tools / "names.py").write_text("RESOLVER = None\n")
+    (web / "name_lookup.py").write_text("RESOLVER = None\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     run = happened(Attack(0, -1.5, False, False, "quick", "searxng", "code"))
     assert run.ran.code == 1

@@ -176,7 +176,7 @@ import asyncio, sys
 from pathlib import Path
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from tests.tools.knowledge.pages import entry
-from tests.tools.knowledge.test_embedded import numbered
+from tests.tools.knowledge.test_embedded_store import numbered
 async def main():
     store = EmbeddedKnowledge(Path(sys.argv[1]), 100_000_000)
     for n in range(int(sys.argv[2]), 10**9, 2):

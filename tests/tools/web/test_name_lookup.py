@@ -149,7 +149,7 @@ async def test_a_proxy_is_still_used_and_its_name_looked_up(
 async def test_a_loop_of_another_make_is_taken_over_too(silent: Silent):
     uvloop = pytest.importorskip("uvloop")
     code = (
-        "import asyncio, uvloop\nfrom spadework.tools import names\n"
+        "import asyncio, uvloop\nfrom spadework.tools.web import name_lookup as names\n"
         "async def main():\n"
         "    names.own()\n"
         "    loop = asyncio.get_running_loop()\n"
