@@ -182,8 +182,8 @@ async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp
         }
     )
     command = (
-        "import sys; from spadework.tools.library import index_writer, build; index_writer.COMMIT_PASSAGES = 5;"
-        " sys.exit(build.main())"
+        "import sys; from spadework.tools.library import index_writer, build;"
+        " index_writer.COMMIT_PASSAGES = 5; sys.exit(build.main())"
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable,
