@@ -76,12 +76,12 @@ from spadework import Session, Settings
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output
 from spadework.apps.terminal import running
-from spadework.graph.session_context import Desk
-close = Desk.close
+from spadework.graph.session_context import SessionContext
+close = SessionContext.close
 async def hanging(desk):
     await close(desk)
     {hangs}
-Desk.close = hanging
+SessionContext.close = hanging
 LEAVING.alone = True
 session = Session.start("What is the Quillon?", settings=Settings.load(minutes={minutes}))
 sys.exit(running.run(session, Output()))
