@@ -45,7 +45,7 @@ def asked(row: Row, sites: list[str], home: str) -> Row:
 
 async def _asked(row: Row, sites: list[Path], home: Path) -> Row:
     rounds: list[Row] = []
-    judged, gaps, stopped = loop.assess_round, routes.gap_tasks, routes.stopped_by
+    judged, gaps, stopped = loop.assess_round, routes.gap_tasks, loop.stopped_by
     began = time.perf_counter()
 
     async def watched(context: Any, state: ResearchState) -> Any:
@@ -66,11 +66,11 @@ async def _asked(row: Row, sites: list[Path], home: Path) -> Row:
         return made
 
     loop.assess_round, routes.gap_tasks = watched, of_all
-    routes.stopped_by = lambda state, *_: "iterations" if len(rounds) >= ROUNDS else ""
+    loop.stopped_by = lambda state, *_: "iterations" if len(rounds) >= ROUNDS else ""
     try:
         result = await research(row["question"], over(sites, home))
     finally:
-        loop.assess_round, routes.gap_tasks, routes.stopped_by = judged, gaps, stopped
+        loop.assess_round, routes.gap_tasks, loop.stopped_by = judged, gaps, stopped
     kept = {key: row[key] for key in ("id", "half", "kind", "answerable", "question")}
     cited = [
         {"url": s.url, "found_by": [[f.query, f.kind, f.rank] for f in s.found_by]}

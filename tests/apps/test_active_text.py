@@ -42,13 +42,7 @@ from tests.apps.mcp.serving import over_http
 from tests.apps.process import Terminal
 from tests.apps.web.prepared import put
 from tests.apps.web.server import Server
-from tests.tools.export.active import (
-    TEXTS,
-    UNSEEN,
-    active_in_html,
-    active_in_markdown,
-    everywhere,
-)
+from tests.tools.export.active import TEXTS, UNSEEN, active_in_html, active_in_markdown, everywhere
 from tests.tools.export.test_bibtex import read as entries
 from tests.tools.export.test_docx_report import assert_harmless
 from tests.tools.export.test_pdf_report import needs_chromium

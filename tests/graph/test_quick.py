@@ -9,7 +9,8 @@ import time
 import pytest
 
 from spadework.budget import Budget
-from spadework.graph.routes import first_tasks, stopped_by
+from spadework.graph.ending import stopped_by
+from spadework.graph.routes import first_tasks
 from spadework.graph.state import ResearchState
 from spadework.graph.workload import workload
 from spadework.sessions.one_call import research

@@ -10,16 +10,11 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from spadework.agents.bounds import (
-    at_most,
-    within,
-)
+from spadework.agents.bounds import at_most, within
 from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.agents.multi_hop import asks_for_a_relation
 from spadework.agents.numbered_passages import Numbered
 from spadework.agents.passage_view import Judgement, PassageView

@@ -11,13 +11,9 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from spadework.agents.bounds import (
-    within,
-)
+from spadework.agents.bounds import within
 from spadework.agents.fallback import first_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.prompts import render
 from spadework.settings import Cleaning
 from spadework.tools.text.cleanliness import cleanliness, is_matter

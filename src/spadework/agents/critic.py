@@ -6,15 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spadework.agents.bounds import (
-    at_most,
-)
+from spadework.agents.bounds import at_most
 from spadework.agents.entry_text import entry_of
 from spadework.agents.fallback import first_of
 from spadework.agents.marked_text import section_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.agents.writer import SectionAnswer, with_code
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render

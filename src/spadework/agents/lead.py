@@ -6,14 +6,10 @@ from collections.abc import Sequence
 
 from pydantic import Field, create_model
 
-from spadework.agents.bounds import (
-    at_most,
-)
+from spadework.agents.bounds import at_most
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
 from spadework.tools.ranking.query_operators import in_words

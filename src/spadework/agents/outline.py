@@ -12,16 +12,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.agents.bounds import (
-    at_most,
-)
+from spadework.agents.bounds import at_most
 from spadework.agents.checked_text import Known as Text
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of
 from spadework.agents.entered import each_once, line_of, place_of, speaks_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.nearest import nearest

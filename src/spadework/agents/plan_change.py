@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from spadework.agents.bounds import (
-    at_most,
-)
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.bounds import at_most
+from spadework.agents.model import Model
 from spadework.agents.plan_edits import MOST_TOPICS, with_topics
 from spadework.agents.plan_wording import Worded, by_words
 from spadework.errors import BudgetSpent, ModelError

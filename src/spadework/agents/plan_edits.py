@@ -8,14 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from spadework.agents.bounds import (
-    at_most,
-)
+from spadework.agents.bounds import at_most
 from spadework.agents.fallback import first_of
 from spadework.agents.lead import TopicAnswer, topic_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.prompts import render
 from spadework.tools.ranking.relevance import query_terms
 from spadework.values import Plan, Problem, Query, Topic, Visible

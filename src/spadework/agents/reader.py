@@ -20,15 +20,11 @@ from spadework.agents.assessor import (
     recommendations_of,
     report_unnamed,
 )
-from spadework.agents.bounds import (
-    at_most,
-)
+from spadework.agents.bounds import at_most
 from spadework.agents.entered import line_of
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.agents.numbered_passages import Numbered
 from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.prompts import render

@@ -9,17 +9,13 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from spadework.agents.bounds import (
-    at_most,
-)
+from spadework.agents.bounds import at_most
 from spadework.agents.checked_text import Known
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.entry_text import entry_of
 from spadework.agents.headings import one_a_heading
 from spadework.agents.marked_text import section_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.agents.outline import MOST_SECTIONS
 from spadework.agents.writer import with_code
 from spadework.errors import BadReply

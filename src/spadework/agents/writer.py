@@ -8,16 +8,12 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.bounds import (
-    at_most,
-)
+from spadework.agents.bounds import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.marked_text import bare_code, parse_sentences, section_of
-from spadework.agents.model import (
-    Model,
-)
+from spadework.agents.model import Model
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.quoting import quote_entry
 from spadework.agents.sentence_context import Stated, state_sentences

@@ -8,13 +8,7 @@ from typing import Annotated
 import typer
 
 from spadework.apps.given_settings import settings_from
-from spadework.apps.options import (
-    AsJson,
-    Events,
-    Home,
-    Minutes,
-    Output,
-)
+from spadework.apps.options import AsJson, Events, Home, Minutes, Output
 
 
 def resume(

@@ -14,12 +14,7 @@ from spadework.apps.saying import say
 from spadework.errors import SessionNotFound
 from spadework.sessions import repairing
 from spadework.sessions.contents import session_files
-from spadework.sessions.files import (
-    read_report,
-    read_result,
-    session_folder,
-    whole_result,
-)
+from spadework.sessions.files import read_report, read_result, session_folder, whole_result
 from spadework.sessions.records import delete_session
 from spadework.sessions.redrawing import draft_of
 from spadework.sessions.redrawing import redraw as redrawn

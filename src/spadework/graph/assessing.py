@@ -23,15 +23,7 @@ from spadework.graph.sharing import in_shares
 from spadework.graph.showing import LEAST_ROOM, Looked, fitting, readable, room_of
 from spadework.graph.sparing import ANSWER_TOKENS, payable
 from spadework.graph.state import ResearchState, by_topic
-from spadework.values import (
-    Coverage,
-    Evidence,
-    Passage,
-    Problem,
-    Round,
-    Shortfall,
-    Topic,
-)
+from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,7 @@ from spadework.events import Event, Finished, parse_event
 from spadework.graph import research
 from spadework.graph.chatting import Teller
 from spadework.graph.receiving import receive as greet
-from spadework.graph.session_id import (
-    new_session_id,
-)
+from spadework.graph.session_id import new_session_id
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from spadework.values import Result

@@ -12,8 +12,9 @@ from spadework.agents.editor import Made, about, disagreements, limits, not_foun
 from spadework.agents.entered import speaks_of
 from spadework.agents.extractive import writer as extractive
 from spadework.graph.earlier import makers
+from spadework.graph.ending import status_of
 from spadework.graph.holding import without_addresses
-from spadework.graph.routes import KNOWN, status_of
+from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, proving, queries_of

@@ -10,9 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from spadework.graph.session_context import SessionContext
-from spadework.graph.session_id import (
-    checked_session_id,
-)
+from spadework.graph.session_id import checked_session_id
 from spadework.graph.state import Earlier, ResearchState
 from spadework.tools.stores.page_store import PageStore
 from spadework.values import Result

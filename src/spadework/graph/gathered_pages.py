@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spadework.agents.editor import problem_lines
-from spadework.graph.routes import status_of
+from spadework.graph.ending import status_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
 from spadework.graph.state import WorkerState

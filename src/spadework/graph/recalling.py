@@ -18,16 +18,10 @@ from spadework.clock import today
 from spadework.events import Searched
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import Kept
-from spadework.graph.provider_search import (
-    ranked_hits,
-)
-from spadework.graph.searching import (
-    leads_of,
-)
+from spadework.graph.provider_search import ranked_hits
+from spadework.graph.searching import leads_of
 from spadework.graph.session_context import SessionContext
-from spadework.graph.session_id import (
-    checked_session_id,
-)
+from spadework.graph.session_id import checked_session_id
 from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.sufficiency import enough, fresh_since, relevant, subject
 from spadework.tools.ranking.selection import KNOWLEDGE

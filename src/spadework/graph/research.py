@@ -32,6 +32,7 @@ from spadework.graph.composing import compose_report
 from spadework.graph.earlier import keep
 from spadework.graph.editing import review_report
 from spadework.graph.emit import emitter
+from spadework.graph.ending import stopped_by
 from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fuse_finds
 from spadework.graph.model_examination import begin, judge
@@ -42,10 +43,7 @@ from spadework.graph.revising import extend_report, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
 from spadework.graph.scoring import checked_scores, score_topics
 from spadework.graph.session_context import context_of
-from spadework.graph.session_id import (
-    checked_session_id,
-    new_session_id,
-)
+from spadework.graph.session_id import checked_session_id, new_session_id
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,
@@ -158,7 +156,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     emit(Wrote(markdown=draft(known)))
     stop = await was_stopped(context.journal, context.stop, f"round {judged.round.number}")
     cost = await price(context, known)
-    ended = partial(routes.stopped_by, known, context.budget, context.settings, cost)
+    ended = partial(stopped_by, known, context.budget, context.settings, cost)
     why = "stop" if stop else await asyncio.to_thread(ended)
     work = context.workload(state["plan"])
     tasks = (

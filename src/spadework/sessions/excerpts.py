@@ -7,11 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from spadework.agents.extractive import writer
-from spadework.tools.export.fitting import (
-    PIECE_CHARS,
-    around,
-    largest,
-)
+from spadework.tools.export.fitting import PIECE_CHARS, around, largest
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text.detect import spoken

@@ -27,8 +27,10 @@ from spadework.tools.stores.disk import on_disk
 from spadework.values import Hit, Problem, Result
 
 
-def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> PagesAlone:
-    """What its context is opened with: one page of the web needs no search."""
+def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...] | PagesAlone:
+    """What the context of a session is opened with: one page of the web needs no search."""
+    if brief.kind == "research":
+        return providers
     search = brief.kind == "gather" or brief.question.startswith(LIBRARY)
     return PagesAlone(providers, search=search)
 

@@ -29,13 +29,7 @@ from spadework.sessions.drawing.all_files import (
     stamp_name,
 )
 from spadework.sessions.file_names import LEDGER, LOG, METADATA, PROGRESS
-from spadework.sessions.files import (
-    VERSION,
-    Metadata,
-    read_metadata,
-    session_folder,
-    taken_over,
-)
+from spadework.sessions.files import VERSION, Metadata, read_metadata, session_folder, taken_over
 from spadework.sessions.late import Late
 from spadework.sessions.lock import hold_session
 from spadework.sessions.log import log_lines, read_log

@@ -19,11 +19,9 @@ from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
 from spadework.graph.gathered_pages import Gathered
-from spadework.graph.opening_record import PagesAlone, Replay
+from spadework.graph.opening_record import Replay
 from spadework.graph.session_context import SessionContext
-from spadework.graph.session_id import (
-    new_session_id,
-)
+from spadework.graph.session_id import new_session_id
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import admission, telemetry
 from spadework.sessions.brief import Brief
@@ -226,7 +224,7 @@ class Session:
             self.budget,
             stop=self._stop,
             progress=progress,
-            providers=self._replay or self._brought(),
+            providers=self._replay or needed_providers(self.brief, self._providers),
         )
         try:
             context = await opening
@@ -291,12 +289,6 @@ class Session:
             async for event in events:
                 self.gathered = work.gathered
                 yield event
-
-    def _brought(self) -> tuple[Any, ...] | PagesAlone:
-        """What the context is opened with."""
-        if self.brief.kind == "research":
-            return self._providers
-        return needed_providers(self.brief, self._providers)
 
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""

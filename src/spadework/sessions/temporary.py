@@ -11,9 +11,7 @@ from tempfile import TemporaryDirectory
 from spadework.budget import Budget
 from spadework.graph.opening_record import PagesAlone
 from spadework.graph.session_context import SessionContext
-from spadework.graph.session_id import (
-    new_session_id,
-)
+from spadework.graph.session_id import new_session_id
 from spadework.settings import Settings
 
 

@@ -13,15 +13,7 @@ from spadework.apps.web.view_model import ViewModel
 from spadework.settings import Settings
 from spadework.tools.export.section_blocks import INFERRED, Set, blocks
 from spadework.tools.text.markdown_marks import plain
-from spadework.values import (
-    CoveredTopic,
-    Evidence,
-    Part,
-    Report,
-    Result,
-    Section,
-    Sentence,
-)
+from spadework.values import CoveredTopic, Evidence, Part, Report, Result, Section, Sentence
 from tests.tools.export.results import BLOG, NOTES, PUBLISHED, WEB, evidence, result, source
 
 #: Code with what could end a fence, a list, a cell or a line.

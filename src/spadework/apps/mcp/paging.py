@@ -9,9 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from spadework.tools.export.fitting import (
-    largest,
-)
+from spadework.tools.export.fitting import largest
 from spadework.tools.text.tokens import count
 
 M = TypeVar("M", bound=BaseModel)

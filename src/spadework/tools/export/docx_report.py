@@ -21,16 +21,7 @@ from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
 from spadework.tools.export.layout import laid_out
-from spadework.tools.export.sheet import (
-    Block,
-    Item,
-    Quoted,
-    Reference,
-    Run,
-    Said,
-    Sheet,
-    words,
-)
+from spadework.tools.export.sheet import Block, Item, Quoted, Reference, Run, Said, Sheet, words
 from spadework.values import Result
 
 #: The longest title that the properties of a document hold.

@@ -143,9 +143,7 @@ async def providers_named(
         return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
     if name == MCP:
         # A client that most runs do not need.
-        from spadework.tools.search.mcp_tool import (
-            mcp_searches,
-        )
+        from spadework.tools.search.mcp_tool import mcp_searches
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
     # Opens with an index that most runs on the web do not need.

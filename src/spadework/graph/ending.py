@@ -1,0 +1,70 @@
+"""What ends the rounds of a run, and the status that it has by that."""
+
+from __future__ import annotations
+
+from spadework.budget import Budget
+from spadework.deadline import ACCELERATE
+from spadework.graph.again import open_topics, worth_asking
+from spadework.graph.routes import KNOWN
+from spadework.graph.state import ResearchState
+from spadework.settings import Settings
+from spadework.values import Status
+
+
+def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
+    """Why no further round is searched: "coverage", "iterations", "marginal utility", "price",
+    "time" or a limit; "" to go on.
+    """
+    rounds = state["rounds"]
+    if not open_topics(state):
+        return "coverage"
+    if state.get("review"):
+        # The round that the editor asked for is one more, whatever ended those before; it has found
+        # topics that are open.
+        before = state.get("stopped_by", "")
+        return "iterations" if before == "coverage" else before
+    if budget.refused or budget.reckoned("plan") <= 0:
+        return budget.refused or "time"
+    if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
+        return "iterations"
+    last = rounds[-1]
+    least = settings.marginal_utility * max(1, last.evidence_after)
+    if last.number > 1 and _quotes_brought(state) < least:
+        return "marginal utility"
+    # What is just empty, time or limit, ends only a run that would have gone on.
+    if last.number == KNOWN or worth_asking(state, price):
+        late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
+        return "time" if late else budget.ended_by()
+    return "price"
+
+
+def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
+    """Whether there is time for one more round; in quick effort as much as those before have
+    taken.
+    """
+    planning = state.get("plan_seconds", 0.0)
+    if settings.effort != "quick":
+        return budget.fits(planning)
+    taken = budget.elapsed() - planning - (budget.written or 0.0)
+    return budget.reckoned("search", "read", "assess") >= taken
+
+
+def _quotes_brought(state: ResearchState) -> int:
+    """The quotes that the last round has added; of a run without a model those of the last two,
+    since code, which keeps to what it has chosen, says nothing of what it read in between.
+    """
+    alone = all(found.quality is None for found in state["coverage"].values())
+    since = state["rounds"][-2:] if alone else state["rounds"][-1:]
+    return since[-1].evidence_after - since[0].evidence_before
+
+
+def status_of(why: str) -> Status:
+    """The status of a run by what ended it."""
+    if why == "time":
+        return "time_limited"
+    if why == "stop":
+        return "partial"
+    if why == "nothing searched":
+        return "failed"
+    limits = ("calls", "searches", "pages", "tokens", "money")
+    return "budget_limited" if why in limits else "completed"
