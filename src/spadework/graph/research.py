@@ -27,7 +27,7 @@ from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
 from spadework.graph.assessing import assess_round
 from spadework.graph.clarifying import approve, clarify
-from spadework.graph.closing import draft, result_of
+from spadework.graph.closing import result_of
 from spadework.graph.composing import compose_report
 from spadework.graph.earlier import keep
 from spadework.graph.editing import review_report
@@ -39,6 +39,7 @@ from spadework.graph.model_examination import begin, judge
 from spadework.graph.planning import foreseen, make_plan, today
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.rechecking import base_of, check_changed, judging, whole
+from spadework.graph.report_body import draft
 from spadework.graph.revising import extend_report, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
 from spadework.graph.scoring import checked_scores, score_topics
