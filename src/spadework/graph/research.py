@@ -229,10 +229,8 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     context = await context_of(state["session_id"], runtime.context)
     await was_stopped(context.journal, context.stop, "save")
     await context.journal.note("waits", "", context.search.waits.sentences())
-    none = list[Problem]()
-    late = await context.journal.moment(
-        "late problems", "", list[Problem], context.page_cache.kept, none
-    )
+    kept, none = context.page_cache.kept, list[Problem]()
+    late = await context.journal.moment("late problems", "", list[Problem], kept, none)
     result = result_of(context, state, late)
     await keep(context, state, result)
     emit = emitter(context, runtime)
