@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -48,22 +49,6 @@ def build_app(
     """
     web = Web(settings, access or Access.of(settings), Runs(settings))
 
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncGenerator[None, None]:
-        async with AsyncExitStack() as stack:
-            for enter in lifespans:
-                await stack.enter_async_context(enter())
-            # Importing it takes a second or more, in which nothing else would be answered: not when
-            # the first question comes.
-            warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
-            await web.runs.take_up()
-            try:
-                yield
-            finally:
-                web.closing.set()
-                await web.runs.close()
-                await warming
-
     every = [*routes, *(page_routes() if page else ())]
     web.nav = [
         (path, label)
@@ -79,10 +64,30 @@ def build_app(
         }
         if page
         else {},
-        lifespan=lifespan,
+        lifespan=partial(_serve, web, lifespans),
     )
     app.state.web = web
     return app
+
+
+@asynccontextmanager
+async def _serve(
+    web: Web, lifespans: Sequence[Lifespan], app: Starlette
+) -> AsyncGenerator[None, None]:
+    """What is held while the server runs: the other doors, and the runs that it takes up."""
+    async with AsyncExitStack() as stack:
+        for enter in lifespans:
+            await stack.enter_async_context(enter())
+        # Importing it takes a second or more, in which nothing else would be answered: not when
+        # the first question comes.
+        warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
+        await web.runs.take_up()
+        try:
+            yield
+        finally:
+            web.closing.set()
+            await web.runs.close()
+            await warming
 
 
 #: The menu shows those of these that there are.
