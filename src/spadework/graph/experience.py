@@ -22,8 +22,8 @@ from spadework.values import Forecast, Span
 #: the newest that are asked.
 LEAST, ENOUGH, MOST = 5, 10, 60
 #: How much wider than the outermost gap between runs the one beyond them is taken to be. With 2, of
-#: 10 to 16 runs of five shapes (normal, two humps, a long tail, rare slow ones, even) .87 to .91 end
-#: within the range; Student's holds .89 to .97, and is up to a third wider.
+#: 10 to 16 runs of five shapes (normal, two humps, a long tail, rare slow ones, even) .87 to .91
+#: end within the range; Student's holds .89 to .97, and is up to a third wider.
 OUTWARD = 2.0
 #: The share of runs that end within the range, and the quantile of the normal distribution for it.
 SHARE, NORMAL = 0.90, 1.6449
