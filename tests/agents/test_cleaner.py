@@ -165,7 +165,7 @@ async def test_a_page_of_which_nothing_dirty_was_chosen_is_left_alone(
 
 
 async def test_a_dirty_page_adds_two_waves_of_calls(model: Model, settings: Settings) -> None:
-    model.delay = 0.2
+    model.delay = 0.5  # longer than searching and reading, beside which the model is examined
     model.script("JudgeAnswer", {"score": 0.1})
     model.script("CleanAnswer", {"keep": [1, 2, 3, 4]})
     await research("What is known about the lighthouse of Port Aldermere?", settings)
