@@ -28,6 +28,7 @@ from spadework.apps.openai.chat_request import MODELS, ChatRequest, read_request
 from spadework.apps.openai.completion_stream import AS_IT_COMES, stream_chunks
 from spadework.apps.openai.immediate_answer import at_once
 from spadework.apps.openai.openapi import openapi
+from spadework.apps.web.page_context import web_of
 from spadework.errors import SessionNotFound, SettingsError, SpadeworkError
 from spadework.events import Ended, Event, Finished
 from spadework.sessions.receptionist import receive
@@ -43,7 +44,7 @@ MOST_AT_ONCE = 100
 
 
 def openai_routes(
-    runs_of: RunsOf = lambda request: request.app.state.web.runs, prefix: str = "/v1"
+    runs_of: RunsOf = lambda request: web_of(request).runs, prefix: str = "/v1"
 ) -> list[BaseRoute]:
     """The routes under `prefix`. `runs_of` finds the runs of the server that a request came to; who
     may ask is the server's to say.

@@ -19,10 +19,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spadework.apps.web import acting, event_stream, pages
-from spadework.apps.web.page_context import Web
+from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.errors import SpadeworkError
-from spadework.sessions.runs import Runs
 from spadework.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
@@ -41,12 +40,12 @@ def build_app(
     """The server as an ASGI application.
 
     `routes` are those of other doors, such as `/mcp` and `/v1`: they come before the page's, and
-    the gate (host, origin, token) covers them; their handlers find the runs at
-    `request.app.state.web.runs`. `lifespans` are entered when the server starts, and left when it
+    the gate (host, origin, token) covers them; their handlers find the runs of who asks by
+    `web_of(request).runs`. `lifespans` are entered when the server starts, and left when it
     stops. `access` is by default that of a server on loopback; requests must name a `Host` it
     knows. `page=False` leaves the page out.
     """
-    web = Web(settings, access or Access.of(settings), Runs(settings))
+    server = Server(settings, access or Access.of(settings))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None, None]:
@@ -56,23 +55,22 @@ def build_app(
             # Importing it takes a second or more, in which nothing else would be answered: not when
             # the first question comes.
             warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
-            await web.runs.take_up()
+            await server.take_up()
             try:
                 yield
             finally:
-                web.closing.set()
-                await web.runs.close()
+                await server.close()
                 await warming
 
     every = [*routes, *(page_routes() if page else ())]
-    web.nav = [
+    server.owner.nav += [
         (path, label)
         for path, label in _MENU
         if any(getattr(route, "path", "") == path for route in every)
     ]
     app = Starlette(
         routes=every,
-        middleware=[Middleware(Gate, access=web.access)],
+        middleware=[Middleware(Gate, access=server.owner.access)],
         exception_handlers={
             HTTPException: pages.refuse_request,
             SpadeworkError: pages.refuse_request,
@@ -81,7 +79,7 @@ def build_app(
         else {},
         lifespan=lifespan,
     )
-    app.state.web = web
+    app.state.server = server
     return app
 
 
