@@ -67,7 +67,7 @@ def _read_resource(call: Call, session_id: str, page: str) -> str:
     try:
         if not caller_of(call.request_context.request).may("read"):
             raise SessionNotFound(f"There is no session {session_id[:80]!r}.")
-        record = load_record(door_of(call).settings.home, session_id)
+        record = load_record(door_of(call).home_of(session_id), session_id)
         return fence(page_text(record, page) if page else _report(record))
     except SpadeworkError as error:
         raise ResourceError(word_fault(error)) from None

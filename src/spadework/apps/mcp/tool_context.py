@@ -5,6 +5,7 @@ machine.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import Context
@@ -24,6 +25,12 @@ class ToolContext:
     settings: Settings
     people: People
     local: bool = False
+    user: str = ""
+
+    def home_of(self, session_id: str) -> Path:
+        """The home in which the caller looks for a session."""
+        owner = self.people.owner_of(session_id, self.user)
+        return self.people.settings_of(owner).home
 
     @property
     def form_tokens(self) -> int:
@@ -49,4 +56,4 @@ def door_of(call: Call) -> ToolContext:
     context = call.request_context
     door: ToolContext = context.lifespan_context
     name = caller_of(context.request).name
-    return replace(door, settings=door.people.settings_of(name)) if name else door
+    return replace(door, settings=door.people.settings_of(name), user=name) if name else door

@@ -61,6 +61,36 @@ class Server:
         await asyncio.gather(*(web.runs.close() for web in self._of.values()))
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A session that is looked at: the server as its owner has it; `owner` in words where that is
+    another than who asks: then nothing but this session is to be shown, and nothing to be done with
+    it. `shared` are those it is shared with, None where nobody is to be shared with.
+    """
+
+    web: Web
+    owner: str = ""
+    shared: tuple[str, ...] | None = None
+
+
+def seen_of(request: Request) -> Seen:
+    """The session that a request names."""
+    server: Server = request.app.state.server
+    session_id, user = request.path_params["id"], user_of(request.scope).name
+    owner = server.people.owner_of(session_id, user)
+    web = server.web(owner)
+    if owner != user:
+        return Seen(web, owner or "the owner of this server")
+    there = server.people.there
+    return Seen(web, "", server.people.shares.names(session_id, user) if there else None)
+
+
+def people_of(request: Request) -> People:
+    """The people of the server that a request came to."""
+    server: Server = request.app.state.server
+    return server.people
+
+
 def web_of(request: Request) -> Web:
     """The server that a request came to, as its user has it."""
     server: Server = request.app.state.server

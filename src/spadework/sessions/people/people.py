@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spadework.errors import SettingsError
+from spadework.sessions.people.shares import Shares
 from spadework.sessions.people.tokens import Tokens
 from spadework.sessions.people.user import user_name
 from spadework.settings import Settings
@@ -21,6 +22,7 @@ class People:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.tokens = Tokens(settings.home)
+        self.shares = Shares(settings.home)
         self._settings: dict[str, Settings] = {"": settings}
 
     @property
@@ -42,8 +44,13 @@ class People:
             )
         return self._settings[name]
 
+    def owner_of(self, session_id: str, user: str) -> str:
+        """In whose home a user looks for a session: in the own one, but for what was shared."""
+        owner = self.shares.owner(session_id, user) if self.there else None
+        return user if owner is None else owner
+
     def names(self) -> Iterator[str]:
-        """The owner, and all users who have begun something."""
+        """The owner of the server, and all users who have begun something."""
         yield ""
         for folder in sorted(_folders(self.settings.home / USERS)):
             try:

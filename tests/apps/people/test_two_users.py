@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 import pytest
-from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from spadework.sessions.files import read_metadata, session_folder
@@ -20,97 +15,12 @@ from spadework.sessions.people.people import USERS
 from spadework.sessions.people.tokens import Tokens
 from tests.apps.mcp.serving import with_token
 from tests.apps.mcp.test_versions import HEADERS, opening
-from tests.apps.web.server import Server
+from tests.apps.people.two_users import QUESTION, WORD, Two, ask, asked, call, report
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-#: A word that stands only in what Anna asked, gave along and read.
-WORD = "zyxomma"
-QUESTION = f"How many petals does the {WORD} of Port Aldermere have?"
-PAGE = (
-    f"<html><title>The {WORD}</title><body><main><h1>The {WORD}</h1><p>The {WORD} of Port Aldermere"
-    f" has 17 petals, as the gardeners counted in 1931. The {WORD} grows on the north wall of the"
-    " harbour and flowers in May.</p></main></body></html>"
-)
 #: Parts of a session that MCP gives.
 PARTS = ("overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems")
-
-
-@dataclass
-class Two:
-    """The server, the tokens of its users, and what Anna has: a session that is done, one that
-    runs, and the address of a page that she has read.
-    """
-
-    server: Server
-    tokens: dict[str, str]
-    done: str = ""
-    runs: str = ""
-    page: str = ""
-
-    @property
-    def home(self) -> Path:
-        return self.server.home / USERS / "anna"
-
-    def client(self, user: str, **headers: str) -> httpx.AsyncClient:
-        own = {"Authorization": f"Bearer {self.tokens[user]}"} if user else {}
-        return httpx.AsyncClient(base_url=self.server.url, headers={**own, **headers}, timeout=60)
-
-    def hashes(self) -> list[str]:
-        return [path.stem for path in (self.home / "sessions" / self.done / "pages").glob("*.md")]
-
-
-async def ask(client: httpx.AsyncClient, question: str, **more: Any) -> httpx.Response:
-    csrf = re.search(r'name="csrf" value="([^"]+)"', (await client.get("/")).text)
-    assert csrf
-    files = more.pop("files", None)
-    data = {"csrf": csrf[1], "question": question, "unseen": "1", "minutes": "1", **more}
-    return await client.post("/ask", data=data, files=files)
-
-
-async def asked(client: httpx.AsyncClient, question: str, **more: Any) -> str:
-    answer = await ask(client, question, **more)
-    assert answer.status_code == 303, answer.text
-    return answer.headers["location"].rpartition("/")[2]
-
-
-async def report(client: httpx.AsyncClient, session: str) -> httpx.Response:
-    """The result of a session, waited for by its events."""
-    async with asyncio.timeout(60), client.stream("GET", f"/s/{session}/events") as events:
-        async for _ in events.aiter_lines():
-            pass
-    return await client.get(f"/s/{session}/report.json")
-
-
-@pytest.fixture
-def served(world: World, searx: Searx, tmp_path: Path) -> Iterator[Two]:
-    home = tmp_path / "served"
-    tokens = {name: Tokens(home).add(name) for name in ("anna", "bob")}
-    tokens["reader"] = Tokens(home).add("anna", ["read"])
-    tokens["asker"] = Tokens(home).add("anna", ["ask"])
-    tokens["watch"] = Tokens(home).add("watch", ["admin"])
-    env = {
-        **world.env,
-        **searx.env,
-        "SPADEWORK_ITERATIONS": "1",
-        "SPADEWORK_USER_HEADER": "X-Forwarded-User",
-        "SPADEWORK_TRUSTED_PROXIES": "127.0.0.9",
-    }
-    server = Server(env, home)
-    yield Two(server, tokens)
-    server.stop()
-
-
-@pytest.fixture
-async def two(served: Two, world: World, searx: Searx) -> Two:
-    """Anna has a session that is done."""
-    served.page = world.put("archive", f"/{WORD}", PAGE)
-    searx.script(WORD, [served.page])
-    async with served.client("anna") as anna:
-        note = {"files": ("note.md", f"# Note\n\nThe {WORD} is mine.\n".encode())}
-        served.done = await asked(anna, QUESTION, files=note)
-        assert WORD in (await report(anna, served.done)).text
-    return served
 
 
 @pytest.fixture
@@ -195,10 +105,6 @@ async def act(two: Two) -> list[tuple[str, str]]:
     return found
 
 
-async def call(client: Client, tool: str, **arguments: Any) -> str:
-    return str(await client.call_tool(tool, arguments))
-
-
 async def speak(two: Two) -> list[tuple[str, str]]:
     """What Bob is answered over MCP."""
     found, done = [], two.done
@@ -268,54 +174,3 @@ async def test_an_answer_that_somebody_passes_on_leads_nobody_to_its_session(two
             kept = read_metadata(session_folder(home, answer["spadework"]["session_id"]))
             hers = told["spadework"]["session_id"] if user == "anna" else ""
             assert kept.follows == hers
-
-
-async def test_what_a_token_is_for(served: Two) -> None:
-    async with served.client("reader") as reader:
-        assert (await reader.get("/")).status_code == 200
-        refused = await ask(reader, "What is the Quillon?")
-        assert (refused.status_code, refused.text) == (
-            403,
-            "This needs the scope ask, which your token does not have.\n",
-        )
-        assert (await reader.get("/settings")).status_code == 403
-    async with served.client("asker") as asker:
-        assert (await asker.get("/")).status_code == 403
-    async with served.client("watch") as watch:
-        assert [(await watch.get(path)).status_code for path in ("/settings", "/", "/mcp")] == [
-            200,
-            403,
-            403,
-        ]
-    url = f"{served.server.url}/mcp"
-    async with with_token(url, served.tokens["reader"]) as reader_by_mcp:
-        said = await call(reader_by_mcp, "serp_search", query="petals")
-        assert "needs the scope ask" in said
-    async with with_token(url, served.tokens["asker"]) as asker_by_mcp:
-        said = await call(asker_by_mcp, "get_session_data", session_id="latest")
-        assert "needs the scope read" in said
-
-
-async def test_a_trusted_proxy_names_the_user_and_nobody_else_does(served: Two) -> None:
-    near = httpx.AsyncHTTPTransport(local_address="127.0.0.9")
-    url = served.server.url
-    async with httpx.AsyncClient(base_url=url, transport=near) as proxy:
-        named = {"X-Forwarded-User": "Anna"}
-        assert "anna" in (await proxy.get("/", headers=named)).text
-        assert (await proxy.get("/")).status_code == 401
-        twice = [("X-Forwarded-User", "bob"), ("X-Forwarded-User", "anna")]
-        assert (await proxy.get("/", headers=twice)).status_code == 401
-        for name in ("..", "a/b", "", "anna, bob"):
-            assert (await proxy.get("/", headers={"X-Forwarded-User": name})).status_code == 401
-        # Behind a proxy that says so, cookies are for https alone.
-        proxy.cookies.clear()
-        secure = await proxy.get("/", headers=named | {"X-Forwarded-Proto": "https"})
-        assert "secure" in secure.headers["set-cookie"].lower()
-    async with served.client("bob", **{"X-Forwarded-User": "anna"}) as bob:
-        assert 'title="bob"' in (await bob.get("/")).text
-    async with served.client("") as nobody:
-        forged = await nobody.get("/", headers=named | {"X-Forwarded-For": "127.0.0.9"})
-        assert forged.status_code == 401
-    Tokens(served.server.home).revoke("bob")
-    async with served.client("bob") as bob:
-        assert (await bob.get("/")).status_code == 401, "at once"
