@@ -16,9 +16,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from spadework.apps.web.forms import form_of, save_uploads, text_of
 from spadework.apps.web.known_sessions import known_session
 from spadework.apps.web.page_context import Web, people_of, web_of
-from spadework.apps.web.pages import start_page
+from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import part
-from spadework.errors import SessionBusy, SettingsError
+from spadework.errors import NotTaken, SessionBusy, SettingsError
+from spadework.sessions import quotas
 from spadework.sessions.receptionist import receive
 from spadework.sessions.records import delete_session
 from spadework.sessions.runs import Run
@@ -36,13 +37,14 @@ async def ask(request: Request) -> Response:
     try:
         if answered := await _at_once(web, form):
             return await start_page(request, answer=answered, follows=text_of(form, "follows"))
+        await quotas.check(web.settings)
         session = await _session(web, form)
-    except SettingsError as error:
+    except (SettingsError, NotTaken) as error:
         given = {
             name: text_of(form, name)
             for name in ("question", "minutes", "effort", "search", "unseen", "follows")
         }
-        return await start_page(request, 422, f"{error} {error.hint}".strip(), **given)
+        return await start_page(request, status_of(error), f"{error} {error.hint}".strip(), **given)
     except HTTPException as error:
         return await start_page(
             request, error.status_code, error.detail, question=text_of(form, "question")

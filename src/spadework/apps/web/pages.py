@@ -30,6 +30,8 @@ from spadework.apps.web.snapshot import part_of
 from spadework.apps.web.suggestions import examples
 from spadework.apps.web.templating import UNASKED, page, part
 from spadework.errors import (
+    DaySpent,
+    NotTaken,
     SessionBusy,
     SessionNotFound,
     SessionUnreadable,
@@ -179,7 +181,7 @@ async def refuse_request(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         status, said, hint = error.status_code, error.detail, ""
     elif isinstance(error, SpadeworkError):
-        status, said, hint = _status(error), str(error), error.hint
+        status, said, hint = status_of(error), str(error), error.hint
     else:
         raise error
     if status == 404 and isinstance(error, (SessionNotFound, HTTPException)):
@@ -188,6 +190,8 @@ async def refuse_request(request: Request, error: Exception) -> Response:
 
 
 _STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
+    (DaySpent, 429),
+    (NotTaken, 503),
     (SessionNotFound, 404),
     (SessionBusy, 409),
     (SettingsError, 422),
@@ -195,5 +199,6 @@ _STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
 )
 
 
-def _status(error: SpadeworkError) -> int:
+def status_of(error: SpadeworkError) -> int:
+    """The status of an answer that says an error."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 502)
