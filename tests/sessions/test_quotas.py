@@ -71,7 +71,6 @@ async def test_a_run_that_is_taken_up_may_take_what_is_left_beside_what_it_has_t
     budget.start(budget.started, Usage(tokens_in=6_000))
     budget.draw_on(limited(tmp_path, 1_000))
     assert budget.limits.tokens == 7_000
-    await call(budget, 1_000)
 
 
 async def test_another_process_knows_what_was_spent_and_a_line_cut_off_is_left_out(
