@@ -1,4 +1,5 @@
-"""Whether runs take what was foreseen: `python -m benchmarks.forecasts [RUNS] [KIND…]`.
+"""Whether runs take what was foreseen: `python -m benchmarks.forecasts [RUNS] [KIND…]`,
+or with `SEED=8` before it other draws.
 
 Six kinds of run, so many of each (20), by turns in one home: with a model and without, over the web
 and over a library, in quick, normal and deep effort. The web, its search engine and the model are
@@ -11,6 +12,7 @@ are foreseen by, with those that come after them.
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import sys
 import tempfile
@@ -135,7 +137,7 @@ class Bench:
     """The servers and the home in which all runs are made."""
 
     def __init__(self, background: Background, folder: Path) -> None:
-        self.chance = random.Random(7)
+        self.chance = random.Random(int(os.environ.get("SEED", "7")))
         self.web = Web(background)
         self.engine, self.model = Engine(background, self.web), Slow(background)
         self.home, self.notes = folder / "home", folder / "notes"

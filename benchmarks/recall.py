@@ -4,6 +4,7 @@ benchmarks/recall.py DATA SET… [--pages N]`.
 DATA is a folder with `web/sites/<site>/…` and `eval/dev/<set>.jsonl`, whose lines have `question`
 and `gold_urls`; all sites are one library, or with `--web PORT` a small web of as many addresses.
 `--without-bridges` takes out the rules by which a page leads on to others: what they bring.
+`--with NAME=VALUE …` are settings that differ from those of a run as it is.
 
 The sets that the figures in README.md are of: wiki2, mtrag_first_turn (20 pages), deepscholar (40
 pages). Nothing is kept from one question or run to the next, neither pages nor results of searches:
@@ -79,6 +80,7 @@ def multi_hops(*, left_out: bool) -> AbstractContextManager[object]:
 
 async def main(asked: argparse.Namespace, searching: dict[str, Any]) -> None:
     """Print the figures of every set."""
+    searching = searching | dict(pair.split("=", 1) for pair in asked.changed)
     for name in asked.sets:
         rows = questions(asked.data, name)[: asked.first]
         told = await figures(rows, settings(asked.home, asked.pages, searching))
@@ -102,10 +104,11 @@ if __name__ == "__main__":
         help="search and read over loopback, with a SearXNG endpoint at PORT",
     )
     parser.add_argument("--without-bridges", action="store_true")
+    parser.add_argument("--with", dest="changed", nargs="+", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
     all_sites = library(options.data)
     with (
-        multi_hops(left_out=options.without_multi_hops),
+        multi_hops(left_out=options.without_bridges),
         small_web(all_sites["library"], options.home, options.web)
         if options.web
         else nullcontext(all_sites) as found,

@@ -28,7 +28,7 @@ from answers_web import english
 from spadework.agents.extractive.question_parts import names_in
 from spadework.graph import again, routes
 from spadework.graph import research as loop
-from spadework.graph.closing import draft
+from spadework.graph.report_body import draft
 from spadework.graph.state import ResearchState
 from spadework.sessions.one_call import research
 from spadework.values import Coverage, Plan, Recommendation

@@ -104,10 +104,8 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
                     "note": "" if odd else note_doubts(sentence, cited),
                 }
             )
-        yield (
-            [number for number, _ in group],
-            "\n---\n".join(render("verifier", items=items, evidence=entries)),
-        )
+        prompt = render("verifier", items=items, evidence=entries)
+        yield [number for number, _ in group], f"{prompt.system}\n---\n{prompt.user}"
 
 
 def judged(path: Path, half: str, folder: Path) -> None:

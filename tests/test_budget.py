@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spadework.budget import Budget
-from spadework.deadline import BY_CODE, WITH_MODEL, Shares, shares_of
+from spadework.deadline import BY_CODE, QUICK, WITH_MODEL, Shares, shares_of
 from spadework.errors import BudgetSpent, SettingsError
 from spadework.holds import HoldRequest, Price
 from spadework.values import Usage
@@ -35,7 +35,7 @@ def test_the_clock_can_be_set_back_and_ends_the_run() -> None:
     assert budget.used.searches == 3
 
 
-@given(st.floats(0.1, 600), st.floats(0, 1), st.sampled_from([BY_CODE, WITH_MODEL]))
+@given(st.floats(0.1, 600), st.floats(0, 1), st.sampled_from([BY_CODE, QUICK, WITH_MODEL]))
 def test_phases_never_promise_more_than_is_left(
     minutes: float, gone: float, shares: Shares
 ) -> None:
@@ -114,8 +114,10 @@ def test_judging_takes_of_the_time_to_write_where_a_call_would_find_too_little()
 def test_a_model_that_writes_has_another_share_than_code() -> None:
     assert shares_of("normal", model=True)["write"] == 0.3
     assert shares_of("deep", model=True) == shares_of("normal", model=True)
-    assert shares_of("normal", model=False) == shares_of("quick", model=True)
-    assert shares_of("quick", model=True)["write"] == 0.05
+    assert shares_of("normal", model=False) == shares_of("quick", model=False)
+    quick = shares_of("quick", model=True)
+    assert quick["write"] == 0.05
+    assert 360 * (quick["plan"] + quick["search"]) >= 90  # what a small model's first plan needs
 
 
 async def test_money_becomes_unknown_with_an_unknown_price_and_its_ceiling_holds_all_the_same() -> (

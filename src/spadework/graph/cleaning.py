@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
+from spadework.agents.model import Model
 from spadework.events import Cleaned
 from spadework.graph.distilling import distil_pages
 from spadework.graph.session_context import SessionContext
@@ -96,14 +97,12 @@ async def _cleaned(
     context: SessionContext, read_for: tuple[str, str], page: Page, limits: tuple[float, int]
 ) -> tuple[Page, list[Problem]]:
     """The page cleaned by a model; `read_for` is the question, and what was chosen of the page."""
-    model, cleaning = context.model, context.settings.clean
+    model, (question, chosen) = context.model, read_for
     if model is None:
         return page, []
-    question, chosen = read_for
     text = await context.pages.get(page.content_hash)
     problems: list[Problem] = []
-
-    key = {"page": page.content_hash, "how": cleaning}
+    key = {"page": page.content_hash, "how": context.settings.clean}
     if context.settings.min_cleanliness is not None:
         key["least"] = f"{context.settings.min_cleanliness:g}"
 
@@ -111,40 +110,15 @@ async def _cleaned(
         return await _leave(context, limits[1])
 
     async def work() -> str:
-        seconds = limits[0]
         permission = await context.journal.moment(
             "may clean", key, Permission, allowed, Permission()
         )
         problems.extend(permission.problems)
         if not permission.given:
             return page.content_hash
-        began = time.monotonic()
-        context.cleanings += 1
-        context.cleaning += 1
-        try:
-            shorter, failed = await clean(
-                model,
-                Dirty(question, page.title, text, chosen),
-                cleaning,
-                seconds=seconds,
-                least=context.settings.min_cleanliness,
-            )
-        finally:
-            context.cleaning -= 1
+        dirty = Dirty(question, page.title, text, chosen)
+        digest, failed = await _shorten(context, model, dirty, page, limits[0])
         problems.extend(failed)
-        digest, _ = await context.pages.put(shorter)
-        event = Cleaned(
-            url=page.url,
-            content_hash=page.content_hash,
-            after_hash=digest,
-            before=len(text),
-            chars=len(shorter),
-            reason=" ".join(problem.reason for problem in failed),
-            seconds=round(time.monotonic() - began, 3),
-        )
-        context.record.tell(event)
-        # Once it is in the journal it is not told again.
-        await context.record.written()
         return digest
 
     # By its text alone: whichever worker comes first pays, also where the model failed.
@@ -155,6 +129,36 @@ async def _cleaned(
     return page.model_copy(
         update={"content_hash": digest, "chars": chars, "cleaned_by": "model"}
     ), problems
+
+
+async def _shorten(
+    context: SessionContext, model: Model, dirty: Dirty, page: Page, seconds: float
+) -> tuple[str, list[Problem]]:
+    """The hash of what a model leaves of a page, which is put with the others and told."""
+    settings, began = context.settings, time.monotonic()
+    context.cleanings += 1
+    context.cleaning += 1
+    try:
+        shorter, failed = await clean(
+            model, dirty, settings.clean, seconds=seconds, least=settings.min_cleanliness
+        )
+    finally:
+        context.cleaning -= 1
+    digest, _ = await context.pages.put(shorter)
+    context.record.tell(
+        Cleaned(
+            url=page.url,
+            content_hash=page.content_hash,
+            after_hash=digest,
+            before=len(dirty.text),
+            chars=len(shorter),
+            reason=" ".join(problem.reason for problem in failed),
+            seconds=round(time.monotonic() - began, 3),
+        )
+    )
+    # Once it is in the journal it is not told again.
+    await context.record.written()
+    return digest, failed
 
 
 async def _leave(context: SessionContext, topics: int) -> Permission:

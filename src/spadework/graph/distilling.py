@@ -68,13 +68,7 @@ async def distil_pages(
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
 
     def work() -> list[Passage]:
-        cuts = [
-            made
-            for rank, page in enumerate(pages)
-            for made in cuts_of(
-                page, texts[page.content_hash], rank, context.settings.passage_chars
-            )
-        ]
+        cuts = _cut_pages(pages, texts, context.settings.passage_chars)
         return rank_passages([topic], _telling(cuts, room) if by_model else cuts, room)[topic.name]
 
     return await asyncio.to_thread(work)
@@ -110,13 +104,7 @@ async def pool_passages(
     room = await _room(context, f"pool {newest}", by_model=by_model, first=anew)
 
     def work() -> dict[str, list[Passage]]:
-        cuts = [
-            made
-            for rank, page in enumerate(order)
-            for made in cuts_of(
-                page, texts[page.content_hash], rank, context.settings.passage_chars
-            )
-        ]
+        cuts = _cut_pages(order, texts, context.settings.passage_chars)
         if anew:
             found = _once([made for made in cuts if made[:3] in places])
             return rank_passages([task.topic for task in tasks], found, room)
@@ -131,6 +119,14 @@ async def pool_passages(
         return _for_gaps(tasks, _once(_telling(cuts, room)), seen, room)
 
     return await asyncio.to_thread(work)
+
+
+def _cut_pages(pages: Sequence[Page], texts: Mapping[str, str], chars: int) -> list[Cut]:
+    return [
+        made
+        for rank, page in enumerate(pages)
+        for made in cuts_of(page, texts[page.content_hash], rank, chars)
+    ]
 
 
 def _telling(cuts: Sequence[Cut], room: Room) -> list[Cut]:

@@ -5,7 +5,8 @@ What counts is how an earlier run came out beside what constants had reckoned fo
 its logarithms are alike for short runs and long ones. From LEAST runs on they are taken for normal,
 and the range is the prediction interval of Student; from ENOUGH on it lies between two of them,
 whatever their shape, as in conformal prediction: the next run is as likely in any gap between
-earlier ones as in any other.
+earlier ones as in any other, or in the first or last of them, which have no end: of so few runs
+that the range ends there, it ends by the gap before, OUTWARD times as wide.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from spadework.values import Forecast, Span
 
 #: Runs from which on they say more than constants, from which on two of them bound the range, and
 #: the newest that are asked.
-LEAST, ENOUGH, MOST = 5, 19, 60
+LEAST, ENOUGH, MOST = 5, 10, 60
+#: How much wider than the outermost gap between runs the one beyond them is taken to be. With 2, of
+#: 10 to 16 runs of five shapes (normal, two humps, a long tail, rare slow ones, even) .87 to .91
+#: end within the range; Student's holds .89 to .97, and is up to a third wider.
+OUTWARD = 2.0
 #: The share of runs that end within the range, and the quantile of the normal distribution for it.
 SHARE, NORMAL = 0.90, 1.6449
 #: What is foreseen of a run, and the least by which two runs differ that differ at all.
@@ -100,6 +105,11 @@ def _range(rests: Sequence[float]) -> tuple[float, float]:
 
 
 def _between(rests: Sequence[float], at: float) -> float:
+    """The number at a place of a row of them, which may lie a little outside of it."""
+    if at < 0:
+        return rests[0] + OUTWARD * at * (rests[1] - rests[0])
+    if (beyond := at - len(rests) + 1) > 0:
+        return rests[-1] + OUTWARD * beyond * (rests[-1] - rests[-2])
     below = math.floor(at)
     share = at - below
     return rests[below] if not share else (1 - share) * rests[below] + share * rests[below + 1]

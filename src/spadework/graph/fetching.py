@@ -73,6 +73,17 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
     if context.journal.recording is not None:
         seconds = max(seconds, context.settings.page_seconds)
     fetched, extracted = await context.reader.read(url, seconds=seconds, level=level, had=had)
+    page = await _keep(context, fetched, extracted)
+    return page.model_copy(
+        update={
+            "fetching": round(fetching, 3),
+            "cleaning": round(time.monotonic() - began - fetching, 3),
+        }
+    )
+
+
+async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted) -> Page:
+    """A page of the web, its text and its links put with those of the session."""
     digest, text = await context.pages.put(extracted.markdown)
     if extracted.links:
         await context.links.put(fetched.url, extracted.links)
@@ -91,8 +102,6 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
         stale=fetched.stale,
         content_hash=digest,
         chars=len(text),
-        fetching=round(fetching, 3),
-        cleaning=round(time.monotonic() - began - fetching, 3),
     )
 
 

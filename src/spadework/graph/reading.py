@@ -56,10 +56,49 @@ async def read_pages(
     of another where there is one.
     """
     hits = [*chosen, *reserve]
-    pages: dict[str, Page] = {}
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # all are others': each fills a place, or none would be read
         wanted, taken = len(chosen), frozenset()
+    # A replay cannot know which pages came first: of those that nobody waited for it tells what was
+    # told then.
+    key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
+    given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
+    told = {
+        hit.url: _problems(_given_up(hit, given_up[hit.url])) for hit in hits if hit.url in given_up
+    }
+    left = [hit for hit in hits if hit.url not in given_up]
+    outcomes = await _read_hits(context, task, left, wanted, taken, emit)
+    told |= {outcome.candidate.url: _problems(outcome) for outcome in outcomes}
+    given_up |= {
+        outcome.candidate.url: why
+        for outcome in outcomes
+        if (why := _why_given_up(outcome)) is not None
+    }
+    waiting = [hit.url for hit in left if hit.url not in told]
+    await context.journal.note(
+        "given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up}
+    )
+    pages = {came.result.url: came.result for came in outcomes if isinstance(came, Came)}
+    order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
+    return (
+        sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))),
+        [problem for hit in hits for problem in told.get(hit.url, [])],
+    )
+
+
+async def _read_hits(
+    context: SessionContext,
+    task: Task,
+    hits: Sequence[Hit],
+    wanted: int,
+    taken: AbstractSet[str],
+    emit: Emit,
+) -> list[Outcome[Hit, Page]]:
+    """What becomes of the hits, told as it comes, until `wanted` pages that are not `taken` are
+    there.
+    """
+    outcomes: list[Outcome[Hit, Page]] = []
+    began: dict[str, float] = {}
     others: set[str] = set()
     since = fresh_since(task.queries, context.settings)
 
@@ -71,37 +110,14 @@ async def read_pages(
     def place(page: Page) -> str | None:
         return page.url if page.url not in others else None
 
-    # A replay cannot know which pages came first: of those that nobody waited for it tells what was
-    # told then.
-    key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
-    given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
-    told = {
-        hit.url: _problems(_given_up(hit, given_up[hit.url])) for hit in hits if hit.url in given_up
-    }
-    left = [hit for hit in hits if hit.url not in given_up]
     reading = read_many(
-        left, read, _limits(context, wanted), group=_host, key=place, stop=context.stop
+        hits, read, _limits(context, wanted), group=_host, key=place, stop=context.stop
     )
-    began: dict[str, float] = {}
-    async with aclosing(reading) as outcomes:
-        async for outcome in outcomes:
+    async with aclosing(reading):
+        async for outcome in reading:
             emit(_event(task, outcome, began))
-            told[outcome.candidate.url] = _problems(outcome)
-            if isinstance(outcome, Came):
-                pages[outcome.result.url] = outcome.result
-            elif isinstance(outcome, Left):
-                given_up[outcome.candidate.url] = outcome.why
-            elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
-                given_up[outcome.candidate.url] = str(outcome.error)
-    waiting = [hit.url for hit in left if hit.url not in told]
-    await context.journal.note(
-        "given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up}
-    )
-    order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
-    return (
-        sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))),
-        [problem for hit in hits for problem in told.get(hit.url, [])],
-    )
+            outcomes.append(outcome)
+    return outcomes
 
 
 def _limits(context: SessionContext, wanted: int) -> Limits:
@@ -182,6 +198,15 @@ def _key(hit: Hit) -> dict[str, str]:
 def _given_up(hit: Hit, said: str) -> Left[Hit] | Failed[Hit]:
     """How a page was given up: why, or what was said of it."""
     return Left(hit, cast("Why", said)) if said in get_args(Why) else Failed(hit, TooSlow(said))
+
+
+def _why_given_up(outcome: Outcome[Hit, Page]) -> str | None:
+    """Why nobody waited for a page; None where it came, or failed by itself."""
+    if isinstance(outcome, Left):
+        return outcome.why
+    if isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
+        return str(outcome.error)
+    return None
 
 
 def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> Reading | Read:

@@ -27,7 +27,7 @@ from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
 from spadework.graph.assessing import assess_round
 from spadework.graph.clarifying import approve, clarify
-from spadework.graph.closing import draft, result_of
+from spadework.graph.closing import result_of
 from spadework.graph.composing import compose_report
 from spadework.graph.earlier import keep
 from spadework.graph.editing import review_report
@@ -39,6 +39,7 @@ from spadework.graph.model_examination import begin, judge
 from spadework.graph.planning import foreseen, make_plan, today
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.rechecking import base_of, check_changed, judging, whole
+from spadework.graph.report_body import draft
 from spadework.graph.revising import extend_report, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
 from spadework.graph.scoring import checked_scores, score_topics
@@ -228,10 +229,8 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     context = await context_of(state["session_id"], runtime.context)
     await was_stopped(context.journal, context.stop, "save")
     await context.journal.note("waits", "", context.search.waits.sentences())
-    none = list[Problem]()
-    late = await context.journal.moment(
-        "late problems", "", list[Problem], context.page_cache.kept, none
-    )
+    kept, none = context.page_cache.kept, list[Problem]()
+    late = await context.journal.moment("late problems", "", list[Problem], kept, none)
     result = result_of(context, state, late)
     await keep(context, state, result)
     emit = emitter(context, runtime)

@@ -41,16 +41,7 @@ async def rewritten(
     known = {e.id for e in state.get("evidence", [])[: review.entries]}
     fresh = [e for e in ledger if e.id not in known]
     homes = {e.id: _home(e, review, sections, ledger) for e in fresh}
-    asked: dict[str, list[str]] = defaultdict(list)
-    for point in review.weaknesses:
-        if point.section and not point.outcome and (not point.query or _was_found(point, fresh)):
-            asked[point.section].append(point.text)
-    for heading in filter(None, homes.values()):
-        points = [p.text for p in review.weaknesses if p.query and _was_found(p, fresh)]
-        asked[heading] = list(dict.fromkeys([*asked[heading], *points]))
-    summary = next((section for section in sections if section.kind == "summary"), None)
-    if summary and fresh:
-        asked[summary.heading].append(TOLD_MORE + ", ".join(e.id for e in fresh))
+    asked = _asked(review, sections, fresh, homes)
     apart = [e for e in fresh if not homes[e.id]]
     weak = [section for section in sections if asked.get(section.heading)]
     done, (more, failed) = await asyncio.gather(
@@ -82,6 +73,26 @@ async def rewritten(
         ),
         "problems": [*(p for _, problems in done for p in problems), *failed],
     }
+
+
+def _asked(
+    review: Review,
+    sections: Sequence[Section],
+    fresh: Sequence[Evidence],
+    homes: Mapping[str, str],
+) -> dict[str, list[str]]:
+    """What each section is to say better, by its heading."""
+    asked: dict[str, list[str]] = defaultdict(list)
+    for point in review.weaknesses:
+        if point.section and not point.outcome and (not point.query or _was_found(point, fresh)):
+            asked[point.section].append(point.text)
+    found = [p.text for p in review.weaknesses if p.query and _was_found(p, fresh)]
+    for heading in filter(None, homes.values()):
+        asked[heading] = list(dict.fromkeys([*asked[heading], *found]))
+    summary = next((section for section in sections if section.kind == "summary"), None)
+    if summary and fresh:
+        asked[summary.heading].append(TOLD_MORE + ", ".join(e.id for e in fresh))
+    return asked
 
 
 def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:

@@ -5,7 +5,7 @@ run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from langgraph.types import Send
 
@@ -84,6 +84,14 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
     ]
 
 
+class _Gap(NamedTuple):
+    """What is asked about a topic once more; `again`: what was found and left unread, too."""
+
+    topic: Topic
+    queries: tuple[Query, ...]
+    again: bool
+
+
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
@@ -93,77 +101,67 @@ def gap_tasks(
     Those of a survey, and all that read on where the evidence itself does not lead them, look also
     at what was found and left unread.
     """
-    asked, coverage = state["tasks"], state["coverage"]
-    number = max(task.round for task in asked) + 1
+    number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
-        unanswered = open_topics(state)
-        left = state["plan"].model_copy(update={"topics": tuple(unanswered)})
-        first = first_tasks(left, budget, load) if unanswered else []
-        return [
-            task.model_copy(
-                update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}
-            )
-            for task in first
-        ]
-    going_on = worth_asking(state, price)
-    before = {
-        (query.text.lower(), query.exclude_domains) for task in asked for query in task.queries
-    }
-    wanted = {
-        topic.name: _recommended_searches(
-            topic, coverage.get(topic.name), state.get("shortfalls", [])
-        )
-        for topic in going_on
-    }
-    gaps = {
-        name: _gap_queries(of, before, state["plan"])[: load.gap_queries]
-        for name, of in wanted.items()
-    }
-    made = [(topic, (*_queries_unasked(topic, state), *gaps[topic.name])) for topic in going_on]
-    broad = state["plan"].question_type == "list"
-    again = {
-        topic.name
-        for topic in going_on
-        if broad
-        or (
-            not any(r.led_to for r in wanted[topic.name])
-            and (load.reads_on or not gaps[topic.name])
-        )
-    }
-    unread = {
-        find.topic
-        for find in state.get("finds", [])
-        if find.left and find.round == number - 1 and find.topic in again
-    }
-    going = [(topic, queries) for topic, queries in made if queries or topic.name in unread]
-    if going:
-        # What the evidence as a whole lacks rides along with the first topic: by itself it is no
-        # reason to go on.
-        topic, queries = going[0]
-        whole = _gap_queries(
-            [s.recommendation for s in state.get("shortfalls", []) if not s.topic],
-            before,
-            state["plan"],
-        )
-        going[0] = (topic, (*queries, *whole[: max(0, load.gap_queries - len(queries))]))
+        return _tasks_after_known(state, budget, load)
     # Were what is left not dealt out, it would go to the fastest, each time another.
     most = max(0, int(budget.limits.pages - budget.spent("pages")))
-    going = going[:most]
+    going, broad = _gaps(state, load, price, number)[:most], plan.question_type == "list"
     return [
         Task(
-            topic=topic,
-            queries=queries,
-            again=date_queries(topic.queries, state["plan"].freshness)
-            if topic.name in again
-            else (),
+            topic=gap.topic,
+            queries=gap.queries,
+            again=date_queries(gap.topic.queries, plan.freshness) if gap.again else (),
             round=number,
             pages=min(load.gap_pages, most),
             broad=broad,
             own=broad,
             together=most if most < len(going) * load.gap_pages else None,
         )
-        for topic, queries in going
+        for gap in going
     ]
+
+
+def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
+    """The first tasks that search, for what the pages that are known do not answer."""
+    unanswered = open_topics(state)
+    if not unanswered:
+        return []
+    left = state["plan"].model_copy(update={"topics": tuple(unanswered)})
+    return [
+        task.model_copy(
+            update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}
+        )
+        for task in first_tasks(left, budget, load)
+    ]
+
+
+def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> list[_Gap]:
+    """What there is to ask or to read in round `number`."""
+    plan, lacking = state["plan"], state.get("shortfalls", [])
+    asked = {
+        (query.text.lower(), query.exclude_domains)
+        for task in state["tasks"]
+        for query in task.queries
+    }
+    unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
+    going = []
+    for topic in worth_asking(state, price):
+        wanted = _recommended_searches(topic, state["coverage"].get(topic.name), lacking)
+        gaps = _gap_queries(wanted, asked, plan)[: load.gap_queries]
+        led = any(r.led_to for r in wanted)
+        again = plan.question_type == "list" or (not led and (load.reads_on or not gaps))
+        queries = (*_queries_unasked(topic, state), *gaps)
+        if queries or (again and topic.name in unread):
+            going.append(_Gap(topic, queries, again))
+    if going:
+        # What the evidence as a whole lacks rides along with the first topic: by itself it is no
+        # reason to go on.
+        whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan)
+        queries = going[0].queries
+        room = max(0, load.gap_queries - len(queries))
+        going[0] = going[0]._replace(queries=(*queries, *whole[:room]))
+    return going
 
 
 def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:

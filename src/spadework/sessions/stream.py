@@ -31,6 +31,8 @@ SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
 #: Stands among the parts where the time to write has come.
 EMERGENCY = object()
+#: Stands after the last part.
+_END = object()
 
 
 async def parts_until_deadline(
@@ -43,25 +45,10 @@ async def parts_until_deadline(
     The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
     the middle of the other's work.
     """
-    end = object()
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
 
-    async def run() -> None:
-        try:
-            async for part in stream:
-                queue.put_nowait(part)
-        except asyncio.CancelledError as cancelled:
-            # LangGraph hands over the task in which it is still saving, to be waited for before the
-            # file is closed.
-            saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
-            if saving:
-                await asyncio.wait(saving, timeout=SAVING_SECONDS)
-            raise
-        finally:
-            queue.put_nowait(end)
-
-    task = asyncio.create_task(run())
+    task = asyncio.create_task(_queue_parts(stream, queue))
     try:
         while True:
             try:
@@ -75,7 +62,7 @@ async def parts_until_deadline(
                     return
                 told = True
                 part = EMERGENCY
-            if part is end:
+            if part is _END:
                 break
             yield part
         await task
@@ -85,6 +72,22 @@ async def parts_until_deadline(
         # What waits for a journal that does not answer is not waited for.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
+
+
+async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) -> None:
+    """Put the parts of `stream` into the queue, and its end, however it comes."""
+    try:
+        async for part in stream:
+            queue.put_nowait(part)
+    except asyncio.CancelledError as cancelled:
+        # LangGraph hands over the task in which it is still saving, to be waited for before the
+        # file is closed.
+        saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
+        if saving:
+            await asyncio.wait(saving, timeout=SAVING_SECONDS)
+        raise
+    finally:
+        queue.put_nowait(_END)
 
 
 async def watch_graph(

@@ -1,4 +1,4 @@
-"""Who may use a server, how much of it each may have, and how it is run."""
+"""Who may use a server, and how much of it each may have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spadework.settings.kinds import Words
 
 
 class Operating(BaseModel, defer_build=True):
-    """Who may use a server, how much of it each may have, and how it is run."""
+    """Who may use a server, and how much of it each may have."""
 
     # People
     user_header: str = Field(
@@ -55,26 +55,6 @@ class Operating(BaseModel, defer_build=True):
         description=(
             "Most US dollars that the models of one user's runs cost in a day (UTC), where the"
             " price is known. 0: any amount."
-        ),
-    )
-
-    # Operation
-    drain_seconds: float = Field(
-        0,
-        ge=0,
-        le=86_400,
-        description=(
-            "Seconds that runs have to end when `serve` is told to stop by SIGTERM; meanwhile no"
-            " question is taken. What still runs then is taken up by the next `serve`."
-        ),
-    )
-    ready_seconds: float = Field(
-        300,
-        ge=1,
-        le=86_400,
-        description=(
-            "Seconds for which `/readyz` tells what it has found: disk, model and search are tried"
-            " no more often."
         ),
     )
 

@@ -55,6 +55,7 @@ async def test_a_trusted_proxy_names_the_user_and_nobody_else_does(served: Two) 
     async with served.client("") as nobody:
         forged = await nobody.get("/", headers=named | {"X-Forwarded-For": "127.0.0.9"})
         assert forged.status_code == 401
+        assert (await nobody.get("/healthz")).text == "ok\n", "told to everybody"
     Tokens(served.server.home).revoke("bob")
     async with served.client("bob") as bob:
         assert (await bob.get("/")).status_code == 401, "at once"

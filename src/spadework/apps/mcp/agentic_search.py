@@ -50,39 +50,37 @@ LINE_CHARS, MOST_GAPS = 240, 5
 MOST_RESULTS = 5
 
 
+Minutes = Annotated[
+    float | None, Field(gt=0, description="Most minutes, within the server's limit.")
+]
+Resumed = Annotated[
+    str, Field(max_length=100, description="Take up this session, which was cut off.")
+]
+Followed = Annotated[
+    str,
+    Field(
+        max_length=100,
+        description=(
+            "Follow up this finished session: its report is revised (shorter, in German, …),"
+            " or its pages are used first."
+        ),
+    ),
+]
+Instructions = Annotated[
+    str,
+    Field(max_length=4_000, description="Length, form, language and readers of the report."),
+]
+
+
 async def agentic_search(
     call: Call,
     query: Query,
     completeness_threshold: Completeness = None,
     max_iterations: Iterations = None,
-    max_minutes: Annotated[
-        float | None,
-        Field(gt=0, description="Most minutes, within the server's limit."),
-    ] = None,
-    session_id: Annotated[
-        str,
-        Field(
-            max_length=100,
-            description="Take up this session, which was cut off.",
-        ),
-    ] = "",
-    follows: Annotated[
-        str,
-        Field(
-            max_length=100,
-            description=(
-                "Follow up this finished session: its report is revised (shorter, in German, …),"
-                " or its pages are used first."
-            ),
-        ),
-    ] = "",
-    instructions: Annotated[
-        str,
-        Field(
-            max_length=4_000,
-            description="Length, form, language and readers of the report.",
-        ),
-    ] = "",
+    max_minutes: Minutes = None,
+    session_id: Resumed = "",
+    follows: Followed = "",
+    instructions: Instructions = "",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ResearchAnswer]:
     """Research a question thoroughly and get a report in which every sentence of fact cites words

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -46,23 +47,7 @@ def build_app(
     knows. `page=False` leaves the page out.
     """
     server = Server(settings, access or Access.of(settings))
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncGenerator[None, None]:
-        async with AsyncExitStack() as stack:
-            for enter in lifespans:
-                await stack.enter_async_context(enter())
-            # Importing it takes a second or more, in which nothing else would be answered: not when
-            # the first question comes.
-            warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
-            await server.take_up()
-            try:
-                yield
-            finally:
-                await server.close()
-                await warming
-
-    every = [*routes, *(page_routes() if page else ())]
+    every = [Route("/healthz", _tell_alive), *routes, *(page_routes() if page else ())]
     server.owner.nav += [
         (path, label)
         for path, label in _MENU
@@ -77,10 +62,34 @@ def build_app(
         }
         if page
         else {},
-        lifespan=lifespan,
+        lifespan=partial(_serve, server, lifespans),
     )
     app.state.server = server
     return app
+
+
+@asynccontextmanager
+async def _serve(
+    server: Server, lifespans: Sequence[Lifespan], app: Starlette
+) -> AsyncGenerator[None, None]:
+    """What is held while the server runs: the other doors, and the runs that it takes up."""
+    async with AsyncExitStack() as stack:
+        for enter in lifespans:
+            await stack.enter_async_context(enter())
+        # Importing it takes a second or more, in which nothing else would be answered: not when
+        # the first question comes.
+        warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
+        await server.take_up()
+        try:
+            yield
+        finally:
+            await server.close()
+            await warming
+
+
+async def _tell_alive(request: Request) -> Response:
+    """That the process lives, for whoever watches over it."""
+    return PlainTextResponse("ok\n")
 
 
 #: The menu shows those of these that there are.

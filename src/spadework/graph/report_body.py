@@ -1,0 +1,198 @@
+"""Building the report of a run: its sections, what was not reached or found, where it was
+searched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from spadework.agents.editor import Made, about, disagreements, limits, not_found
+from spadework.agents.entered import speaks_of
+from spadework.agents.extractive import writer as extractive
+from spadework.graph.earlier import makers
+from spadework.graph.holding import without_addresses
+from spadework.graph.session_context import SessionContext
+from spadework.graph.sources import sources_of
+from spadework.graph.state import ResearchState, proving, queries_of
+from spadework.graph.unreached import (
+    MOST_BESIDE,
+    MOST_UNREAD,
+    Unreached,
+    first_of_all,
+    told_last,
+    unread_hits,
+    with_unread,
+)
+from spadework.tools.export.markdown_report import to_markdown
+from spadework.tools.text.phrases import Phrases
+from spadework.tools.web.urls import hosts_for_urls
+from spadework.values import Problem, Report, Section, Source, Verdict
+
+
+class Troubles(NamedTuple):
+    """What a run has met: sources that it could not reach, told first, and other problems."""
+
+    unreached: Sequence[Unreached]
+    rest: Sequence[Problem]
+
+
+def draft(state: ResearchState) -> str:
+    """The report as far as it stands, composed by code."""
+    evidence = proving(state)
+    ledger = {e.id: e for e in evidence}
+    sections = [
+        extractive.section(t.name, own)
+        for t in state["plan"].topics
+        if (own := [e for e in evidence if e.topic == t.name])
+    ]
+    report = Report(title=state["plan"].question, sections=tuple(sections))
+    return to_markdown(report, ledger, sources_of(state, sections, []))
+
+
+def build_report(
+    context: SessionContext,
+    state: ResearchState,
+    why: str,
+    troubles: Troubles,
+    sources: Sequence[Source],
+) -> Report:
+    """The report of a run that was ended by `why`."""
+    say = Phrases(state["plan"].language)
+    ledger = {e.id: e for e in state.get("evidence", [])}
+    sections, open_ones = _body(state, say)
+    if troubles.unreached:
+        sections = [first_of_all(troubles.unreached, say), *sections]
+    limited = limits(state.get("shortfalls", []), say)
+    closing = [
+        disagreements(state.get("conflicts", []), ledger, say),
+        open_ones,
+        *told_last(limited, troubles.rest, say, first=bool(troubles.unreached)),
+        _about(context, state, why, sources, say),
+    ]
+    whole = tuple(
+        section.model_copy(update={"sentences": tuple(map(without_addresses, section.sentences))})
+        for section in [*sections, *closing]
+        if section.sentences
+    )
+    named = state.get("title") or state["plan"].title or state["plan"].question
+    return Report(title=hosts_for_urls(named), sections=whole, language=say.spoken)
+
+
+def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
+    """The sections of the findings, and the one that tells what is left open."""
+    unread = unread_hits(state)
+    open_ones = with_unread(
+        not_found(
+            state["plan"],
+            state.get("coverage", {}),
+            queries_of(state),
+            _missing(state),
+            frozenset(unread),
+            say,
+        ),
+        [hit for hits in unread.values() for hit in hits],
+        say,
+        MOST_BESIDE if state.get("pages") else MOST_UNREAD,
+    )
+    nearest = _nearest(state, state.get("sections", []), say)
+    sections = [nearest.get(section.heading, section) for section in state.get("sections", [])]
+    if sections and sections[0] in nearest.values():
+        # Who reads only the beginning must not take the nearest for the answer.
+        return [open_ones, *sections], open_ones.model_copy(update={"sentences": ()})
+    return sections, open_ones
+
+
+def _about(
+    context: SessionContext,
+    state: ResearchState,
+    why: str,
+    sources: Sequence[Source],
+    say: Phrases,
+) -> Section:
+    """How the report was made: by whom, where it was searched, what ended the run."""
+    writer, judge = makers(context, state)
+    return about(
+        Made(writer, judge, _verdicts(state) if writer else {}),
+        context.searching,
+        (
+            *_count_uncited(context, sources, say),
+            *context.notices,
+            *context.search.waits.sentences(),
+            *context.search.unmet.sentences(),
+            *_describe_revision(state, why, say),
+        ),
+        len(state.get("pages", {})),
+        "" if _left_open(state, why) else why,
+        say,
+    )
+
+
+def _missing(state: ResearchState) -> list[str]:
+    """What must be covered and no section answers, unless a later round has found it."""
+    ledger = {e.id: e for e in state.get("evidence", [])}
+    cited = {c.evidence_id for c in state.get("citations", [])}
+    told = [ledger[id_] for id_ in cited if id_ in ledger]
+    return [must for must in state.get("missing", []) if not any(speaks_of(e, must) for e in told)]
+
+
+def _count_uncited(context: SessionContext, sources: Sequence[Source], say: Phrases) -> list[str]:
+    """In deep effort, which reads many pages, how many are cited, and where it says why others are
+    not.
+    """
+    count = sum(not source.unused for source in sources)
+    if not context.deep or count == len(sources):
+        return []
+    return [say("cited_of", many=count)]
+
+
+def _verdicts(state: ResearchState) -> Counter[Verdict]:
+    """How many sentences were found to be what."""
+    return Counter({c.sentence: c.verdict for c in state.get("citations", [])}.values())
+
+
+def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:
+    """The sections that show only the nearest that was read, by their headings, as the report has
+    them: all, or those of a report before that its follow-up has kept beside what it found.
+    """
+    coverage = state.get("coverage", {})
+    if coverage and all(found.near for found in coverage.values()):
+        alone = {"heading": say("nearest")} if len(sections) == 1 else {}
+        return {one.heading: one.model_copy(update=alone) for one in sections}
+    near = {name for name, found in coverage.items() if found.near and state.get("before")}
+    return {
+        one.heading: one.model_copy(update={"heading": f"{say('nearest')}: {one.heading}"})
+        for one in sections
+        if one.heading in near
+    }
+
+
+def _left_open(state: ResearchState, why: str) -> bool:
+    """Whether a follow-up is answered, and something of the report before is not."""
+    coverage = state.get("coverage", {}).values()
+    return bool(state.get("before")) and why == "coverage" and not all(c.covered for c in coverage)
+
+
+def _describe_revision(state: ResearchState, why: str, say: Phrases) -> list[str]:
+    """What a revised report says of itself: how much of it was written anew, what it left out."""
+    before = state.get("before")
+    if before is None:
+        return []
+    sections, places = state.get("sections", []), state.get("places", {})
+    new = sum(section not in before.sections for section in sections)
+    told = {places.get(section.heading) for section in sections}
+    headings = {section.heading for section in sections}
+    gone = [
+        f"“{old.heading}”"
+        for n, old in enumerate(before.sections)
+        if n not in told and old.heading not in headings
+    ]
+    stands = "others_stand" if gone else "all_stands"
+    how = "changed_some" if 0 < new < len(sections) else "changed" if new else stands
+    left_out = say("left_out", headings=", ".join(gone)) if gone else ""
+    rest = "" if state["turn"].kind == "more" else say("unsearched")
+    if _left_open(state, why):
+        rest = say("answered_now")
+    said = say(how, new=new, all=len(sections))
+    return [say("revises", left_out=left_out, how=said, rest=rest).strip()]
