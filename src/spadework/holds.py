@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 #: Dollars for a million tokens in and out.
 Price = tuple[float, float]
@@ -45,6 +45,27 @@ class Hold(NamedTuple):
     tokens: int
     money: float
     closing: bool = False
+
+
+class Purse(Protocol):
+    """What all runs of a user may take together, beside the limits of each."""
+
+    async def refresh(self) -> None:
+        """Know what others have taken, and let them know what was taken here."""
+
+    def free(self, *, settled: bool = False) -> Free:
+        """What is left; `settled`: as if no call were under way."""
+
+    def take(self, hold: Hold) -> None:
+        """Set aside what a call may cost."""
+
+    def settle(self, hold: Hold, tokens: int, money: float) -> None:
+        """Give back what was set aside, and take what the call has cost."""
+
+
+def both(one: Free, other: Free) -> Free:
+    """What two limits leave free."""
+    return Free(min(one.tokens, other.tokens), min(one.money, other.money))
 
 
 def cost(price: Price | None, told: int, said: int) -> float:

@@ -17,9 +17,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from spadework.errors import SessionNotFound
+from spadework.errors import NotTaken, SessionNotFound
 from spadework.events import Asked, Finished
-from spadework.sessions.admission import Admission
+from spadework.sessions.admission import Admission, Whose
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -250,3 +250,51 @@ def test_sessions_wait_where_the_process_may_open_no_more_files(
     most, statuses = json.loads(done.stdout)
     assert statuses == ["completed"] * 8
     assert 1 <= most <= 3
+
+
+async def test_who_asks_much_is_not_let_in_before_who_asks_little() -> None:
+    admission, came = room_for(1), list[str]()
+
+    async def visit_as(user: str, most: int = 0) -> None:
+        async with admission.place(9, asyncio.Event(), lambda *_: None, Whose(user, most)):
+            came.append(user)
+            await asyncio.sleep(0)
+
+    async with admission.place(9, asyncio.Event(), lambda *_: None, Whose("anna")):
+        waits = [asyncio.create_task(visit_as(user)) for user in ("anna", "anna", "bob", "anna")]
+        await eventually(lambda: admission.waiting == 4)
+    await asyncio.gather(*waits)
+    assert came == ["bob", "anna", "anna", "anna"]
+
+
+async def test_who_has_as_many_inside_as_may_be_waits_and_holds_up_nobody() -> None:
+    admission, told, came = room_for(9), list[tuple[int, int]](), asyncio.Event()
+
+    async def second() -> None:
+        def heard(place: int, of: int) -> None:
+            told.append((place, of))
+
+        async with admission.place(9, asyncio.Event(), heard, Whose("anna", 1)):
+            came.set()
+
+    async with admission.place(9, asyncio.Event(), lambda *_: None, Whose("anna", 1)):
+        waits = asyncio.create_task(second())
+        await eventually(lambda: told == [(1, 1)])
+        async with (
+            asyncio.timeout(5),
+            admission.place(9, asyncio.Event(), lambda *_: None, Whose("bob", 1)),
+        ):
+            assert (admission.inside_of("anna"), admission.inside_of("bob")) == (1, 1)
+        with admission.stepped_out("anna"):
+            await came.wait()
+    await waits
+    assert admission.inside == 0
+
+
+async def test_who_comes_when_it_is_closed_is_told_so() -> None:
+    admission = room_for(1)
+    async with admission.place(9, asyncio.Event(), lambda *_: None):
+        admission.close()
+        with pytest.raises(NotTaken, match="is being stopped"):
+            async with admission.place(9, asyncio.Event(), lambda *_: None):
+                pass

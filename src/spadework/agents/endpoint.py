@@ -70,7 +70,7 @@ class Endpoint:
         self._journal = journal
         self._address = settings.openai_base_url or provider
         self._compatible = provider == "openai"
-        self._lessons = Lessons(settings.home, f"{settings.openai_base_url}\n{name}")
+        self._lessons = Lessons(settings.common, f"{settings.openai_base_url}\n{name}")
         self._chat, self._close = chat_model(name, settings)
         self._preparing = asyncio.Lock()
         self._listed = False

@@ -53,6 +53,7 @@ from spadework.apps.options import (
 )
 from spadework.apps.serving_cli import mcp, serve
 from spadework.apps.sessions_cli import sessions
+from spadework.apps.tokens_cli import tokens
 
 EXAMPLES = """\b
 Examples:
@@ -77,6 +78,7 @@ app = typer.Typer(
 )
 app.add_typer(sessions, name="sessions")
 app.add_typer(knowledge_commands, name="knowledge")
+app.add_typer(tokens, name="tokens")
 Question = Annotated[
     list[str],
     typer.Argument(

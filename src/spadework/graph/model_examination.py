@@ -97,7 +97,7 @@ async def _await_result(taken: asyncio.Task[Examined | str]) -> Examined | str:
 
 async def _examine_once(context: SessionContext, model: Model) -> Examined | str:
     """The result, or why there is none."""
-    home = context.settings.home
+    home = context.settings.common
     try:
         known = await _known(context, model)
         calls = context.budget.limits.calls - context.budget.spent("calls")
@@ -122,7 +122,7 @@ async def _known(context: SessionContext, model: Model) -> Examined | None:
     """The result from before this run."""
 
     async def before() -> Examined | None:
-        return await known_result(model, context.settings.home)
+        return await known_result(model, context.settings.common)
 
     known = await context.journal.moment("examined", "", Examined | None, before, None)
     context.unfit = known is not None and not known.passed

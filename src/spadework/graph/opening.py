@@ -59,7 +59,7 @@ async def open_parts(
 
         async def open_library() -> Library:
             one = await Library.open(
-                settings.library, home=settings.home, progress=progress, meaning=meaning
+                settings.library, home=settings.common, progress=progress, meaning=meaning
             )
             opened.callback(one.close)
             libraries.append(one)

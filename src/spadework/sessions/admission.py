@@ -1,5 +1,6 @@
 """Letting sessions into the process: as many at once as one wants and as have room, the others wait
-in one queue, first come, first served.
+in one queue: the user with fewest inside comes first, of several the one who was let in longest
+ago. What is one user's is let in first come, first served.
 """
 
 from __future__ import annotations
@@ -7,10 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from spadework.errors import NotTaken
 from spadework.sessions import capacity
 
 #: How often those who wait look whether there is room: what is open belongs to others, too.
@@ -20,9 +24,20 @@ LOOK_SECONDS = 1.0
 Told = Callable[[int, int], None]
 
 
+class Whose(NamedTuple):
+    """The user whose a session is, and how many of theirs may be inside at once (0: any number)."""
+
+    user: str = ""
+    most: int = 0
+
+
+NOBODYS = Whose()
+
+
 @dataclass(eq=False)
 class _Waiter:
     most: int
+    whose: Whose
     loop: asyncio.AbstractEventLoop
     moved: asyncio.Event
 
@@ -36,17 +51,51 @@ class Admission:
         self._fits = fits
         self._lock = threading.Lock()
         self._waiting: list[_Waiter] = []
-        self.inside = 0
+        self._line: list[_Waiter] | None = None  # the order, until something changes
+        self._inside: Counter[str] = Counter()
+        self._let = Counter[str]()  # when each user was let in last, counted in visits
+        self._closed = False
+
+    @property
+    def inside(self) -> int:
+        """How many are inside."""
+        return self._inside.total()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def inside_of(self, user: str) -> int:
+        """How many of a user are inside."""
+        return self._inside[user]
+
+    def close(self) -> None:
+        """Let nobody in from now on; who waits goes on waiting."""
+        self._closed = True
+
+    def check_open(self) -> None:
+        """Raises NotTaken where nobody is let in any more."""
+        if self._closed:
+            raise NotTaken(
+                "This server is being stopped and takes no question.",
+                hint="Ask again in a moment.",
+            )
 
     @asynccontextmanager
-    async def place(self, most: int, stop: asyncio.Event, told: Told) -> AsyncIterator[None]:
-        """A place inside, waited for as long as `most` are there or one more does not fit.
+    async def place(
+        self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
+    ) -> AsyncIterator[None]:
+        """A place inside, waited for as long as `most` are there or one more does not fit, or its
+        user has as many inside as may be.
 
-        Who shall `stop` waits no longer: it has nothing left to do but to end.
+        Who shall `stop` waits no longer: it has nothing left to do but to end. Raises NotTaken.
         """
-        waiter = _Waiter(most, asyncio.get_running_loop(), asyncio.Event())
+        self.check_open()
+        waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
             self._waiting.append(waiter)
+            self._line = None
         try:
             await self._called(waiter, stop, told)
         except BaseException:
@@ -58,32 +107,32 @@ class Admission:
             yield
         finally:
             with self._lock:
-                self.inside -= 1
+                self._leave(whose.user)
                 idle = not self.inside
                 self._wake()
             if idle:  # nobody waits for it now
                 capacity.give_back()
 
     @contextmanager
-    def stepped_out(self) -> Iterator[None]:
+    def stepped_out(self, user: str = "") -> Iterator[None]:
         """Leave the place to others while a user is thinking; whoever comes back goes in at once,
         since all that it holds has stayed open.
         """
         with self._lock:
-            self.inside -= 1
+            self._leave(user)
             self._wake()
         try:
             yield
         finally:
             with self._lock:
-                self.inside += 1
+                self._inside[user] += 1
 
     async def _called(self, waiter: _Waiter, stop: asyncio.Event, told: Told) -> None:
         """Return with a place inside, and out of the queue."""
         place = 0
         while not self._let_in(waiter, at_once=stop.is_set()):
             with self._lock:
-                now, of = self._waiting.index(waiter) + 1, len(self._waiting)
+                now, of = self._order().index(waiter) + 1, len(self._waiting)
             if now != place:
                 told(now, of)
             place = now
@@ -92,19 +141,46 @@ class Admission:
     def _let_in(self, waiter: _Waiter, *, at_once: bool) -> bool:
         waiter.moved.clear()
         with self._lock:
-            self._waiting = [w for w in self._waiting if not w.loop.is_closed()]
-            its_turn = self._waiting[0] is waiter
-            if not at_once and not (
-                its_turn and self.inside < waiter.most and self._fits(self.inside)
-            ):
+            if any(w.loop.is_closed() for w in self._waiting):
+                self._waiting = [w for w in self._waiting if not w.loop.is_closed()]
+                self._line = None
+            if not at_once and not self._may_enter(waiter):
                 return False
             self._waiting.remove(waiter)
-            self.inside += 1
+            self._inside[waiter.whose.user] += 1
+            self._let[waiter.whose.user] = max(self._let.values(), default=0) + 1
             self._wake()
             return True
 
+    def _may_enter(self, waiter: _Waiter) -> bool:
+        user, most = waiter.whose
+        if self._closed or (most and self._inside[user] >= most):
+            return False
+        its_turn = self._order()[0] is waiter
+        return its_turn and self.inside < waiter.most and self._fits(self.inside)
+
+    def _order(self) -> list[_Waiter]:
+        """Those who wait, in the order in which they come in as things stand: who has as many
+        inside as may be stands at the end, and nobody waits behind him.
+        """
+        if self._line is None:
+            ahead, keys = Counter(self._inside), {}
+            for n, waiter in enumerate(self._waiting):
+                user, most = waiter.whose
+                full = bool(most and ahead[user] >= most)
+                keys[waiter] = (full, ahead[user], self._let[user], n)
+                ahead[user] += 1
+            self._line = sorted(self._waiting, key=lambda waiter: keys[waiter])
+        return self._line
+
+    def _leave(self, user: str) -> None:
+        self._inside[user] -= 1
+        if not self._inside[user]:
+            del self._inside[user]
+
     def _wake(self) -> None:
         """Let all who wait look again: their places have changed."""
+        self._line = None
         for waiter in self._waiting:
             try:
                 waiter.loop.call_soon_threadsafe(waiter.moved.set)
@@ -136,12 +212,19 @@ if hasattr(os, "register_at_fork"):
 
 
 @asynccontextmanager
-async def place(most: int, stop: asyncio.Event, told: Told) -> AsyncIterator[None]:
+async def place(
+    most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
+) -> AsyncIterator[None]:
     """See `Admission.place`."""
-    async with _admission.place(most, stop, told):
+    async with _admission.place(most, stop, told, whose):
         yield
 
 
-def stepped_out() -> AbstractContextManager[None]:
+def stepped_out(user: str = "") -> AbstractContextManager[None]:
     """See `Admission.stepped_out`."""
-    return _admission.stepped_out()
+    return _admission.stepped_out(user)
+
+
+def here() -> Admission:
+    """The queue before this process."""
+    return _admission

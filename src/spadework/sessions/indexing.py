@@ -38,7 +38,7 @@ async def index(
         if meaning := meaning_of(settings):
             opened.push_async_callback(meaning.close)
         library = await Library.open(
-            settings.library, home=settings.home, progress=tell, meaning=meaning
+            settings.library, home=settings.common, progress=tell, meaning=meaning
         )
         opened.callback(library.close)
         yield Indexed(holds=library.describe, skipped=tuple(map(str, library.skipped)))

@@ -24,7 +24,7 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
     to be made, or cannot be read.
     """
     try:
-        _, library = await Library.made(settings.library, home=settings.home)
+        _, library = await Library.made(settings.library, home=settings.common)
         if library is None:
             return ()
         try:

@@ -23,7 +23,7 @@ from spadework.graph.opening_record import Replay
 from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import new_session_id
 from spadework.graph.waiting import Stopped, unless_stopped
-from spadework.sessions import admission, telemetry
+from spadework.sessions import quotas, telemetry
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
 from spadework.sessions.gathering_session import Gathering, needed_providers
@@ -180,6 +180,7 @@ class Session:
             yield start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
+        await quotas.check(self.settings, replayed=bool(self._replay))
         if self.settings.otel:
             await asyncio.to_thread(telemetry.providers)  # before anything is paid for
         await asyncio.to_thread(make_folder, self.folder)
@@ -198,19 +199,12 @@ class Session:
     @asynccontextmanager
     async def _admitted(self, progress: Callable[[str], None] | None) -> AsyncIterator[None]:
         """A place in the process, the clock of the run standing still while it is waited for."""
-
-        def told(place: int, of: int) -> None:
-            if progress:
-                progress(
-                    f"Other questions are being researched: place {place} of {of} in the queue."
-                )
-
         if _inside.get() or self.brief.kind == "read":  # one page waits for no research
             yield
             return
         self.budget.reserve = await on_disk(reserve, self.settings.home)
         self.budget.pause()
-        async with admission.place(self.settings.parallel_sessions, self._stop, told):
+        async with quotas.place(self.settings, self._stop, progress):
             self.budget.go_on()
             _inside.set(True)
             yield
@@ -236,7 +230,8 @@ class Session:
         try:
             context.experience = await experience(self.settings.home)
             context.tell_into(records.record)
-            async with aclosing(self._run(context, records)) as events:
+            purse = quotas.purse(self.budget, self.settings, replayed=bool(self._replay))
+            async with purse, aclosing(self._run(context, records)) as events:
                 async for event in events:
                     await records.saw(event)
                     for sentence in records.late:
@@ -293,6 +288,9 @@ class Session:
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""
         seconds = self.settings.answer_minutes * 60
-        with admission.stepped_out(), suppress(TimeoutError, Stopped):
+        with (
+            quotas.stepped_out(self.settings),
+            suppress(TimeoutError, Stopped),
+        ):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""

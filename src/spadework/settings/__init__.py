@@ -30,6 +30,7 @@ from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
 from spadework.settings.model_choice import Models
 from spadework.settings.observing import Observing
+from spadework.settings.operating import Operating
 from spadework.settings.page_reading import Reading
 from spadework.settings.roles import Judging
 from spadework.settings.search import Searching
@@ -40,7 +41,9 @@ DEFAULT_MODEL = "openai:gpt-5-mini"
 DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
-class Settings(Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings):
+class Settings(
+    Operating, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
+):
     """What a run may use and how much. Frozen: make a changed copy with
     `settings.with_(minutes=5)`.
     """
@@ -65,7 +68,7 @@ class Settings(Observing, Serving, Judging, Reading, Searching, Budgets, Models,
         except ValidationError as error:
             raise SettingsError(sentence(error)) from None
 
-    @field_validator("allow_hosts", "serve_hosts", "library", mode="before")
+    @field_validator("allow_hosts", "serve_hosts", "library", "trusted_proxies", mode="before")
     @classmethod
     def _split_words(cls, value: Any) -> Any:
         return (
@@ -74,9 +77,11 @@ class Settings(Observing, Serving, Judging, Reading, Searching, Budgets, Models,
             else value
         )
 
-    @field_validator("home", "library", mode="after")
+    @field_validator("home", "common_home", "library", mode="after")
     @classmethod
     def _absolute(cls, value: Any) -> Any:
+        if value is None:
+            return None
         return (
             absolute(value) if isinstance(value, Path) else tuple(absolute(path) for path in value)
         )
@@ -118,6 +123,11 @@ class Settings(Observing, Serving, Judging, Reading, Searching, Budgets, Models,
         made = self.load(**kept | asked)
         made._given = self._given | frozenset(asked)
         return made
+
+    @property
+    def common(self) -> Path:
+        """Where what concerns no user is kept."""
+        return self.common_home or self.home
 
     def model_for(self, role: Role) -> str:
         """The model of a role as PROVIDER:NAME, or "" when the extractive role does its work."""

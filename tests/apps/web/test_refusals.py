@@ -13,6 +13,7 @@ import pytest
 
 from spadework.apps.web.forms import safe_name
 from spadework.apps.web.security import Access
+from spadework.sessions.people.user import OWNER
 from spadework.settings import Settings
 from tests.apps.web.server import Server
 
@@ -189,8 +190,8 @@ def test_beyond_this_machine_a_token_is_asked(tmp_path: Path) -> None:
 
 def test_a_token_that_is_set_is_asked_on_loopback_too() -> None:
     access = Access.of(Settings.load(token="s3cret"))
-    assert access.is_token("s3cret")
-    assert not access.is_token("s3cret ")
+    assert access.user_of("s3cret") == OWNER
+    assert access.user_of("s3cret ") is None
 
 
 @pytest.mark.parametrize(

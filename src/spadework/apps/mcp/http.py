@@ -13,12 +13,15 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import uvicorn
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spadework.apps.mcp.server import LEFT, build_server
 from spadework.apps.saying import log_to_stderr
+from spadework.apps.web.permissions import user_of
 from spadework.apps.web.request_limits import PatientProtocol
 from spadework.apps.web.security import TOKEN_FILE, Access, Gate
 from spadework.errors import SettingsError
@@ -57,7 +60,7 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 class _Watched:
     """Notes in the scope of a request when it is over: the older protocol versions do not cancel a
-    call whose client goes away.
+    call whose client goes away. And notes whose it is: a connection is its opener's alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -66,6 +69,8 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         scope[LEFT] = left = asyncio.Event()
+        if name := user_of(scope).name:
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         try:
             await self._app(scope, receive, send)
         finally:
@@ -100,6 +105,7 @@ def serve_http(settings: Settings, host: str, port: int) -> None:
             http=PatientProtocol,
             log_config=None,
             access_log=False,
+            proxy_headers=False,  # whom to believe is said in `apps.web.proxies`
             timeout_graceful_shutdown=CLOSING_SECONDS,
             ws="none",
         )

@@ -12,9 +12,9 @@ from mcp.server.mcpserver.exceptions import ResourceError
 from mcp_types import Resource
 
 from spadework.apps.mcp.session_data import Record, load_record, page_text
-from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
+from spadework.apps.mcp.tool_context import Call, ToolContext, caller_of, door_of
 from spadework.apps.mcp.tool_errors import word_fault
-from spadework.errors import SpadeworkError
+from spadework.errors import SessionNotFound, SpadeworkError
 from spadework.prompts import fence
 from spadework.sessions.listing import readable_sessions
 from spadework.tools.text.markdown_marks import one_line
@@ -65,7 +65,9 @@ def list_resources(home: Path) -> list[Resource]:
 
 def _read_resource(call: Call, session_id: str, page: str) -> str:
     try:
-        record = load_record(door_of(call).settings.home, session_id)
+        if not caller_of(call.request_context.request).may("read"):
+            raise SessionNotFound(f"There is no session {session_id[:80]!r}.")
+        record = load_record(door_of(call).home_of(session_id), session_id)
         return fence(page_text(record, page) if page else _report(record))
     except SpadeworkError as error:
         raise ResourceError(word_fault(error)) from None

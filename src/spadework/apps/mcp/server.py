@@ -5,16 +5,25 @@ asked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
-from mcp_types import CallToolResult, InputRequiredResult, Resource, Tool, ToolAnnotations
+from mcp_types import (
+    CallToolResult,
+    InputRequiredResult,
+    ListResourcesResult,
+    PaginatedRequestParams,
+    Tool,
+    ToolAnnotations,
+)
 
 from spadework.apps.mcp.agentic_search import agentic_search
 from spadework.apps.mcp.apart import CallerLeft, apart
@@ -26,8 +35,10 @@ from spadework.apps.mcp.schemas import shorten_schemas
 from spadework.apps.mcp.scrape_url import advanced_scrape_url
 from spadework.apps.mcp.serp_search import serp_search
 from spadework.apps.mcp.session_data import get_session_data
-from spadework.apps.mcp.tool_context import ToolContext
+from spadework.apps.mcp.tool_context import ToolContext, caller_of
 from spadework.apps.mcp.tool_errors import word_fault
+from spadework.sessions.people.people import People
+from spadework.sessions.people.user import Scope
 from spadework.sessions.pruning import prune
 from spadework.settings import Settings
 from spadework.tools.text.markdown_marks import one_line
@@ -55,6 +66,8 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
     get_session_data: ("Read what a session has left", True, False),
 }
 
+#: Those that only look at what is there.
+_READING = ("get_session_data",)
 
 #: What a server has from its library, and would advertise, though there is none of it.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
@@ -80,9 +93,14 @@ class Server(MCPServer[ToolContext]):
         tools = [shorten_schemas(tool) for tool in await super().list_tools()]
         return await asyncio.to_thread(offer_tools, tools, self.settings_of_runs)
 
-    async def list_resources(self) -> list[Resource]:
-        """The newest sessions."""
-        return await asyncio.to_thread(list_resources, self.settings_of_runs.home)
+    async def _handle_list_resources(
+        self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """The newest sessions of who asks for them: the library asks without saying who does."""
+        caller = caller_of(ctx.request)
+        home = ctx.lifespan_context.people.settings_of(caller.name).home
+        listed = await asyncio.to_thread(list_resources, home) if caller.may("read") else []
+        return ListResourcesResult(resources=listed)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[ToolContext, Any] | None = None
@@ -94,6 +112,9 @@ class Server(MCPServer[ToolContext]):
                 f"{name} does not take {one_line(', '.join(unknown), 100)}: it takes"
                 f" {', '.join(known)}."
             )
+        scope: Scope = "read" if name in _READING else "ask"
+        if context and not caller_of(context.request_context.request).may(scope):
+            raise ToolError(f"{name} needs the scope {scope}, which your token does not have.")
         try:
             return await apart(super().call_tool(name, arguments, context), _client_gone(context))
         except UnexpectedToolError as error:
@@ -118,12 +139,14 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
-        pruning = asyncio.create_task(prune(settings.home))
+        people = People(settings)
+        homes = [people.settings_of(name).home for name in people.names()]
+        pruning = asyncio.create_task(_prune(homes))
         try:
-            yield ToolContext(settings, local)
+            yield ToolContext(settings, people, local)
         finally:
             pruning.cancel()  # what has begun in its thread is done to its end
-            with suppress(OSError, asyncio.CancelledError):  # a broken home is told of elsewhere
+            with suppress(asyncio.CancelledError):
                 await pruning
 
     server = Server(
@@ -150,6 +173,12 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
     for method in _NOT_OFFERED:
         server._lowlevel_server._request_handlers.pop(method, None)
     return server
+
+
+async def _prune(homes: Sequence[Path]) -> None:
+    for home in homes:
+        with suppress(OSError):  # a broken home is told of elsewhere
+            await prune(home)
 
 
 def _client_gone(context: Context[ToolContext, Any] | None) -> asyncio.Event | None:

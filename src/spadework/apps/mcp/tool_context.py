@@ -4,11 +4,15 @@ machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import Context
 
+from spadework.apps.web.permissions import user_of
+from spadework.sessions.people.people import People
+from spadework.sessions.people.user import OWNER, User
 from spadework.settings import Settings
 
 
@@ -19,7 +23,14 @@ class ToolContext:
     """
 
     settings: Settings
+    people: People
     local: bool = False
+    user: str = ""
+
+    def home_of(self, session_id: str) -> Path:
+        """The home in which the caller looks for a session."""
+        owner = self.people.owner_of(session_id, self.user)
+        return self.people.settings_of(owner).home
 
     @property
     def form_tokens(self) -> int:
@@ -35,6 +46,14 @@ ROOM_TOKENS = 400
 Call = Context[ToolContext, Any]
 
 
+def caller_of(request: Any) -> User:
+    """Who has sent a request: of one that came by no network, the owner."""
+    return OWNER if request is None else user_of(request.scope)
+
+
 def door_of(call: Call) -> ToolContext:
-    """The door that a call came through."""
-    return call.request_context.lifespan_context
+    """The door that a call came through, with what is its caller's own."""
+    context = call.request_context
+    door: ToolContext = context.lifespan_context
+    name = caller_of(context.request).name
+    return replace(door, settings=door.people.settings_of(name), user=name) if name else door

@@ -11,6 +11,7 @@ from spadework.errors import (
     BudgetSpent,
     FetchError,
     NotAllowed,
+    NotTaken,
     SearchError,
     SessionBusy,
     SessionNotFound,
@@ -42,6 +43,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
             " again when it has ended."
         ),
     ),
+    (NotTaken, "Try again later."),
     (
         NotAllowed,
         (

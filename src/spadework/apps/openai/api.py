@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -28,8 +29,10 @@ from spadework.apps.openai.chat_request import MODELS, ChatRequest, read_request
 from spadework.apps.openai.completion_stream import AS_IT_COMES, stream_chunks
 from spadework.apps.openai.immediate_answer import at_once
 from spadework.apps.openai.openapi import openapi
-from spadework.errors import SessionNotFound, SettingsError, SpadeworkError
+from spadework.apps.web.page_context import web_of
+from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError
 from spadework.events import Ended, Event, Finished
+from spadework.sessions import quotas
 from spadework.sessions.receptionist import receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
@@ -38,12 +41,12 @@ from spadework.values import Result
 RunsOf = Callable[[Request], Runs]
 Handler = Callable[[Request], Awaitable[Response]]
 
-#: Questions of this door that may be researched or wait in the queue of the process at once.
+#: Questions of one user at this door that may be researched or wait at once.
 MOST_AT_ONCE = 100
 
 
 def openai_routes(
-    runs_of: RunsOf = lambda request: request.app.state.web.runs, prefix: str = "/v1"
+    runs_of: RunsOf = lambda request: web_of(request).runs, prefix: str = "/v1"
 ) -> list[BaseRoute]:
     """The routes under `prefix`. `runs_of` finds the runs of the server that a request came to; who
     may ask is the server's to say.
@@ -81,13 +84,13 @@ async def document(request: Request) -> Response:
 
 
 class Door:
-    """Chat completions, each a run of its own; `_going` are those that go on now, `_cancelling`
-    those whose asker has left.
+    """Chat completions, each a run of its own; `_going` are those that go on now, with the homes of
+    their users, `_cancelling` those whose asker has left.
     """
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
-        self._going: set[str] = set()
+        self._going: dict[str, Path] = {}
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def complete(self, request: Request) -> Response:
@@ -102,7 +105,9 @@ class Door:
         if not greeted.research:
             return at_once(greeted, asked)
         asked.check_research(question)
-        if len(self._going) >= MOST_AT_ONCE:
+        await _check_quotas(runs)
+        home = runs.settings.home
+        if sum(one == home for one in self._going.values()) >= MOST_AT_ONCE:
             raise Refused(
                 f"{MOST_AT_ONCE} questions are being researched or wait: ask again later.",
                 status=429,
@@ -140,7 +145,7 @@ class Door:
         before the end cancels the run.
         """
         run, session_id = runs.start(session), session.session_id
-        self._going.add(session_id)
+        self._going[session_id] = runs.settings.home
         try:
             async with aclosing(run.watch(0)) as events:
                 async for _, event in events:
@@ -153,12 +158,20 @@ class Door:
                         )
                     yield told
         finally:
-            self._going.discard(session_id)
+            self._going.pop(session_id, None)
             if not run.over and not run.finished:
                 # In a task of its own: this one is being cancelled, and would not get through it.
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
+
+
+async def _check_quotas(runs: Runs) -> None:
+    try:
+        await quotas.check(runs.settings)
+    except DaySpent as error:
+        said = f"{error} {error.hint}"
+        raise Refused(said, status=429, code="insufficient_quota") from None
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:

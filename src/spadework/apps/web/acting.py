@@ -1,10 +1,11 @@
-"""What is done: ask, answer, change the plan, stop, cancel, resume, delete. Each is a form; each
-ends on the page of its session.
+"""What is done: ask, answer, change the plan, stop, cancel, resume, share, delete. Each is a form;
+each ends on the page of its session.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 
 from starlette.datastructures import FormData, UploadFile
@@ -14,10 +15,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from spadework.apps.web.forms import form_of, save_uploads, text_of
 from spadework.apps.web.known_sessions import known_session
-from spadework.apps.web.page_context import Web, web_of
-from spadework.apps.web.pages import start_page
+from spadework.apps.web.page_context import Web, people_of, web_of
+from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import part
-from spadework.errors import SessionBusy, SettingsError
+from spadework.errors import NotTaken, SessionBusy, SettingsError
+from spadework.sessions import quotas
 from spadework.sessions.receptionist import receive
 from spadework.sessions.records import delete_session
 from spadework.sessions.runs import Run
@@ -25,6 +27,7 @@ from spadework.sessions.session import Session
 
 #: The longest question, in characters; what is longer belongs into a file.
 MOST_QUESTION = 20_000
+_NAMES = re.compile(r"[,;\s]+")
 
 
 async def ask(request: Request) -> Response:
@@ -34,13 +37,14 @@ async def ask(request: Request) -> Response:
     try:
         if answered := await _at_once(web, form):
             return await start_page(request, answer=answered, follows=text_of(form, "follows"))
+        await quotas.check(web.settings)
         session = await _session(web, form)
-    except SettingsError as error:
+    except (SettingsError, NotTaken) as error:
         given = {
             name: text_of(form, name)
             for name in ("question", "minutes", "effort", "search", "unseen", "follows")
         }
-        return await start_page(request, 422, f"{error} {error.hint}".strip(), **given)
+        return await start_page(request, status_of(error), f"{error} {error.hint}".strip(), **given)
     except HTTPException as error:
         return await start_page(
             request, error.status_code, error.detail, question=text_of(form, "question")
@@ -157,8 +161,20 @@ async def delete(request: Request) -> Response:
     await form_of(request, web.settings)
     if web.runs.running(request.path_params["id"]) is not None:
         raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
-    await asyncio.to_thread(delete_session, web.settings.home, request.path_params["id"])
+    session_id = request.path_params["id"]
+    await asyncio.to_thread(delete_session, web.settings.home, session_id)
+    people_of(request).shares.share(session_id, web.user, ())
     return RedirectResponse("/", 303)
+
+
+async def share(request: Request) -> Response:
+    """Share a session of one's own with those who are named, or with nobody any more."""
+    web = web_of(request)
+    form = await form_of(request, web.settings)
+    session_id = await known_session(web, request.path_params["id"])
+    names = [name for name in _NAMES.split(text_of(form, "names")) if name]
+    people_of(request).shares.share(session_id, web.user, names)
+    return RedirectResponse(f"/s/{session_id}", 303)
 
 
 def _running(request: Request) -> Run:

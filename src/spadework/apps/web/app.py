@@ -15,15 +15,14 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spadework.apps.web import acting, event_stream, pages
-from spadework.apps.web.page_context import Web
+from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.errors import SpadeworkError
-from spadework.sessions.runs import Runs
 from spadework.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
@@ -42,37 +41,36 @@ def build_app(
     """The server as an ASGI application.
 
     `routes` are those of other doors, such as `/mcp` and `/v1`: they come before the page's, and
-    the gate (host, origin, token) covers them; their handlers find the runs at
-    `request.app.state.web.runs`. `lifespans` are entered when the server starts, and left when it
+    the gate (host, origin, token) covers them; their handlers find the runs of who asks by
+    `web_of(request).runs`. `lifespans` are entered when the server starts, and left when it
     stops. `access` is by default that of a server on loopback; requests must name a `Host` it
     knows. `page=False` leaves the page out.
     """
-    web = Web(settings, access or Access.of(settings), Runs(settings))
-
-    every = [*routes, *(page_routes() if page else ())]
-    web.nav = [
+    server = Server(settings, access or Access.of(settings))
+    every = [Route("/healthz", _tell_alive), *routes, *(page_routes() if page else ())]
+    server.owner.nav += [
         (path, label)
         for path, label in _MENU
         if any(getattr(route, "path", "") == path for route in every)
     ]
     app = Starlette(
         routes=every,
-        middleware=[Middleware(Gate, access=web.access)],
+        middleware=[Middleware(Gate, access=server.owner.access)],
         exception_handlers={
             HTTPException: pages.refuse_request,
             SpadeworkError: pages.refuse_request,
         }
         if page
         else {},
-        lifespan=partial(_serve, web, lifespans),
+        lifespan=partial(_serve, server, lifespans),
     )
-    app.state.web = web
+    app.state.server = server
     return app
 
 
 @asynccontextmanager
 async def _serve(
-    web: Web, lifespans: Sequence[Lifespan], app: Starlette
+    server: Server, lifespans: Sequence[Lifespan], app: Starlette
 ) -> AsyncGenerator[None, None]:
     """What is held while the server runs: the other doors, and the runs that it takes up."""
     async with AsyncExitStack() as stack:
@@ -81,13 +79,17 @@ async def _serve(
         # Importing it takes a second or more, in which nothing else would be answered: not when
         # the first question comes.
         warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
-        await web.runs.take_up()
+        await server.take_up()
         try:
             yield
         finally:
-            web.closing.set()
-            await web.runs.close()
+            await server.close()
             await warming
+
+
+async def _tell_alive(request: Request) -> Response:
+    """That the process lives, for whoever watches over it."""
+    return PlainTextResponse("ok\n")
 
 
 #: The menu shows those of these that there are.
@@ -110,6 +112,7 @@ def page_routes() -> list[BaseRoute]:
         Route(f"{session}/stop", acting.stop, methods=done),
         Route(f"{session}/cancel", acting.cancel, methods=done),
         Route(f"{session}/resume", acting.resume, methods=done),
+        Route(f"{session}/share", acting.share, methods=done),
         Route(f"{session}/delete", acting.delete, methods=done),
         Route(session + "/report.{ending}", pages.export),
         Route(session + "/pages/{hash}", pages.snapshot),

@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.known_sessions import known_session, question_of
-from spadework.apps.web.page_context import Web, web_of
+from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.templating import changes
 from spadework.apps.web.view_model import ViewModel
 from spadework.events import Event, Notice, Started
@@ -36,12 +36,13 @@ async def events(request: Request) -> Response:
     """The stream after event number `Last-Event-ID`, or `?after=`. It ends with an event `done`;
     one that ends without is to be renewed.
     """
-    web = web_of(request)
+    seen = seen_of(request)
+    web = seen.web
     session_id = await known_session(web, request.path_params["id"])
     if web.streams.total() >= MOST_IN_ALL:
         return Response(status_code=503, headers={"Retry-After": "5"})
     after = _number(request.headers.get("last-event-id") or request.query_params.get("after", ""))
-    stream = _Stream(web, session_id, request.cookies.get(csrf_cookie(request), ""))
+    stream = _Stream(seen, session_id, request.cookies.get(csrf_cookie(request), ""))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
         stream.messages(after, csrf_token(request)), media_type="text/event-stream", headers=headers
@@ -51,8 +52,9 @@ async def events(request: Request) -> Response:
 class _Stream:
     """One open stream. `whole` is set when all events of the session were given."""
 
-    def __init__(self, web: Web, session_id: str, browser: str) -> None:
-        self._web = web
+    def __init__(self, seen: Seen, session_id: str, browser: str) -> None:
+        self._seen = seen
+        self._web = seen.web
         self._id = session_id
         self._browser = browser
         self.whole = False
@@ -71,7 +73,7 @@ class _Stream:
                     if beat is None:
                         yield ": still here\n\n"
                         continue
-                    if isinstance(beat[1], Started) and beat[1].follows:
+                    if isinstance(beat[1], Started) and beat[1].follows and not self._seen.owner:
                         self._before = await question_of(self._web, beat[1].follows)
                     if (text := self._told(picture, beat, after, csrf)) is not None:
                         yield text
@@ -104,6 +106,7 @@ class _Stream:
             before=self._before,
             left=self._left(),
             settings=self._web.settings,
+            seen=self._seen,
         )
 
     def _left(self) -> float:

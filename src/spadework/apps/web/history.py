@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
@@ -10,6 +11,8 @@ from pathlib import Path
 
 from spadework.apps.web.page_context import Web
 from spadework.apps.web.view_model import ViewModel
+from spadework.errors import SessionError
+from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import Listed, list_sessions
 
 #: Sessions in the list; older ones are reached by their address.
@@ -32,7 +35,7 @@ _WORDS = {
 @dataclass(frozen=True)
 class Entry:
     """A session in the list; `state` in words, `when` it began in words, `live` while it runs
-    here.
+    here; `owner` where it is another's, who has shared it.
     """
 
     id: str
@@ -40,6 +43,7 @@ class Entry:
     state: str
     when: str
     live: bool = False
+    owner: str = ""
 
 
 async def history_of(web: Web) -> list[Entry]:
@@ -55,6 +59,25 @@ async def history_of(web: Web) -> list[Entry]:
         if id_ not in known
     ]
     return [*new, *(_entry(data, web) for data in kept)][:MOST_LISTED]
+
+
+async def shared_with(web: Web) -> list[Entry]:
+    """The newest sessions that others have shared with the user."""
+    return await asyncio.to_thread(_shared, web)
+
+
+def _shared(web: Web) -> list[Entry]:
+    people = web.access.people
+    if people is None or not people.there:
+        return []
+    found = []
+    for share in islice(people.shares.reaching(web.user), MOST_LISTED):
+        with suppress(SessionError):
+            folder = session_folder(people.settings_of(share.owner).home, share.session_id)
+            asked = read_metadata(folder).query
+            owner = share.owner or "the owner of this server"
+            found.append(Entry(share.session_id, asked, owner, "Shared with you", owner=owner))
+    return found
 
 
 def _newest(home: Path) -> list[Listed]:

@@ -1,5 +1,5 @@
 """What all parts of the page share: the settings, the runs of this server, and whether it is
-closing.
+closing; of each user their own.
 """
 
 from __future__ import annotations
@@ -10,27 +10,88 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
+from spadework.apps.web.permissions import user_of
 from spadework.apps.web.security import Access
+from spadework.sessions.people.people import People
 from spadework.sessions.runs import Runs
 from spadework.settings import Settings
 
 
 @dataclass
 class Web:
-    """One server. `streams` counts the open event streams of each browser; `nav` are the pages that
-    the menu names, as (path, label); `examples` are questions that its library answers.
+    """The server as one user has it. `streams` counts the open event streams of each browser; `nav`
+    are the pages that the menu names, as (path, label); `examples` are questions that its library
+    answers. What stands in `settings` and `runs` is the user's own.
     """
 
     settings: Settings
     access: Access
     runs: Runs
+    user: str = ""
     nav: list[tuple[str, str]] = field(default_factory=list)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     streams: Counter[str] = field(default_factory=Counter)
     examples: tuple[str, ...] = ()
 
 
+class Server:
+    """The server as a whole: `owner` is what it is to who needs no name."""
+
+    def __init__(self, settings: Settings, access: Access) -> None:
+        self.people = access.people or People(settings)
+        self.owner = Web(settings, access, Runs(settings))
+        self._of = {"": self.owner}
+
+    def web(self, user: str) -> Web:
+        """The server as a user has it."""
+        if user not in self._of:
+            settings, owner = self.people.settings_of(user), self.owner
+            made = Web(settings, owner.access, Runs(settings), user, owner.nav, owner.closing)
+            self._of[user] = made
+        return self._of[user]
+
+    async def take_up(self) -> None:
+        """Run on, for everybody, with what a server before this one was stopped in."""
+        for user in list(self.people.names()):
+            await self.web(user).runs.take_up()
+
+    async def close(self) -> None:
+        """Stop all runs where they are, and end the streams."""
+        self.owner.closing.set()
+        await asyncio.gather(*(web.runs.close() for web in self._of.values()))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A session that is looked at: the server as its owner has it; `owner` in words where that is
+    another than who asks: then nothing but this session is to be shown, and nothing to be done with
+    it. `shared` are those it is shared with, None where nobody is to be shared with.
+    """
+
+    web: Web
+    owner: str = ""
+    shared: tuple[str, ...] | None = None
+
+
+def seen_of(request: Request) -> Seen:
+    """The session that a request names."""
+    server: Server = request.app.state.server
+    session_id, user = request.path_params["id"], user_of(request.scope).name
+    owner = server.people.owner_of(session_id, user)
+    web = server.web(owner)
+    if owner != user:
+        return Seen(web, owner or "the owner of this server")
+    there = server.people.there
+    return Seen(web, "", server.people.shares.names(session_id, user) if there else None)
+
+
+def people_of(request: Request) -> People:
+    """The people of the server that a request came to."""
+    server: Server = request.app.state.server
+    return server.people
+
+
 def web_of(request: Request) -> Web:
-    """The server that a request came to."""
-    web: Web = request.app.state.web
-    return web
+    """The server that a request came to, as its user has it."""
+    server: Server = request.app.state.server
+    return server.web(user_of(request.scope).name)

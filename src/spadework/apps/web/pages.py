@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.statistics import foreseen
 from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
-from spadework.apps.web.page_context import web_of
+from spadework.apps.web.page_context import seen_of, web_of
 from spadework.apps.web.plots import (
     EDGE,
     HIGH,
@@ -30,6 +30,8 @@ from spadework.apps.web.snapshot import part_of
 from spadework.apps.web.suggestions import examples
 from spadework.apps.web.templating import UNASKED, page, part
 from spadework.errors import (
+    DaySpent,
+    NotTaken,
     SessionBusy,
     SessionNotFound,
     SessionUnreadable,
@@ -76,9 +78,10 @@ async def start_page(
 
 async def session(request: Request) -> Response:
     """A session: question, plan, report, sources."""
-    web, session_id = web_of(request), request.path_params["id"]
+    seen, session_id = seen_of(request), request.path_params["id"]
+    web = seen.web
     picture, live = await view_model_of(web, session_id)
-    before = await question_of(web, picture.follows)
+    before = "" if seen.owner else await question_of(web, picture.follows)
     run = web.runs.running(session_id)
     return await page(
         request,
@@ -89,12 +92,13 @@ async def session(request: Request) -> Response:
         before=before,
         left=run.session.budget.left() if run else 0.0,
         settings=web.settings,
+        seen=seen,
     )
 
 
 async def snapshot(request: Request) -> Response:
     """A page as it was read, with the words of the quotes marked."""
-    web, session_id = web_of(request), request.path_params["id"]
+    web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     wanted, current = request.query_params.get("part", ""), request.query_params.get("e", "")
     shown = await asyncio.to_thread(
@@ -127,13 +131,16 @@ async def export(request: Request) -> Response:
     if ending not in ENDINGS:
         raise HTTPException(404, f"A report is handed over as {', '.join(ENDINGS)}.")
     session_id = request.path_params["id"]
-    result = await result_of(web_of(request), session_id)
+    result = await result_of(seen_of(request).web, session_id)
     body = await asyncio.to_thread(ENDINGS[ending], result)
     name = f"spadework-{session_id}{ending}"
     return Response(
         body,
         media_type=MEDIA_TYPES[ending],
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "Cache-Control": "no-store",
+        },
     )
 
 
@@ -174,7 +181,7 @@ async def refuse_request(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         status, said, hint = error.status_code, error.detail, ""
     elif isinstance(error, SpadeworkError):
-        status, said, hint = _status(error), str(error), error.hint
+        status, said, hint = status_of(error), str(error), error.hint
     else:
         raise error
     if status == 404 and isinstance(error, (SessionNotFound, HTTPException)):
@@ -183,6 +190,8 @@ async def refuse_request(request: Request, error: Exception) -> Response:
 
 
 _STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
+    (DaySpent, 429),
+    (NotTaken, 503),
     (SessionNotFound, 404),
     (SessionBusy, 409),
     (SettingsError, 422),
@@ -190,5 +199,6 @@ _STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
 )
 
 
-def _status(error: SpadeworkError) -> int:
+def status_of(error: SpadeworkError) -> int:
+    """The status of an answer that says an error."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 502)

@@ -1,5 +1,5 @@
-"""Who may speak to the server: its own name in `Host`, its own page as `Origin`, and the token
-where one is asked.
+"""Who may speak to the server: its own name in `Host`, its own page as `Origin`, and where a token
+is asked, or there are users, who brings one or is named by a trusted proxy.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 import secrets
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -19,6 +19,10 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from spadework.apps.web.permissions import OPEN, USER, refusal
+from spadework.apps.web.proxies import NONE, Proxies
+from spadework.sessions.people.people import People
+from spadework.sessions.people.user import NOBODY, OWNER, User
 from spadework.settings import Settings
 from spadework.tools.stores.page_store import write_atomically
 
@@ -39,17 +43,20 @@ _TOKEN = re.compile(r"[\w-]{32,}")
 
 @dataclass(frozen=True)
 class Access:
-    """The token that every request must bring ("" for none), and the names the server answers to
-    besides addresses and this machine's.
+    """The token of the owner ("" for none), the names the server answers to besides addresses and
+    this machine's; its people, and the proxies that name them.
     """
 
     token: str = ""
     hosts: frozenset[str] = frozenset()
+    people: People | None = None
+    proxies: Proxies = NONE
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """The access that fits where the server listens: beyond loopback, and where the setting
-        `ask_token` says so, a token is asked, made once and kept in the home folder.
+        """The access that fits where the server listens: beyond loopback, where there are users,
+        and where the setting `ask_token` says so, a token is asked, made once and kept in the home
+        folder. Raises SettingsError for a header of users that nobody is trusted to set.
         """
         own = frozenset(
             {
@@ -59,10 +66,12 @@ class Access:
                 *(name.lower() for name in settings.serve_hosts),
             }
         )
+        people = People(settings)
+        access = cls("", own, people, Proxies.of(settings))
         if settings.token:
-            return cls(settings.token.get_secret_value(), own)
-        asked = settings.ask_token or not is_loopback(host)
-        return cls(_kept_token(settings.home) if asked else "", own)
+            return replace(access, token=settings.token.get_secret_value())
+        asked = settings.ask_token or people.there or not is_loopback(host)
+        return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
         """Whether a `Host` header names this server. A name that somebody points at us (DNS
@@ -75,9 +84,16 @@ class Access:
             return False
         return (port is None or port > 0) and (name in self.hosts or _is_address(name))
 
-    def is_token(self, given: str) -> bool:
-        """Whether the token is right, compared in constant time."""
-        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
+    @property
+    def asks(self) -> bool:
+        """Whether who speaks to the server must say who they are."""
+        return bool(self.token) or (self.people is not None and self.people.there)
+
+    def user_of(self, given: str) -> User | None:
+        """Whose token this is, compared in constant time; None where it is nobody's."""
+        if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
+            return OWNER
+        return self.people.tokens.user_of(given) if self.people and given else None
 
 
 class Gate:
@@ -108,24 +124,34 @@ class Gate:
             headers["origin"], scope["scheme"], headers["host"]
         ):
             return PlainTextResponse("This request comes from another site and was refused.\n", 403)
-        return self._without_token(scope, headers) if self._access.token else None
+        scope["scheme"] = self._access.proxies.scheme(scope, headers)
+        if scope["path"] in OPEN:
+            scope[USER] = NOBODY
+            return None
+        return self._refuse_user(scope, headers) if self._access.asks else None
 
-    def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
+    def _refuse_user(self, scope: Scope, headers: Headers) -> Response | None:
         kind, _, bearer = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and self._access.is_token(bearer.strip()):
-            return None
-        if self._access.is_token(_cookie(headers, _cookie_name(scope))):
-            return None
+        given = bearer.strip() if kind.lower() == "bearer" else ""
+        user = (
+            self._access.user_of(given)
+            or self._access.proxies.user(scope, headers)
+            or self._access.user_of(_cookie(headers, _cookie_name(scope)))
+        )
+        if user is not None:
+            scope[USER] = user
+            return refusal(user, scope["method"], scope["path"])
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if scope["method"] == "GET" and self._access.is_token(dict(query).get("token", "")):
-            return self._signed_in(scope, query)
+        token = dict(query).get("token", "")
+        if scope["method"] == "GET" and self._access.user_of(token):
+            return self._signed_in(scope, query, token)
         said = (
             "A token is needed: open the address that the server printed when it started, or send"
             " it as `Authorization: Bearer`.\n"
         )
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
-    def _signed_in(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
+    def _signed_in(self, scope: Scope, query: list[tuple[str, str]], token: str) -> Response:
         """Keep the token in a cookie that no script reads, and take it out of the address. The path
         is our own: never `//elsewhere`.
         """
@@ -136,7 +162,7 @@ class Gate:
         secure = scope["scheme"] == "https"
         response.set_cookie(
             _cookie_name(scope),
-            self._access.token,
+            token,
             httponly=True,
             samesite="strict",
             secure=secure,

@@ -45,6 +45,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
         access_log=False,
         ws="none",
         server_header=False,
+        proxy_headers=False,  # whom to believe is said in `proxies`
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     asyncio.run(_Server(config, app).serve([sock]))
@@ -55,7 +56,7 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
         super().__init__(config)
-        self._closing: asyncio.Event = app.state.web.closing
+        self._closing: asyncio.Event = app.state.server.owner.closing
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop, and end the streams."""

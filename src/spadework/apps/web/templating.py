@@ -17,8 +17,9 @@ from starlette.responses import HTMLResponse
 from spadework.apps.forecast_text import foretold, took_beside
 from spadework.apps.web.draft_markdown import draft_html
 from spadework.apps.web.forms import csrf_cookie, csrf_token
-from spadework.apps.web.history import history_of, words_of
+from spadework.apps.web.history import history_of, shared_with, words_of
 from spadework.apps.web.page_context import web_of
+from spadework.apps.web.permissions import refusal, user_of
 from spadework.apps.web.reporting import show_report, web_link
 from spadework.apps.web.view_model import ViewModel
 from spadework.settings import Settings
@@ -34,10 +35,11 @@ UNASKED = dict.fromkeys(("question", "minutes", "effort", "search", "unseen", "f
 
 async def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A whole page, with the history at its side."""
-    web = web_of(request)
+    web, user = web_of(request), user_of(request.scope)
     around = {
-        "history": await history_of(web),
-        "nav": web.nav,
+        "history": [*await history_of(web), *await shared_with(web)],
+        "nav": [item for item in web.nav if not refusal(user, "GET", item[0])],
+        "user": web.user,
         "path": request.url.path,
         "theme": request.cookies.get(THEME_COOKIE, ""),
         "csrf": csrf_token(request),

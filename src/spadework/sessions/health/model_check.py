@@ -56,7 +56,7 @@ async def _greet_model(place: Place, settings: Settings) -> str:
     # Its client's own deadline comes later than ours.
     patient = settings.model_copy(update={"model_seconds": 2 * settings.health_seconds})
     await greet(place, patient)
-    known = await result_at(place, settings.home)
+    known = await result_at(place, settings.common)
     if known is None:
         return f"language model {place.label} answers"
     how = "passed" if known.passed else "failed"

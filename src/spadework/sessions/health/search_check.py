@@ -134,7 +134,7 @@ async def _page(
 
 
 async def _library(settings: Settings) -> str:
-    words, library = await Library.made(settings.library, home=settings.home)
+    words, library = await Library.made(settings.library, home=settings.common)
     if library is None:
         return f"searching {words}: its index is made or brought up to date by the first run"
     described = library.describe

@@ -1,0 +1,71 @@
+"""Which home is whose: the one place that decides what a user can reach."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from spadework.errors import SettingsError
+from spadework.sessions.people.shares import Shares
+from spadework.sessions.people.tokens import Tokens
+from spadework.sessions.people.user import user_name
+from spadework.settings import Settings
+
+#: The folder of the users' homes, in that of the server.
+USERS = "users"
+
+
+class People:
+    """The people of a server with these settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.tokens = Tokens(settings.home)
+        self.shares = Shares(settings.home)
+        self._settings: dict[str, Settings] = {"": settings}
+
+    @property
+    def there(self) -> bool:
+        """Whether the server has users; else whoever may speak to it is its owner."""
+        return bool(self.settings.user_header) or self.tokens.kept
+
+    def settings_of(self, name: str) -> Settings:
+        """The settings of a user, which lead to that user's home alone; those of the server for
+        its owner. Raises SettingsError for what is no name.
+        """
+        if name not in self._settings:
+            own = user_name(name)
+            server = self.settings
+            self._settings[name] = server.with_(
+                home=server.home / USERS / own,
+                common_home=server.common,
+                qdrant_collection=f"{server.qdrant_collection[:60]}-{_short(own)}",
+            )
+        return self._settings[name]
+
+    def owner_of(self, session_id: str, user: str) -> str:
+        """In whose home a user looks for a session: in the own one, but for what was shared."""
+        owner = self.shares.owner(session_id, user) if self.there else None
+        return user if owner is None else owner
+
+    def names(self) -> Iterator[str]:
+        """The owner of the server, and all users who have begun something."""
+        yield ""
+        for folder in sorted(_folders(self.settings.home / USERS)):
+            try:
+                if user_name(folder.name) == folder.name:
+                    yield folder.name
+            except SettingsError:
+                continue
+
+
+def _short(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except OSError:
+        return []

@@ -1,0 +1,87 @@
+"""The tokens of users. Of a token only its hash is kept: whoever reads the file cannot use it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from spadework.errors import SettingsError
+from spadework.sessions.people.list_file import ListFile
+from spadework.sessions.people.user import SCOPES, Scope, User, user_name
+from spadework.values import Value
+
+FILE = "tokens.json"
+#: What a token may be used for when nobody says.
+USUAL: tuple[Scope, ...] = ("read", "ask")
+
+
+class Token(Value):
+    """A token as it is kept; `id` is what it is revoked by."""
+
+    id: str
+    user: str
+    scopes: tuple[Scope, ...]
+    made_at: datetime
+    sha256: str
+
+
+class Tokens:
+    """The tokens of a home. Where the file is, there are users, also when no token is left in it:
+    to revoke the last one must not open the door.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._file = ListFile(home / FILE, Token)
+
+    @property
+    def kept(self) -> bool:
+        """Whether there are users."""
+        return self._file.path.exists()
+
+    def listed(self) -> list[Token]:
+        """All tokens, oldest first. Raises SettingsError where the file is broken."""
+        return self._file.read()
+
+    def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
+        """A new token of a user, which is told only now. Raises SettingsError for a name or a
+        scope that there cannot be.
+        """
+        user, asked = user_name(name), frozenset(scopes)
+        if wrong := sorted(asked - frozenset(SCOPES)):
+            raise SettingsError(f"A scope cannot be {wrong[0]!r}: there are {', '.join(SCOPES)}.")
+        given = tuple(scope for scope in SCOPES if scope in asked)
+        token, now = f"spw_{secrets.token_urlsafe(32)}", datetime.now(UTC)
+        id_ = secrets.token_hex(4)
+        with self._file.changing() as tokens:
+            made = Token(id=id_, user=user, scopes=given, made_at=now, sha256=_hash(token))
+            tokens.append(made)
+        return token
+
+    def revoke(self, named: str) -> list[Token]:
+        """Take a token back by its id, or all of a user; those taken. Raises SettingsError where
+        there is none.
+        """
+        with self._file.changing() as tokens:
+            gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
+            if not gone:
+                raise SettingsError(
+                    f"There is no token {named[:80]!r}, and no user of that name has one.",
+                    hint="`spadework tokens` lists them.",
+                )
+            tokens[:] = [one for one in tokens if one not in gone]
+        return gone
+
+    def user_of(self, token: str) -> User | None:
+        """Whose token this is; None for any other. All are compared, each in constant time."""
+        given = _hash(token)
+        found = [one for one in self._file.current() if hmac.compare_digest(one.sha256, given)]
+        return User(found[0].user, frozenset(found[0].scopes)) if found else None
+
+
+def _hash(token: str) -> str:
+    # A token has 256 random bits: no word list finds it, so nothing slower is needed.
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()

@@ -1,0 +1,120 @@
+"""What the models of a user's runs may take in a day: tokens and money, of all runs together.
+
+What each call has cost stands in a file of the user's home, a line a call, one file a day: every
+process that runs something for the user reads what the others have added.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from spadework.errors import DaySpent
+from spadework.holds import Free, Hold
+from spadework.settings import Settings
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import make_folder
+
+#: The folder of a home that holds what was spent, and the end of its files' names.
+SPENT, ENDING = "spent", ".txt"
+
+
+class DayPurse:
+    """The purse of one home. A limit of 0 is none."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / SPENT
+        self._lock = threading.Lock()
+        self.tokens, self.money = math.inf, math.inf
+        self._begin("")
+        self._pending: list[tuple[int, float]] = []
+        self._holds: list[Hold] = []
+
+    async def refresh(self) -> None:
+        """Write down what was spent here, and read what was spent elsewhere."""
+        await on_disk(self._exchange)
+
+    def free(self, *, settled: bool = False) -> Free:
+        """What is left of the day; `settled`: as if no call were under way."""
+        with self._lock:
+            pending, holds = self._pending, () if settled else self._holds
+            tokens = self._told[0] + sum(t for t, _ in pending) + sum(h.tokens for h in holds)
+            money = self._told[1] + sum(m for _, m in pending) + sum(h.money for h in holds)
+        return Free(self.tokens - tokens, self.money - money)
+
+    def take(self, hold: Hold) -> None:
+        """Set aside what a call may cost."""
+        with self._lock:
+            self._holds.append(hold)
+
+    def settle(self, hold: Hold, tokens: int, money: float) -> None:
+        """Give back what was set aside, and take what the call has cost."""
+        with self._lock:
+            self._holds.remove(hold)
+            self._pending.append((tokens, money))
+
+    def check(self) -> None:
+        """Raises DaySpent where nothing is left."""
+        left = self.free(settled=True)
+        for what, rest, most in (
+            ("tokens", left.tokens, f"{self.tokens:,.0f}"),
+            ("US dollars", left.money, f"{self.money:,.2f}"),
+        ):
+            if rest <= 0:
+                raise DaySpent(
+                    f"The {most} {what} that you may use in a day are used up.",
+                    hint="From 00:00 UTC on there are more.",
+                )
+
+    def _begin(self, day: str) -> None:
+        self._day, self._at, self._told = day, 0, (0, 0.0)
+
+    def _exchange(self) -> None:
+        with self._lock, suppress(OSError):  # what is not written stays pending
+            if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
+                self._begin(today)
+            path = self._folder / f"{today}{ENDING}"
+            if self._pending:
+                make_folder(self._folder)
+                lines = "".join(f"{tokens} {money!r}\n" for tokens, money in self._pending)
+                _append(path, lines.encode())
+                self._pending.clear()
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            file.seek(self._at)
+            whole = file.read().rpartition(b"\n")[0]
+            self._at += len(whole) + bool(whole)
+            for line in whole.splitlines():
+                with suppress(ValueError):  # a line that a full disk has cut off
+                    tokens, money = line.split()
+                    self._told = (self._told[0] + int(tokens), self._told[1] + float(money))
+
+
+def _append(path: Path, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
+
+
+_purses: dict[Path, DayPurse] = {}
+
+
+async def purse_of(settings: Settings) -> DayPurse | None:
+    """The purse of the settings' home, up to date; None where nothing is limited. Raises DaySpent
+    where nothing is left in it.
+    """
+    if not (settings.user_tokens or settings.user_money):
+        return None
+    purse = _purses.setdefault(settings.home, DayPurse(settings.home))
+    purse.tokens, purse.money = settings.user_tokens or math.inf, settings.user_money or math.inf
+    await purse.refresh()
+    purse.check()
+    return purse

@@ -1,0 +1,72 @@
+"""What one user may have of a server: so many runs at once, so many tokens and dollars a day. Its
+home says whose a session is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
+
+from spadework.budget import Budget
+from spadework.sessions import admission
+from spadework.sessions.admission import Whose
+from spadework.sessions.purse import purse_of
+from spadework.settings import Settings
+
+
+async def check(settings: Settings, *, replayed: bool = False) -> None:
+    """Whether a session may begin, now or from the queue. Raises NotTaken, DaySpent."""
+    admission.here().check_open()
+    if not replayed:
+        await purse_of(settings)
+
+
+@asynccontextmanager
+async def place(
+    settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
+) -> AsyncIterator[None]:
+    """A place in the process, waited for; `progress` is told the place in the queue. Raises
+    NotTaken.
+    """
+
+    def told(place: int, of: int) -> None:
+        if progress:
+            progress(f"{_why(whose)}: place {place} of {of} in the queue.")
+
+    whose = _whose(settings)
+    async with admission.place(settings.parallel_sessions, stop, told, whose):
+        yield
+
+
+def stepped_out(settings: Settings) -> AbstractContextManager[None]:
+    """Leave the place to others while the user is thinking."""
+    return admission.stepped_out(_whose(settings).user)
+
+
+def _whose(settings: Settings) -> Whose:
+    return Whose(str(settings.home), settings.user_runs)
+
+
+def _why(whose: Whose) -> str:
+    """Why one must wait."""
+    if whose.most and admission.here().inside_of(whose.user) >= whose.most:
+        many = "1 question is" if whose.most == 1 else f"{whose.most} questions are"
+        return f"{many} being researched for you, as many as may be at once"
+    return "Other questions are being researched"
+
+
+@asynccontextmanager
+async def purse(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
+    """Let a run take no more than its user may have today; what is replayed costs nothing. Raises
+    DaySpent.
+    """
+    found = None if replayed else await purse_of(settings)
+    if found is None:
+        yield
+        return
+    budget.draw_on(found)
+    try:
+        yield
+    finally:
+        await found.refresh()

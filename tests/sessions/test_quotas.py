@@ -1,0 +1,147 @@
+"""What one user may have in a day, over all runs and processes; and at once."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from spadework.budget import Budget
+from spadework.errors import BudgetSpent, DaySpent
+from spadework.holds import HoldRequest
+from spadework.sessions.one_call import research
+from spadework.sessions.purse import DayPurse, purse_of
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from spadework.values import Usage
+from tests.world.brain import play
+from tests.world.held import Held
+from tests.world.model import Model
+from tests.world.searx import Searx
+from tests.world.sites import World
+from tests.world.timing import eventually
+
+QUESTION = "How many inhabitants does Port Aldermere have?"
+WISH = HoldRequest(told=100, usual=300, most=1_000, price=(1.0, 2.0))
+SOON = 1e9
+
+
+def limited(home: Path, tokens: int) -> DayPurse:
+    purse = DayPurse(home)
+    purse.tokens = tokens
+    return purse
+
+
+async def call(budget: Budget, tokens: int) -> None:
+    hold = await budget.hold(WISH, until=SOON)
+    budget.settle(hold, used=(tokens, 0), price=0.001)
+
+
+async def test_all_runs_of_a_user_draw_on_one_purse(tmp_path: Path) -> None:
+    purse = limited(tmp_path, 1_000)
+    one, other = Budget(), Budget()
+    one.draw_on(purse)
+    other.draw_on(purse)
+    await call(one, 400)
+    await call(other, 350)
+    with pytest.raises(BudgetSpent):
+        await call(one, 1)  # less is left than the shortest answer may take
+    assert purse.free().tokens == 250
+
+
+async def test_what_calls_under_way_may_cost_is_not_given_twice(tmp_path: Path) -> None:
+    purse = limited(tmp_path, 500)
+    one, other = Budget(), Budget()
+    one.draw_on(purse)
+    other.draw_on(purse)
+    hold = await one.hold(WISH, until=SOON)
+    with pytest.raises(BudgetSpent):
+        async with asyncio.timeout(5):
+            await other.hold(WISH, until=SOON)
+    one.settle(hold, used=(0, 0), price=0.0)
+    await call(other, 1)
+
+
+async def test_a_run_that_is_taken_up_may_take_what_is_left_beside_what_it_has_taken(
+    tmp_path: Path,
+) -> None:
+    budget = Budget(tokens=10_000)
+    budget.start(budget.started, Usage(tokens_in=6_000))
+    budget.draw_on(limited(tmp_path, 1_000))
+    assert budget.limits.tokens == 7_000
+
+
+async def test_another_process_knows_what_was_spent_and_a_line_cut_off_is_left_out(
+    tmp_path: Path,
+) -> None:
+    purse = limited(tmp_path, 10_000)
+    budget = Budget()
+    budget.draw_on(purse)
+    await call(budget, 400)
+    await purse.refresh()
+    another = limited(tmp_path, 10_000)
+    await another.refresh()
+    assert another.free().tokens == 9_600
+    [file] = (tmp_path / "spent").iterdir()
+    with file.open("ab") as lines:
+        lines.write(b"9")
+    await another.refresh()
+    assert another.free().tokens == 9_600
+    with file.open("ab") as lines:
+        lines.write(b"0\n100 0.5\n")
+    await another.refresh()
+    assert another.free().tokens == 9_500
+    assert file.stat().st_mode & 0o077 == 0
+
+
+@pytest.fixture
+def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in {**world.env, **searx.env, **model.env}.items():
+        monkeypatch.setenv(name, value)
+    play(model, {"Inhabitants": "Port Aldermere inhabitants"})
+    return Settings.load(iterations=1)
+
+
+async def test_a_day_that_is_used_up_refuses_the_next_question_and_leaves_nothing(
+    settings: Settings, model: Model
+) -> None:
+    few = settings.with_(user_tokens=3_000)
+    result = await research(QUESTION, few)
+    used = result.usage.tokens_in + result.usage.tokens_out
+    assert 0 < used <= 3_000
+    assert result.report
+    sessions = sorted((settings.home / "sessions").iterdir())
+    left = few.with_(user_tokens=used)
+    with pytest.raises(DaySpent, match=f"The {used:,} tokens that you may use in a day"):
+        await research(QUESTION, left)
+    assert sorted((settings.home / "sessions").iterdir()) == sessions
+    # Another user, and one without a limit, are asked for none of it.
+    another = left.with_(home=settings.home / "another")
+    assert (await research(QUESTION, another)).report
+    assert await purse_of(settings) is None
+
+
+async def test_more_runs_than_may_be_at_once_wait_and_are_told_why(tmp_path: Path) -> None:
+    settings = Settings.load(user_runs=1)
+    held, told = Held(), list[str]()
+    first, second = (
+        Session.start("What is the Quillon?", settings=settings).search_with(held) for _ in "12"
+    )
+
+    async def run(session: Session) -> None:
+        async with aclosing(session.events(progress=told.append)) as events:
+            async for _ in events:
+                pass
+
+    runs = [asyncio.create_task(run(first))]
+    await eventually(lambda: held.asked)
+    runs.append(asyncio.create_task(run(second)))
+    await eventually(lambda: any("place" in text for text in told))
+    assert told == [
+        "1 question is being researched for you, as many as may be at once: place 1 of 1 in the"
+        " queue."
+    ]
+    held.go.set()
+    await asyncio.gather(*runs)
