@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spadework.sessions.people.tokens import Tokens
 
 tokens = typer.Typer(
-    help="Give users of a server their tokens, list them, or take them back.",
+    help="Give users of a server their tokens, or take them back.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )
