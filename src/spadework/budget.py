@@ -18,7 +18,7 @@ from typing import Literal, NoReturn
 from spadework.bill import Amounts, Bill, meter_bill
 from spadework.deadline import AGAIN, WITH_MODEL, Deadline
 from spadework.errors import BudgetSpent, SettingsError
-from spadework.holds import Free, Hold, HoldRequest, Purse, both, hold_share, paid_by
+from spadework.holds import Free, Hold, HoldRequest, SharedLimit, both, hold_share, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
 
@@ -72,7 +72,7 @@ class Budget(Deadline):
         self._money = 0.0
         self._holds: list[Hold] = []
         #: What the runs of the same user may take together, where that is limited.
-        self.purse: Purse | None = None
+        self.shared: SharedLimit | None = None
         self._waiting: set[asyncio.Future[None]] = set()
         #: When writing began and what was spent by then; what is kept to write again.
         self._began: tuple[float, dict[Limit, float]] | None = None
@@ -158,8 +158,8 @@ class Budget(Deadline):
         if self.spent("calls") + 1 > self._open("calls", closing=wish.closing):
             self._refuse("calls")
         own = wish.closing
-        if self.purse:
-            await self.purse.refresh()
+        if self.shared:
+            await self.shared.refresh()
         while (
             hold := hold_share(wish, free := self._free(closing=own), alone=not self._holds)
         ) is None:
@@ -169,8 +169,8 @@ class Budget(Deadline):
                 self._refuse("money" if poor else "tokens")
         self.charge("calls")
         self._holds.append(hold)
-        if self.purse:
-            self.purse.take(hold)
+        if self.shared:
+            self.shared.take(hold)
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
@@ -178,8 +178,8 @@ class Budget(Deadline):
         the money is unknown from now on.
         """
         self._holds.remove(hold)
-        if self.purse:
-            self.purse.settle(hold, sum(used), price or 0.0)
+        if self.shared:
+            self.shared.settle(hold, sum(used), price or 0.0)
         self._money += price or 0.0
         known = None if price is None or self.used.money is None else round(self._money, 6)
         self.used = self.used.model_copy(update={"money": known})
@@ -205,24 +205,24 @@ class Budget(Deadline):
             self._waiting.discard(waiter)
         return True
 
-    def draw_on(self, purse: Purse) -> None:
-        """Take no more than a purse has, which other runs take from, too: of the little that is
-        left in it something is held back for the closing.
+    def draw_on(self, shared: SharedLimit) -> None:
+        """Take no more than is left of a limit that other runs share: of the little that is left
+        something is held back for the closing.
         """
-        left = purse.free()
+        left = shared.free()
         tokens = min(self.limits.tokens, self.spent("tokens") + max(0.0, left.tokens))
         money = min(self.limits.money, self._money + max(0.0, left.money))
         self.limits = replace(self.limits, tokens=int(tokens), money=money)
-        self.purse = purse
+        self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """What a call may set aside of both, the run's own limits and the purse; for the calls of
-        other runs nobody waits here.
+        """What a call may set aside of both, the run's own limits and the shared one; for the calls
+        of other runs nobody waits here.
         """
         own = self.free(closing=closing, settled=settled)
-        if self.purse is None:
+        if self.shared is None:
             return own
-        return both(own, self.purse.free(settled=settled and bool(self._holds)))
+        return both(own, self.shared.free(settled=settled and bool(self._holds)))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
         """What a call may still set aside; `settled`: as if nothing were under way."""

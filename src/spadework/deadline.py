@@ -18,8 +18,8 @@ Mark = tuple[float, float]
 #: writing is held back whatever those before it use, in calls, tokens and money, too.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-#: The plan is the longest of the few calls in quick effort: a small model on two cores takes up to
-#: 65 s of 360 for its first one.
+#: The plan is the longest of the few calls in quick effort: a small model on two cores takes 14 to
+#: 45 s for one, and its first has been given up at 54 of 360 s.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
 #: Below this share of the time (or these seconds, whichever is less) the run narrows: (share, most

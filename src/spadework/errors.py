@@ -21,8 +21,7 @@ SpadeworkError              `.hint` says the mend
     SessionNotFound
     SessionUnreadable       its files are broken
     SessionBusy             another process works on it
-    NotTaken                none is begun now: the server is being stopped
-      DaySpent              what its user may use in a day is used up
+    DaySpent                what its user may use in a day is used up
     DiskFailed              its files cannot be written or read now: what it has gathered stays
 BudgetSpent                 not a failure: the signal to write with what there is
 """
@@ -164,11 +163,7 @@ class SessionBusy(SessionError):
     """Another process works on this session."""
 
 
-class NotTaken(SessionError):
-    """No session is begun or taken up now."""
-
-
-class DaySpent(NotTaken):
+class DaySpent(SessionError):
     """What the user may use in a day is used up."""
 
 

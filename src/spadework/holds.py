@@ -47,7 +47,7 @@ class Hold(NamedTuple):
     closing: bool = False
 
 
-class Purse(Protocol):
+class SharedLimit(Protocol):
     """What all runs of a user may take together, beside the limits of each."""
 
     async def refresh(self) -> None:

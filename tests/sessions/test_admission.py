@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from spadework.errors import NotTaken, SessionNotFound
+from spadework.errors import SessionNotFound
 from spadework.events import Asked, Finished
 from spadework.sessions.admission import Admission, Whose
 from spadework.sessions.runs import Runs
@@ -289,12 +289,3 @@ async def test_who_has_as_many_inside_as_may_be_waits_and_holds_up_nobody() -> N
             await came.wait()
     await waits
     assert admission.inside == 0
-
-
-async def test_who_comes_when_it_is_closed_is_told_so() -> None:
-    admission = room_for(1)
-    async with admission.place(9, asyncio.Event(), lambda *_: None):
-        admission.close()
-        with pytest.raises(NotTaken, match="is being stopped"):
-            async with admission.place(9, asyncio.Event(), lambda *_: None):
-                pass

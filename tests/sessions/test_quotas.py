@@ -11,8 +11,8 @@ import pytest
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, DaySpent
 from spadework.holds import HoldRequest
+from spadework.sessions.day_limit import DayLimit, day_limit_of
 from spadework.sessions.one_call import research
-from spadework.sessions.purse import DayPurse, purse_of
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Usage
@@ -28,10 +28,10 @@ WISH = HoldRequest(told=100, usual=300, most=1_000, price=(1.0, 2.0))
 SOON = 1e9
 
 
-def limited(home: Path, tokens: int) -> DayPurse:
-    purse = DayPurse(home)
-    purse.tokens = tokens
-    return purse
+def limited(home: Path, tokens: int) -> DayLimit:
+    limit = DayLimit(home)
+    limit.tokens = tokens
+    return limit
 
 
 async def call(budget: Budget, tokens: int) -> None:
@@ -39,23 +39,23 @@ async def call(budget: Budget, tokens: int) -> None:
     budget.settle(hold, used=(tokens, 0), price=0.001)
 
 
-async def test_all_runs_of_a_user_draw_on_one_purse(tmp_path: Path) -> None:
-    purse = limited(tmp_path, 1_000)
+async def test_all_runs_of_a_user_share_one_limit(tmp_path: Path) -> None:
+    limit = limited(tmp_path, 1_000)
     one, other = Budget(), Budget()
-    one.draw_on(purse)
-    other.draw_on(purse)
+    one.draw_on(limit)
+    other.draw_on(limit)
     await call(one, 400)
     await call(other, 350)
     with pytest.raises(BudgetSpent):
         await call(one, 1)  # less is left than the shortest answer may take
-    assert purse.free().tokens == 250
+    assert limit.free().tokens == 250
 
 
 async def test_what_calls_under_way_may_cost_is_not_given_twice(tmp_path: Path) -> None:
-    purse = limited(tmp_path, 500)
+    limit = limited(tmp_path, 500)
     one, other = Budget(), Budget()
-    one.draw_on(purse)
-    other.draw_on(purse)
+    one.draw_on(limit)
+    other.draw_on(limit)
     hold = await one.hold(WISH, until=SOON)
     with pytest.raises(BudgetSpent):
         async with asyncio.timeout(5):
@@ -76,11 +76,11 @@ async def test_a_run_that_is_taken_up_may_take_what_is_left_beside_what_it_has_t
 async def test_another_process_knows_what_was_spent_and_a_line_cut_off_is_left_out(
     tmp_path: Path,
 ) -> None:
-    purse = limited(tmp_path, 10_000)
+    limit = limited(tmp_path, 10_000)
     budget = Budget()
-    budget.draw_on(purse)
+    budget.draw_on(limit)
     await call(budget, 400)
-    await purse.refresh()
+    await limit.refresh()
     another = limited(tmp_path, 10_000)
     await another.refresh()
     assert another.free().tokens == 9_600
@@ -120,7 +120,7 @@ async def test_a_day_that_is_used_up_refuses_the_next_question_and_leaves_nothin
     # Another user, and one without a limit, are asked for none of it.
     another = left.with_(home=settings.home / "another")
     assert (await research(QUESTION, another)).report
-    assert await purse_of(settings) is None
+    assert await day_limit_of(settings) is None
 
 
 async def test_more_runs_than_may_be_at_once_wait_and_are_told_why(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, asynccontextmanager, contextmanag
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spadework.errors import NotTaken
 from spadework.sessions import capacity
 
 #: How often those who wait look whether there is room: what is open belongs to others, too.
@@ -54,7 +53,6 @@ class Admission:
         self._line: list[_Waiter] | None = None  # the order, until something changes
         self._inside: Counter[str] = Counter()
         self._let = Counter[str]()  # when each user was let in last, counted in visits
-        self._closed = False
 
     @property
     def inside(self) -> int:
@@ -70,18 +68,6 @@ class Admission:
         """How many of a user are inside."""
         return self._inside[user]
 
-    def close(self) -> None:
-        """Let nobody in from now on; who waits goes on waiting."""
-        self._closed = True
-
-    def check_open(self) -> None:
-        """Raises NotTaken where nobody is let in any more."""
-        if self._closed:
-            raise NotTaken(
-                "This server is being stopped and takes no question.",
-                hint="Ask again in a moment.",
-            )
-
     @asynccontextmanager
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
@@ -89,9 +75,8 @@ class Admission:
         """A place inside, waited for as long as `most` are there or one more does not fit, or its
         user has as many inside as may be.
 
-        Who shall `stop` waits no longer: it has nothing left to do but to end. Raises NotTaken.
+        Who shall `stop` waits no longer: it has nothing left to do but to end.
         """
-        self.check_open()
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
             self._waiting.append(waiter)
@@ -154,7 +139,7 @@ class Admission:
 
     def _may_enter(self, waiter: _Waiter) -> bool:
         user, most = waiter.whose
-        if self._closed or (most and self._inside[user] >= most):
+        if most and self._inside[user] >= most:
             return False
         its_turn = self._order()[0] is waiter
         return its_turn and self.inside < waiter.most and self._fits(self.inside)

@@ -11,24 +11,21 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from spadework.budget import Budget
 from spadework.sessions import admission
 from spadework.sessions.admission import Whose
-from spadework.sessions.purse import purse_of
+from spadework.sessions.day_limit import day_limit_of
 from spadework.settings import Settings
 
 
 async def check(settings: Settings, *, replayed: bool = False) -> None:
-    """Whether a session may begin, now or from the queue. Raises NotTaken, DaySpent."""
-    admission.here().check_open()
+    """Whether a session may begin, now or from the queue. Raises DaySpent."""
     if not replayed:
-        await purse_of(settings)
+        await day_limit_of(settings)
 
 
 @asynccontextmanager
 async def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AsyncIterator[None]:
-    """A place in the process, waited for; `progress` is told the place in the queue. Raises
-    NotTaken.
-    """
+    """A place in the process, waited for; `progress` is told the place in the queue."""
 
     def told(place: int, of: int) -> None:
         if progress:
@@ -57,11 +54,11 @@ def _why(whose: Whose) -> str:
 
 
 @asynccontextmanager
-async def purse(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
+async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
     """Let a run take no more than its user may have today; what is replayed costs nothing. Raises
     DaySpent.
     """
-    found = None if replayed else await purse_of(settings)
+    found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield
         return

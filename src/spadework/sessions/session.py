@@ -230,8 +230,8 @@ class Session:
         try:
             context.experience = await experience(self.settings.home)
             context.tell_into(records.record)
-            purse = quotas.purse(self.budget, self.settings, replayed=bool(self._replay))
-            async with purse, aclosing(self._run(context, records)) as events:
+            shared = quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay))
+            async with shared, aclosing(self._run(context, records)) as events:
                 async for event in events:
                     await records.saw(event)
                     for sentence in records.late:
@@ -288,9 +288,6 @@ class Session:
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""
         seconds = self.settings.answer_minutes * 60
-        with (
-            quotas.stepped_out(self.settings),
-            suppress(TimeoutError, Stopped),
-        ):
+        with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""

@@ -30,10 +30,10 @@ from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
 from spadework.settings.model_choice import Models
 from spadework.settings.observing import Observing
-from spadework.settings.operating import Operating
 from spadework.settings.page_reading import Reading
 from spadework.settings.roles import Judging
 from spadework.settings.search import Searching
+from spadework.settings.users import Users
 
 __all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Effort", "Role", "Settings"]
 
@@ -42,7 +42,7 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
 class Settings(
-    Operating, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
+    Users, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
 ):
     """What a run may use and how much. Frozen: make a changed copy with
     `settings.with_(minutes=5)`.

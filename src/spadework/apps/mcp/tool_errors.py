@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from spadework.errors import (
     Blocked,
     BudgetSpent,
+    DaySpent,
     FetchError,
     NotAllowed,
-    NotTaken,
     SearchError,
     SessionBusy,
     SessionNotFound,
@@ -43,7 +43,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
             " again when it has ended."
         ),
     ),
-    (NotTaken, "Try again later."),
+    (DaySpent, "Try again later."),
     (
         NotAllowed,
         (

@@ -18,7 +18,7 @@ from spadework.apps.web.known_sessions import known_session
 from spadework.apps.web.page_context import Web, people_of, web_of
 from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import part
-from spadework.errors import NotTaken, SessionBusy, SettingsError
+from spadework.errors import DaySpent, SessionBusy, SettingsError
 from spadework.sessions import quotas
 from spadework.sessions.receptionist import receive
 from spadework.sessions.records import delete_session
@@ -39,7 +39,7 @@ async def ask(request: Request) -> Response:
             return await start_page(request, answer=answered, follows=text_of(form, "follows"))
         await quotas.check(web.settings)
         session = await _session(web, form)
-    except (SettingsError, NotTaken) as error:
+    except (SettingsError, DaySpent) as error:
         given = {
             name: text_of(form, name)
             for name in ("question", "minutes", "effort", "search", "unseen", "follows")

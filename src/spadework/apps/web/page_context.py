@@ -46,8 +46,8 @@ class Server:
         """The server as a user has it."""
         if user not in self._of:
             settings, owner = self.people.settings_of(user), self.owner
-            made = Web(settings, owner.access, Runs(settings), user, owner.nav, owner.closing)
-            self._of[user] = made
+            runs, shared = Runs(settings), (owner.nav, owner.closing, owner.streams)
+            self._of[user] = Web(settings, owner.access, runs, user, *shared)
         return self._of[user]
 
     async def take_up(self) -> None:

@@ -31,7 +31,6 @@ from spadework.apps.web.suggestions import examples
 from spadework.apps.web.templating import UNASKED, page, part
 from spadework.errors import (
     DaySpent,
-    NotTaken,
     SessionBusy,
     SessionNotFound,
     SessionUnreadable,
@@ -191,7 +190,6 @@ async def refuse_request(request: Request, error: Exception) -> Response:
 
 _STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
     (DaySpent, 429),
-    (NotTaken, 503),
     (SessionNotFound, 404),
     (SessionBusy, 409),
     (SettingsError, 422),

@@ -13,7 +13,7 @@ from spadework.errors import SettingsError
 from spadework.sessions.people.user import Scope as Permission
 from spadework.sessions.people.user import User, user_name
 from spadework.settings import Settings
-from spadework.settings.operating import networks_of
+from spadework.settings.users import networks_of
 
 #: What a user whom a proxy names may do.
 SCOPES: frozenset[Permission] = frozenset(("read", "ask"))

@@ -24,9 +24,9 @@ Row = TypeVar("Row", bound=Value)
 class ListFile(Generic[Row]):
     """The rows of a file."""
 
-    def __init__(self, path: Path, row: type[Row]) -> None:
+    def __init__(self, path: Path, rows: TypeAdapter[list[Row]]) -> None:
         self.path = path
-        self._rows: TypeAdapter[list[Row]] = TypeAdapter(list[row])  # type: ignore[valid-type]
+        self._rows = rows
         self._seen: tuple[int, ...] = ()
         self._current: list[Row] = []
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from spadework.sessions.people.list_file import ListFile
 from spadework.sessions.people.user import user_name
 from spadework.values import Value
@@ -32,7 +34,7 @@ class Shares:
     """The shares of a server's home."""
 
     def __init__(self, home: Path) -> None:
-        self._file = ListFile(home / FILE, Share)
+        self._file = ListFile(home / FILE, TypeAdapter(list[Share]))
 
     def names(self, session_id: str, owner: str) -> tuple[str, ...]:
         """With whom an owner's session is shared."""

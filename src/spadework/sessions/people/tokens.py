@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from spadework.errors import SettingsError
 from spadework.sessions.people.list_file import ListFile
 from spadework.sessions.people.user import SCOPES, Scope, User, user_name
@@ -35,7 +37,7 @@ class Tokens:
     """
 
     def __init__(self, home: Path) -> None:
-        self._file = ListFile(home / FILE, Token)
+        self._file = ListFile(home / FILE, TypeAdapter(list[Token]))
 
     @property
     def kept(self) -> bool:

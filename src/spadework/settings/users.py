@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, field_validator
 from spadework.settings.kinds import Words
 
 
-class Operating(BaseModel, defer_build=True):
+class Users(BaseModel, defer_build=True):
     """Who may use a server, and how much of it each may have."""
 
     # People

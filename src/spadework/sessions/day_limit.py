@@ -23,8 +23,8 @@ from spadework.tools.stores.private_files import make_folder
 SPENT, ENDING = "spent", ".txt"
 
 
-class DayPurse:
-    """The purse of one home. A limit of 0 is none."""
+class DayLimit:
+    """The limit of one home. One of 0 is none."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / SPENT
@@ -104,17 +104,17 @@ def _append(path: Path, data: bytes) -> None:
         os.close(handle)
 
 
-_purses: dict[Path, DayPurse] = {}
+_limits: dict[Path, DayLimit] = {}
 
 
-async def purse_of(settings: Settings) -> DayPurse | None:
-    """The purse of the settings' home, up to date; None where nothing is limited. Raises DaySpent
-    where nothing is left in it.
+async def day_limit_of(settings: Settings) -> DayLimit | None:
+    """The limit of the settings' home, up to date; None where nothing is limited. Raises DaySpent
+    where nothing is left of it.
     """
     if not (settings.user_tokens or settings.user_money):
         return None
-    purse = _purses.setdefault(settings.home, DayPurse(settings.home))
-    purse.tokens, purse.money = settings.user_tokens or math.inf, settings.user_money or math.inf
-    await purse.refresh()
-    purse.check()
-    return purse
+    limit = _limits.setdefault(settings.home, DayLimit(settings.home))
+    limit.tokens, limit.money = settings.user_tokens or math.inf, settings.user_money or math.inf
+    await limit.refresh()
+    limit.check()
+    return limit
