@@ -6,13 +6,13 @@ import httpx
 
 from spadework.sessions.people.tokens import Tokens
 from tests.apps.mcp.serving import with_token
-from tests.apps.people.two_users import Two, ask, call
+from tests.apps.people.two_users import WORD, Two, call
 
 
 async def test_what_a_token_is_for(served: Two) -> None:
     async with served.client("reader") as reader:
         assert (await reader.get("/")).status_code == 200
-        refused = await ask(reader, "What is the Quillon?")
+        refused = await reader.post("/ask", data={"question": "What is the Quillon?"})
         assert (refused.status_code, refused.text) == (
             403,
             "This needs the scope ask, which your token does not have.\n",
@@ -33,6 +33,15 @@ async def test_what_a_token_is_for(served: Two) -> None:
     async with with_token(url, served.tokens["asker"]) as asker_by_mcp:
         said = await call(asker_by_mcp, "get_session_data", session_id="latest")
         assert "needs the scope read" in said
+
+
+async def test_who_may_only_read_is_offered_nothing_else(two: Two) -> None:
+    async with two.client("anna") as anna, two.client("reader") as reader:
+        for path in ("/", f"/s/{two.done}"):
+            hers, read = [(await one.get(path)).text for one in (anna, reader)]
+            assert ('method="post"' in hers, 'method="post"' in read) == (True, False), path
+            assert WORD in read
+            assert "/settings" not in hers + read, "for administrators"
 
 
 async def test_a_trusted_proxy_names_the_user_and_nobody_else_does(served: Two) -> None:

@@ -165,7 +165,7 @@ def on_the_page(of: Result) -> html.HtmlElement:
         view=show_report(of, ()),
         settings=Settings.load(),
         csrf="",
-        seen={"owner": ""},
+        seen={"changes": True},
     )
     return html.document_fromstring(text)
 

@@ -64,25 +64,27 @@ class Server:
 @dataclass(frozen=True)
 class Seen:
     """A session that is looked at: the server as its owner has it; `owner` in words where that is
-    another than who asks: then nothing but this session is to be shown, and nothing to be done with
-    it. `shared` are those it is shared with, None where nobody is to be shared with.
+    another than who asks: then nothing but this session is to be shown. `changes`: whether who asks
+    may do something with it. `shared` are those it is shared with, None where nobody is to be
+    shared with.
     """
 
     web: Web
     owner: str = ""
+    changes: bool = False
     shared: tuple[str, ...] | None = None
 
 
 def seen_of(request: Request) -> Seen:
     """The session that a request names."""
     server: Server = request.app.state.server
-    session_id, user = request.path_params["id"], user_of(request.scope).name
-    owner = server.people.owner_of(session_id, user)
+    session_id, user, people = request.path_params["id"], user_of(request.scope), server.people
+    owner = people.owner_of(session_id, user.name)
     web = server.web(owner)
-    if owner != user:
+    if owner != user.name:
         return Seen(web, owner or "the owner of this server")
-    there = server.people.there
-    return Seen(web, "", server.people.shares.names(session_id, user) if there else None)
+    shared = people.shares.names(session_id, owner) if people.there else None
+    return Seen(web, changes=user.may("ask"), shared=shared)
 
 
 def people_of(request: Request) -> People:

@@ -40,6 +40,8 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
         "history": [*await history_of(web), *await shared_with(web)],
         "nav": [item for item in web.nav if not refusal(user, "GET", item[0])],
         "user": web.user,
+        "may_ask": user.may("ask"),
+        "may_check": user.may("admin"),
         "path": request.url.path,
         "theme": request.cookies.get(THEME_COOKIE, ""),
         "csrf": csrf_token(request),
