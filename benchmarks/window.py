@@ -22,7 +22,15 @@ from answers_web import english
 from window_sections import Stretch, scraps, windowed
 
 from spadework.graph.cutting import cuts_of
-from spadework.graph.distilling import FLOOR, MOST_OF_ONE, TOKEN_CHARS, Room, rank_passages
+from spadework.graph.distilling import (
+    FILL,
+    FLOOR,
+    MOST_OF_ONE,
+    TOKEN_CHARS,
+    Room,
+    keep_near,
+    rank_passages,
+)
 from spadework.tools.library import Library
 from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.display import without_targets
@@ -100,6 +108,13 @@ def variants(
     for room in ROOMS:
         short = [text for text in told if len(text) <= MOST_OF_ONE * room * TOKEN_CHARS]
         yield "and leave room", room, list(first_of(short, [count(text) for text in short], room))
+        asked = Room(room * TOKEN_CHARS, ALL_CHARS, FLOOR, FILL * TOKEN_CHARS)
+        most = MOST_OF_ONE * room * TOKEN_CHARS
+        telling = [
+            p for p, text in zip(passages, stored, strict=True) if len(text) <= most and tells(text)
+        ]
+        filled = [texts[p.content_hash][p.start : p.end] for p in keep_near(telling, asked)]
+        yield "and fill", room, list(first_of(filled, [count(text) for text in filled], room))
     for most in SECTIONS:
         for room in ROOMS:
             made = windowed(places, texts, room, count, most)

@@ -189,6 +189,16 @@ def test_code_in_a_sentence_may_take_in_the_words_beside_it() -> None:
     assert why("It is told by `error(message)`.", page="Parser.error(*message*) tells it.") == ""
 
 
+def test_code_in_a_sentence_may_be_put_together_of_known_words_and_numbers() -> None:
+    page = "asyncio.Semaphore(value=1) and create_subprocess_exec(*program*, \\*args, stdin=None)."
+    asks = "How do I run three at once, at most 3?"
+    for said in ("`Semaphore(3)`", "`create_subprocess_exec(program, args)`"):
+        assert why(f"It takes {said}.", page=page, question=asks) == ""
+    assert why("It takes `Semaphore(4)`.", page=page, question=asks)
+    assert why("It takes `Semaphore(limit)`.", page=page, question=asks)
+    assert why("ls -l\ncd", code=True, page="Type:\n\n    $ ls -l\n    $ cd\n") == ""
+
+
 def test_code_in_a_sentence_may_leave_something_out() -> None:
     page = "ALTER TABLE t DETACH PARTITION p CONCURRENTLY; then redirect_stderr(new_target)."
     assert why("It is `DETACH PARTITION ... CONCURRENTLY`.", page=page) == ""

@@ -128,13 +128,13 @@ async def test_a_refusal_that_stands_is_told_in_the_server_s_own_words(
 
 
 WORDINGS = [
-    "This model's maximum context length is 1500 tokens. However, your messages have {n} tokens.",
+    "This model's maximum context length is 1600 tokens. However, your messages have {n} tokens.",
     "the request exceeds the available context size. try increasing the context size",
-    "request ({n} tokens) exceeds the available context size (1500 tokens), try increasing it",
-    "The input token count ({n}) exceeds the maximum number of tokens allowed (1500).",
-    "prompt is too long: {n} tokens > 1500 maximum",
+    "request ({n} tokens) exceeds the available context size (1600 tokens), try increasing it",
+    "The input token count ({n}) exceeds the maximum number of tokens allowed (1600).",
+    "prompt is too long: {n} tokens > 1600 maximum",
     "The request exceeds the model's max input limit.",
-    "Requested tokens ({n}) exceed context window of 1500",
+    "Requested tokens ({n}) exceed context window of 1600",
 ]
 
 
@@ -158,7 +158,7 @@ async def test_too_long_is_understood_and_the_limit_remembered(model: Server, wo
     async with client(model.url) as asking:
         assert await asking.ask("assessor", prompt, Verse, seconds=20) == Verse(**GOOD)
     # Where the server does not say how much fits, it may take one more to know.
-    assert len(model.requests) <= learning + 2 + ("1500" not in words)
+    assert len(model.requests) <= learning + 2 + ("1600" not in words)
     for request in model.requests:
         said = request.user
         assert said.startswith("Question: What about springs?")

@@ -155,6 +155,7 @@ def test_a_name_is_searched_by_itself_but_not_a_word_that_only_the_question_writ
     ("before", "question", "meant"),
     [
         ("What is ferrolite?", "How fast is it?", "How fast is ferrolite?"),
+        ("What is ferrolite?", "Is it true that it burns?", "Is it true that ferrolite burns?"),
         ("What is Ferrolite Prime?", "And the price?", "And the price (Ferrolite Prime)?"),
         ("What is ferrolite?", "Who founded Port Aldermere?", "Who founded Port Aldermere?"),
     ],

@@ -120,6 +120,12 @@ def test_a_bold_label_leads_to_what_follows() -> None:
     assert [one.evidence_ids for one in told] == [("E2",), ("E2",)]
 
 
+def test_a_few_bold_words_alone_are_a_heading_and_cite_nothing() -> None:
+    told = section_of("H", "**When to rebase**\n\n- Before. [E2]\n\n**It burns.**\n\nSo. [E1]")
+    assert [part.form for part in told.parts] == ["heading", "bullets", "paragraph", "paragraph"]
+    assert [one.text for one in told.sentences] == ["Before.", "**It burns.**", "So."]
+
+
 def test_nothing_within_a_list_is_lost() -> None:
     told = section_of(
         "H",

@@ -47,6 +47,20 @@ def test_a_page_is_ranked_in_its_own_language() -> None:
     assert ["Häuser" in text[one.start : one.end] for one in found] == [True]
 
 
+def test_what_is_far_from_the_best_is_shown_where_there_is_room_for_all() -> None:
+    near, far = "The ferry costs nine crowns a trip.", "The ferry: see below."
+    text = "\n\n".join([near, *[f"Nothing {n}." for n in range(30)], far])
+    topic = Topic(
+        name="T",
+        question="What does the ferry cost a trip?",
+        queries=(Query(text="ferry costs nine crowns"),),
+    )
+    cuts = cuts_of(page(text), text, 0, 40)
+    for fill, shown in ((0, [near]), (1_000, [near, far])):
+        found = rank_passages([topic], cuts, Room(1_000, 12, 0.9, fill))["T"]
+        assert [text[one.start : one.end] for one in found] == shown
+
+
 def columns(header: str) -> str:
     """What is shown as the names of the columns above the second row of a table."""
     text = f"{header}\n|---|---|---|\n| Kelling | 3,100 | 5 |\n| Wick | 900 | 2 |"

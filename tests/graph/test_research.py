@@ -143,7 +143,9 @@ async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(
         keywords={"Lighthouse": "no page says this"},
         gaps={"Lighthouse": "Aldermere harbour history"},
     )
-    await research("What is known about Port Aldermere?", settings)
+    # With room for more all of it would be shown at once.
+    narrow = settings.model_copy(update={"window_tokens": 1000})
+    await research("What is known about Port Aldermere?", narrow)
     asked = [
         r
         for r in model.requests

@@ -184,7 +184,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "language": "de",
         "wishes": ("for beginners",),
         "asked_on": "2026-03-04",
-        "sections": [("Definition", [{"told": "A spade digs.", "mark": "E1+E2→"}])],
+        "sections": [("Definition", [{"in_order": "A spade digs.", "mark": "E1+E2→"}])],
         "first": [
             [
                 {"text": "A spade digs.", "mark": "E1", "why": ""},
@@ -297,7 +297,7 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
     }
     seen = text or "x"
     entry = Entry(id="E1", about=seen, quote=text, before=seen, after=seen, claim=seen)
-    said = (seen, [{"told": seen, "mark": "E1"}])
+    said = (seen, [{"in_order": seen, "mark": "E1"}])
     item = {
         "sentence": text,
         "text": text,

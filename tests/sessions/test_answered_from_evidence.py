@@ -73,7 +73,8 @@ async def test_a_model_names_the_entries_and_writes_from_them_alone(
 ) -> None:
     first = await ask(ASKED, online)
     entry = first.topics[0].evidence[0]
-    model.script("TurnAnswer", _known(f"[{entry.id}]"))
+    alone = {"question": "How many people live in Port Aldermere?", "heading": "Its inhabitants"}
+    model.script("TurnAnswer", _known(f"[{entry.id}]") | alone)
     searched, fetched = len(searx.queries), len(world.requests)
     model.requests.clear()
     second = await ask("How many people live there?", online, first.session_id)
@@ -83,6 +84,11 @@ async def test_a_model_names_the_entries_and_writes_from_them_alone(
     assert (f"[{entry.id}]" in wrote.user, wrote.user.count("<page_text>")) == (True, 3)
     assert {e.id for topic in second.topics for e in topic.evidence} == {entry.id}
     assert (second.stopped_by, second.mode) == ("known", "model")
+    assert second.report.startswith(f"# {second.question}\n")
+    assert ([topic.name for topic in second.topics], alone["question"] in wrote.user) == (
+        ["Its inhabitants"],
+        True,
+    )
 
 
 async def test_a_model_that_names_no_entry_that_there_is_has_it_researched(

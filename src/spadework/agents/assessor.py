@@ -131,8 +131,11 @@ def _locate_quotes(
     answer: AssessmentAnswer, numbered: Numbered, known: Sequence[Evidence]
 ) -> Judgement:
     """The judgement with the quotes that were named."""
-    named = (numbered.spot(item.first, item.last, item.claim) for item in answer.evidence)
-    spots = tuple(spot for spot in named if spot)
+    spots = tuple(
+        spot
+        for item in answer.evidence
+        for spot in numbered.spots(item.first, item.last, item.claim)
+    )
     proven = bool(spots) or bool(known)
     score = min(1.0, max(0.0, answer.score))
     return Judgement(

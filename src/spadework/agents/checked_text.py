@@ -26,6 +26,8 @@ _MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
 _VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
 _SPACE = re.compile(r"\s+")
 _MARKED = re.compile(r"[`*]")
+#: What stands before a command that is typed.
+_PROMPT = re.compile(r"(?<!\S)\$ +(?=\S)")
 _CODE_WORD = re.compile(r"[^\W\d]\w*")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
@@ -132,5 +134,7 @@ def strip_marks(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """A text without white space and the backslashes by which Markdown escapes."""
-    return _SPACE.sub("", text).replace("\\", "")
+    """A text without white space, the backslashes by which Markdown escapes and the prompts of a
+    shell.
+    """
+    return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")

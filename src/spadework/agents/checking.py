@@ -69,9 +69,11 @@ def reason_to_refuse(
     there = [*pages, about(cited), question]
     if foreign := addresses(plain(sentence.text)).difference(*(text.addresses for text in there)):
         return f"No source has the address {min(foreign)}."
+    shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
         parts = [strip_marks(part) for part in _pieces(named)]
-        if not any(all(part in text.unmarked for part in parts) for text in (*there, Known(code))):
+        whole = any(all(part in text.unmarked for part in parts) for text in shown)
+        if not whole and not _put_together(named, shown):
             return f"“{named}” stands in none of its sources."
     found = strange(sentence.text, there, home or language_of(question.text))
     return f"{', '.join(found)}: in no page that is cited." if found else ""
@@ -82,6 +84,16 @@ def _pieces(named: str) -> list[str]:
     behind an ellipsis, and of a call without arguments (`run()`) its name.
     """
     return [part.strip().removesuffix("()") for part in _LEFT_OUT.split(named)]
+
+
+def _put_together(named: str, shown: Sequence[Known]) -> bool:
+    """Whether all words, options and numbers of a piece of code are known, such as a call with the
+    number that is asked for: whether it is right is for who judges.
+    """
+    piece = Known(named)
+    words = frozenset[str]().union(*(text.words for text in shown))
+    figures = frozenset[str]().union(*(text.numbers for text in shown))
+    return bool(piece.words) and piece.words <= words and numbers(named) <= figures
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:

@@ -46,7 +46,7 @@ def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
 def line_of(evidence: Evidence) -> str:
     """An entry in a line: what it says, of code also how it begins, where, when."""
     quote = " ".join(evidence.quote.split())
-    said = shorten(evidence.claim or quote, LINE_CHARS, placeholder="…")
+    said = evidence.claim or shorten(quote, LINE_CHARS, placeholder="…")
     if evidence.kind == "code":
         begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
         said = f"(code) {said}{begins}"

@@ -34,6 +34,8 @@ _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", 
 #: What of HTML is not its words.
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
+#: A paragraph of a few bold words that is no sentence.
+_BOLD = re.compile(r"\*\*([^\s*](?:[^*\n]{0,78}[^\s*.!?:…。！？：])?)\*\*")
 
 
 class _Said(NamedTuple):
@@ -65,6 +67,10 @@ class _Made:
         del self.parts[at:]
         more = sum(count for part in since for count in part.takes)
         return steps.model_copy(update={"takes": (*steps.takes[:-1], steps.takes[-1] + more)})
+
+    def head(self, text: str) -> None:
+        if not is_injection(text):
+            self.parts.append(Part(form="heading", text=text))
 
     def add(
         self, form: Form, items: Sequence[Sequence[Sentence]], columns: Sequence[str] = ()
@@ -157,8 +163,7 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         end = _end(tokens, at)
         inside = tokens[at + 1 : end]
         if token.type == "heading_open":
-            text = plain(_MARKS.sub("", inside[0].content))
-            made.parts += [] if is_injection(text) else [Part(form="heading", text=text)]
+            made.head(plain(_MARKS.sub("", inside[0].content)))
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for item in _children(inside, "list_item_open")]
@@ -179,10 +184,18 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type == "blockquote_open":
             _read(inside, made)
         elif token.type == "paragraph_open":
-            made.add("paragraph", [parse_sentences(inside[0].content)])
+            _read_paragraph(inside[0].content, made)
         elif token.type == "html_block":
             made.add("paragraph", [parse_sentences(_visible_words(token.content))])
         at = end + 1
+
+
+def _read_paragraph(text: str, made: _Made) -> None:
+    if bold := _BOLD.fullmatch(text.strip()):
+        # A heading in other signs: it says nothing that could be proven.
+        made.head(bold[1])
+    else:
+        made.add("paragraph", [parse_sentences(text)])
 
 
 def _end(tokens: Sequence[Token], at: int) -> int:

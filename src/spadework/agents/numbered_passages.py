@@ -52,17 +52,21 @@ class Numbered:
         """The passage that holds a part; None where no part has this number."""
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
-    def spot(self, first: int, last: int, claim: str = "") -> Spot | None:
-        """What stands from one part to another, as far as both are in one passage; None where the
-        first is in none. A claim that speaks to machines is left out.
+    def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
+        """What stands from one part to another: of each passage of one page that they reach over
+        its own; nothing where the first is in none. A claim that speaks to machines is left out.
         """
-        passage = self.passage(first)
-        if passage is None:
-            return None
-        own = [span for s, span in self._parts[first - 1 : max(first, last)] if s is passage]
-        spot = passage.spot((passage.start + own[0][0], passage.start + own[-1][1]))
+        begun = self.passage(first)
+        if begun is None:
+            return []
         said = "" if is_injection(claim) else " ".join(claim.split())[:CLAIM_CHARS]
-        return replace(spot, claim=said)
+        named = self._parts[first - 1 : max(first, last)]
+        made = []
+        for passage in dict.fromkeys(s for s, _ in named if s.page.url == begun.page.url):
+            own = [span for s, span in named if s is passage]
+            spot = passage.spot((passage.start + own[0][0], passage.start + own[-1][1]))
+            made.append(replace(spot, claim=said))
+        return made
 
     def _texts(self) -> Iterator[str]:
         """The passages with their numbers; a sign of their own that looks like one is left out."""

@@ -101,12 +101,11 @@ async def read_share(
         found: dict[str, list[Spot]] = defaultdict(list)
         found_for = {one.shown: one.topics for one in share}
         for item in answer.evidence:
-            passage = numbered.passage(item.first)
-            spot = numbered.spot(item.first, item.last, item.claim)
-            if passage and spot:
+            if passage := numbered.passage(item.first):
                 own = [n - 1 for n in item.topics if 1 <= n <= len(topics)]
+                spots = numbered.spots(item.first, item.last, item.claim)
                 for n in dict.fromkeys(own or found_for[passage]):
-                    found[topics[n].name].append(spot)
+                    found[topics[n].name] += spots
         return found
 
     spots, fell = await first_of(model, "assessor", "a share of the pages", ask, extract)

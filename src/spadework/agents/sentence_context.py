@@ -4,7 +4,7 @@ what leans on the sentence before it with that one, what leads to others with th
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from spadework.tools.text.detect import spoken
@@ -39,7 +39,8 @@ class Place:
 class Stated:
     """A sentence in its context: `row` names the row and the column of its cell, `follows` is the
     sentence that it leans on. What was found of one holds wherever the same is stated. `ids` are
-    the entries it rests on; what only names a row (`label`) rests on those of its section.
+    the entries it rests on; what only names a row (`label`) rests on those of its section, and is
+    told to be marked with those of its row.
     """
 
     sentence: Sentence
@@ -47,12 +48,18 @@ class Stated:
     follows: str = ""
     label: bool = False
     ids: tuple[str, ...] = field(default=(), compare=False)
+    of_row: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def mark(self) -> str:
         """Its ids as its writer marked it with them."""
         joint, end = ("+", "→") if self.sentence.inferred else (", ", "")
-        return joint.join(self.ids) + end
+        return joint.join(self.of_row or self.ids) + end
+
+    @property
+    def in_order(self) -> str:
+        """How it is told to who sees it behind those before it."""
+        return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
     def told(self) -> str:
@@ -69,7 +76,7 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
     `gone` do not stand.
     """
     told = section.sentences
-    cited = tuple(dict.fromkeys(id_ for one in told for id_ in one.evidence_ids))
+    cited = _ids(told, range(len(told)))
     made = []
     before = _before(section)
     for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
@@ -77,8 +84,13 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
         row = _row(place, [told[at].text for at in place.row if at not in gone])
         after = before.get(n)
         follows = _follows(told[after]) if after is not None and after not in gone else ""
-        made.append(Stated(one, row, follows, label, cited if label else one.evidence_ids))
+        ids = cited if label else one.evidence_ids
+        made.append(Stated(one, row, follows, label, ids, _ids(told, place.ahead) if label else ()))
     return tuple(made)
+
+
+def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(id_ for n in at for id_ in told[n].evidence_ids))
 
 
 def leaning(sentence: Sentence) -> bool:

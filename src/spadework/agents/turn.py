@@ -22,6 +22,8 @@ from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text import tokens
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import Language, codes, language
+from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Problem, Question, Section, Value, Visible
 
 #: `form`: the report is told otherwise, and nothing is searched. `more`: what it lacks is searched,
@@ -32,6 +34,8 @@ TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
 #: Entries of the ledger that answer a follow-up at most, and tokens of those the lead is shown.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
+#: Characters of a follow-up that a model has worded so that it stands alone, at most.
+MOST_CHARS = 300
 #: How the length of a report shall change.
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -41,7 +45,8 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 class Turn(Value):
     """What a follow-up wants. `language` is the code of another language, "" for the same. `proofs`
-    are the ids of the entries that answer it, where they do, and `score` is how likely (0..1).
+    are the ids of the entries that answer it, where they do, and `score` is how likely (0..1);
+    `question` and `heading` say it alone, "" where nobody has worded it so.
     """
 
     kind: TurnKind
@@ -49,16 +54,21 @@ class Turn(Value):
     length: Lengthened = ""
     proofs: tuple[str, ...] = ()
     score: float = 0.0
+    question: str = ""
+    heading: str = ""
 
 
 class TurnAnswer(Visible):
     """What a follow-up wants of a report; `language` is the code of that in which the report shall
-    be, "" for the same. `evidence` are the ids of what answers it, where the kind is `known`.
+    be, "" for the same. Where the kind is `known`, `evidence` are the ids of what answers it,
+    `question` says it alone, and `heading` in a few words.
     """
 
     kind: TurnKind
     language: str
     evidence: list[str] = Field([], json_schema_extra={"maxItems": MOST_PROOFS})
+    question: str = ""
+    heading: str = ""
 
 
 class Reported(NamedTuple):
@@ -104,7 +114,13 @@ def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
         return Turn(kind=answer.kind, language=named)
     ids = {e.id for e in report.ledger}
     proofs = tuple(dict.fromkeys(i for i in map(_id, answer.evidence) if i in ids))[:MOST_PROOFS]
-    return Turn(kind="known", proofs=proofs, score=1.0) if proofs else Turn(kind="new")
+    if not proofs:
+        return Turn(kind="new")
+    question, heading = (
+        "" if is_injection(said) else one_line(said, MOST_CHARS)
+        for said in (answer.question, answer.heading)
+    )
+    return Turn(kind="known", proofs=proofs, score=1.0, question=question, heading=heading)
 
 
 def _id(said: str) -> str:

@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from spadework.deadline import ACCELERATE
@@ -30,6 +31,9 @@ PER_PAGE = 12
 #: as without it (324 of 329, 331 of 338) in 75 and 65 of 100 tokens; with .2 one is lost, with .4
 #: ten.
 FLOOR = 0.15
+#: Tokens of passages that are shown wherever there are so many, also far below the best: what says
+#: otherwise about a matter is seldom worded as the question is.
+FILL = 3_000
 #: Characters of a token, roughly: what is shown is counted later.
 TOKEN_CHARS = 4
 #: The share of its room that one passage may take, so that the code of a module does not fill it.
@@ -40,12 +44,14 @@ NEEDED = 1.5
 
 class Room(NamedTuple):
     """How many characters of passages may be shown, how many passages of one page, and from which
-    share of the best one's score; `each`: of every page the best first.
+    share of the best one's score, once so many characters are filled; `each`: of every page the
+    best first.
     """
 
     chars: int
     per_page: int
     floor: float = 0.0
+    fill: int = 0
     each: bool = False
 
     @property
@@ -189,7 +195,7 @@ async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool
     if by_model:
         many = first and context.deep
         tokens = context.settings.shown_tokens if many else context.settings.window_tokens
-        room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, each=many)
+        room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, FILL * TOKEN_CHARS, each=many)
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
@@ -237,10 +243,18 @@ def _score(score: float, one: Cut, holds: re.Pattern[str]) -> float:
     )
 
 
+def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
+    """Those that are not far worse than the best, or as many as fill a little of the room."""
+    least = room.floor * max((p.score for p in passages), default=0.0)
+    before = accumulate((p.end - p.start for p in passages), initial=0)
+    return [
+        p for p, used in zip(passages, before, strict=False) if p.score >= least or used < room.fill
+    ]
+
+
 def _within(passages: Sequence[Passage], room: Room) -> list[Passage]:
     """The first passages for which there is room, and that are not far worse than the best."""
-    least = room.floor * max((p.score for p in passages), default=0.0)
-    passages = [p for p in passages if p.score >= least]
+    passages = keep_near(passages, room)
     kept: list[Passage] = []
     used = 0
     of_page = Counter[str]()

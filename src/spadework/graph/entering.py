@@ -4,16 +4,20 @@ shows what it is about.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from spadework.agents.passage_view import Spot
+from spadework.agents.sentence_context import COLONS
 from spadework.graph.cutting import blocks_of, heading_above, names_at
 from spadework.graph.session_context import SessionContext
 from spadework.tools.text.definitions import is_term
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import stems
 from spadework.tools.text.markdown_blocks import Block
 from spadework.tools.text.markdown_tables import rows_at
 from spadework.tools.text.neighbours import neighbours
+from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, EvidenceKind, Page, Topic
 
 #: The kinds of blocks that tell in sentences.
@@ -28,7 +32,7 @@ class _Place(NamedTuple):
     block: Block
     kind: EvidenceKind
     columns: int | None
-    claim: str
+    claim: str = ""
 
 
 async def entries(
@@ -43,45 +47,72 @@ async def entries(
         text = await context.pages.get(spot.page.content_hash)
         if text[spot.start : spot.end] != spot.quote:
             continue
-        claim = spot.claim
-        for start, end, block in pieces(text, spot.start, spot.end):
-            parts = parts_of(text, block, (start, end))
-            columns = next((first for first, _, kind in parts if kind == "columns"), None)
-            for first, last, kind in parts:
-                if not any(
-                    h == spot.page.content_hash and first < e and s < last for h, s, e in taken
-                ):
-                    taken.append((spot.page.content_hash, first, last))
-                    id_ = f"E{len(ledger) + len(made) + 1}"
-                    of_row = columns if kind == "row" else None
-                    place = _Place(first, last, block, kind, of_row, claim)
-                    made.append(_entry(id_, topic, spot.page, text, place))
-                    # What follows it says something of its own.
-                    claim = claim if kind == "columns" else ""
+        for place in places_of(text, spot):
+            start, end = place.start, place.end
+            if not any(h == spot.page.content_hash and start < e and s < end for h, s, e in taken):
+                taken.append((spot.page.content_hash, start, end))
+                id_ = f"E{len(ledger) + len(made) + 1}"
+                made.append(_entry(id_, topic, spot.page, text, place))
     return made
+
+
+def places_of(text: str, spot: Spot) -> list[_Place]:
+    """Where the entries of a quote stand, each as what, and which of them has its claim."""
+    return _claimed(list(_places(text, spot)), text, spot.claim)
+
+
+def _places(text: str, spot: Spot) -> Iterator[_Place]:
+    found = pieces(text, spot.start, spot.end)
+    for n, (start, end, block) in enumerate(found):
+        if n + 1 < len(found) and found[n + 1][2].kind == "code" and _only_leads(text[start:end]):
+            continue  # it stands before the code
+        parts = parts_of(text, block, (start, end))
+        columns = next((first for first, _, kind in parts if kind == "columns"), None)
+        for first, last, kind in parts:
+            yield _Place(first, last, block, kind, columns if kind == "row" else None)
+
+
+def _only_leads(said: str) -> bool:
+    return said.rstrip().endswith(COLONS) and len(sentences(said)) == 1
+
+
+def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
+    """The places, of which the one that has most of the words of the claim is told with it, and the
+    names of columns: the others say something of their own.
+    """
+    code = spoken(claim)
+    words = stems(claim, code)
+    shared = [len(words & stems(text[p.start : p.end], code)) for p in places]
+    told = [n for n, place in enumerate(places) if place.kind != "columns"]
+    best = max(told, key=lambda n: shared[n], default=None)
+    return [
+        place._replace(claim=claim) if n == best or place.kind == "columns" else place
+        for n, place in enumerate(places)
+    ]
 
 
 def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
     """A stretch of a page, cut where headings, code and tables stand, so that code stays code;
     headings and the marks of fences are left out. Paragraphs and lists that follow each other are
     one, up to the next term that is defined: a list says nothing without what introduces it, nor a
-    date without what happened then.
+    date without what happened then. A term on its own has what follows it, the next term too.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False
+    term = False
     for block in blocks_of(text):
         first, last = max(start, block.start), min(end, block.end)
         if block.kind == "code" and text[block.start : block.start + 3] in ("```", "~~~"):
             first = max(first, text.find("\n", block.start) + 1)
             last = min(last, max(first, text.rfind("\n", first, block.end)))
         if first < last and text[first:last].strip():
-            prose = block.kind in PROSE
-            if prose and goes_on and not is_term(text, block):
+            prose, another = block.kind in PROSE, is_term(text, block)
+            if prose and goes_on and (term or not another):
                 begun, _, opening = made.pop()
                 made.append((begun, last, opening))
             elif block.kind != "heading":
                 made.append((first, last, block))
-            goes_on = prose
+            goes_on, term = prose, another
     return made
 
 

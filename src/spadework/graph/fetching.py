@@ -130,20 +130,23 @@ async def from_library(context: SessionContext, url: str) -> Page:
             raise FetchError(f"{url} is in a library that is not open.")
         document = await context.library.document(url)
         day = document.published_at.isoformat() if document.published_at else None
-        tape.add({"title": document.title, "published_at": day}, _encode_text(document.markdown))
+        head = {"title": document.title, "published_at": day, "author": document.author}
+        tape.add(head, _encode_text(document.markdown))
         return tape
 
     head, body = (
         await context.journal.exchange(Request("document", {"url": url}, about=url), ask, _itself)
     ).last
     day = head["published_at"]
-    return await _local(
+    page = await _local(
         context,
         url,
         head["title"],
         _decode_text(body),
         datetime.fromisoformat(day) if day else None,
     )
+    # A session from before knew of no author.
+    return page.model_copy(update={"author": head.get("author", "")})
 
 
 async def attached_pages(

@@ -36,18 +36,19 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> ResearchSta
     is proven. What was proven besides is kept for those who ask on.
     """
     made = plan(Question(text=asked), [])
-    topic = made.topics[0].model_copy(update={"name": asked, "question": asked})
+    name = turn.heading or asked
+    topic = made.topics[0].model_copy(update={"name": name, "question": asked})
     known = {e.id: e for e in before.evidence}
     proofs = [known[id_] for id_ in turn.proofs]
     named = [columns for e in proofs if (columns := columns_of(e, before.evidence))]
     ids = tuple(dict.fromkeys(e.id for e in [*named, *proofs]))
-    found = Coverage(topic=asked, covered=True, score=turn.score, evidence_ids=ids)
-    own = {id_: known[id_].model_copy(update={"topic": asked}) for id_ in ids}
+    found = Coverage(topic=name, covered=True, score=turn.score, evidence_ids=ids)
+    own = {id_: known[id_].model_copy(update={"topic": name}) for id_ in ids}
     return {
         # A fact needs no outline: what is told of it is what proves it.
         "plan": made.model_copy(update={"topics": (topic,), "question_type": "fact"}),
         "evidence": [own.get(e.id, e) for e in before.evidence],
-        "coverage": {asked: found},
+        "coverage": {name: found},
         "pages": {page.url: page for page in before.pages},
         "stopped_by": RECALLED,
     }

@@ -75,7 +75,8 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         return {**told, "turn": Turn(kind="new"), "before": None}
     emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
-        meant = in_context(Question(text=asked, earlier=tuple(exchanges["earlier"])))
+        told_alone = in_context(Question(text=asked, earlier=tuple(exchanges["earlier"])))
+        meant = turn.question or (asked if context.model else told_alone)
         return {**told, **answer_from_evidence(before, turn, meant), "before": None}
     told |= {**as_it_was(before), "before": before}
     if turn.kind == "more":

@@ -24,6 +24,19 @@ def test_code_amid_a_paragraph_is_a_block_and_amid_a_list_stays_in_its_item() ->
     ]
 
 
+def test_what_only_leads_to_the_next_has_no_mark_where_that_cites_the_same_pages() -> None:
+    ledger = {e.id: e for topic in rich().topics for e in topic.evidence}
+    first, other = (e.id for e in list({e.url: e for e in ledger.values()}.values())[:2])
+    for cited, marked in ((first, ()), (other, (first,))):
+        lead = Sentence(text="**So:**", evidence_ids=(first,))
+        said = Sentence(text="One.", evidence_ids=(cited,))
+        section = Section(
+            heading="T", sentences=(lead, said), parts=(Part(form="paragraph", takes=(1, 1)),)
+        )
+        drawn = [one for block in blocks(section, ledger) for item in block.items for one in item]
+        assert [one.evidence_ids for one in drawn] == [marked, (cited,)]
+
+
 def test_no_sentence_is_lost_that_no_part_takes() -> None:
     taken = Section(heading="T", sentences=(ONE, TWO), parts=(Part(form="heading", takes=(1,)),))
     assert [block.items for block in blocks(taken, {})] == [(), ((ONE,),), ((TWO,),)]

@@ -58,7 +58,17 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
 
 def test_folders_of_one_name_get_names_of_their_own(tmp_path):
     first, second = write(tmp_path / "a/notes/x.md").parent, write(tmp_path / "b/notes/x.md").parent
-    assert collections([first, second, first]) == {"notes": first, "notes-2": second}
+    assert collections([first, second, first]) == {"a-notes": first, "b-notes": second}
+    assert collections([first]) == {"notes": first}
+    third = write(tmp_path / "b" / "Notes" / "x.md").parent
+    assert collections([second, third]) == {"b-notes": second, "b-notes-2": third}
+
+
+def test_what_a_page_was_made_from_is_not_read_beside_it(tmp_path):
+    manual = tmp_path / "manual"
+    for name in ("git.html", "git.txt", "only.txt", "git.pdf", "_sources/git.rst.txt"):
+        write(manual / name)
+    assert [Path(file.path).name for file in files([manual])] == ["git.html", "git.pdf", "only.txt"]
 
 
 def test_a_single_file_belongs_to_the_folder_it_lies_in(tmp_path):

@@ -150,10 +150,11 @@ async def test_folders_of_one_name_stay_apart(notes, tmp_path):
     other = tmp_path / "other" / "notes"
     shutil.copytree(notes, other)
     library = await opened(notes, other, home=tmp_path / "home")
-    assert library.describe == "the libraries notes and notes-2 (10 documents)"
+    first = f"{notes.parent.name}-notes"
+    assert library.describe == f"the libraries {first} and other-notes (10 documents)"
     assert set(await urls(library, "wooden spoons")) == {
-        "library://notes/spoons.md",
-        "library://notes-2/spoons.md",
+        f"library://{first}/spoons.md",
+        "library://other-notes/spoons.md",
     }
     library.close()
 

@@ -168,9 +168,13 @@ def runs(text: str) -> list[str]:
 
 
 def with_subject(text: str, subject: str) -> str:
-    """The text with its pronouns replaced by `subject`."""
+    """The text with its pronouns replaced by `subject`, but for those that stand for nothing."""
     spoken = language(language_of(text) or "en")
     if not subject or not spoken.pronouns:
         return text
     words = "|".join(map(re.escape, spoken.pronouns))
-    return re.sub(rf"\b(?:{words})\b", lambda _: subject, text, flags=re.IGNORECASE)
+
+    def replace(found: re.Match[str]) -> str:
+        return found[0] if spoken.expletive.match(text, found.start()) else subject
+
+    return re.sub(rf"\b(?:{words})\b", replace, text, flags=re.IGNORECASE)

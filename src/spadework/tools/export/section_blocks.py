@@ -42,14 +42,30 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
     """The blocks of a section, in order. They hold every sentence of it once."""
     made: list[Set] = []
     at = 0
+    told = _led(section.sentences, ledger)
     for part in section.parts:
         items = []
         for count in part.takes:
-            items.append(section.sentences[at : at + count])
+            items.append(told[at : at + count])
             at += count
         made += _whole(Set(part.form, tuple(items), part.text, part.columns))
     rest = section.model_copy(update={"sentences": section.sentences[at:]})
     return [*made, *_by_code(rest, ledger)]
+
+
+def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
+    """The sentences as they are drawn: one that only leads to the next has no mark of its own
+    where that cites the same pages.
+    """
+    pages = [{ledger[id_].url for id_ in each.evidence_ids if id_ in ledger} for each in sentences]
+    leading = [
+        not one.code and one.text.rstrip("*_").endswith((":", "：")) and own <= following
+        for one, own, following in zip(sentences, pages, pages[1:], strict=False)
+    ]
+    return tuple(
+        one.model_copy(update={"evidence_ids": ()}) if leads else one
+        for one, leads in zip(sentences, [*leading, False], strict=False)
+    )
 
 
 def emphasised(section: Section) -> bool:

@@ -24,7 +24,7 @@ class Document:
 
     `uses` is the number of other documents with code that uses what this one documents. `kind` is
     the kind of file it was read from, such as "pdf", and `changed_at` when that file was last
-    changed.
+    changed. `author` is who it says wrote it.
     """
 
     url: str
@@ -34,6 +34,7 @@ class Document:
     uses: int = 0
     kind: str = ""
     changed_at: datetime | None = None
+    author: str = ""
 
 
 @dataclass(frozen=True)

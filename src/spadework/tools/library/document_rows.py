@@ -10,13 +10,13 @@ import zstandard
 
 from spadework.tools.library.document import Document
 
-COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at"
+COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
 _MADE = "sketch, used, defined, source, batch"
 #: Adds a row (`row_of`) with what was made of the document; does nothing where its URL is already
 #: there.
 INSERT = (
     f"insert or ignore into documents ({COLUMNS}, {_MADE}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-    " ?, ?)"
+    " ?, ?, ?)"
 )
 _COMPRESSION = 1
 
@@ -28,12 +28,13 @@ def row_of(document: Document) -> tuple[Any, ...]:
         moment.isoformat() if moment else None
         for moment in (document.published_at, document.changed_at)
     ]
-    return document.url, document.title, text, dates[0], document.uses, document.kind, dates[1]
+    said = (document.url, document.title, text, dates[0], document.uses, document.kind, dates[1])
+    return *said, document.author
 
 
 def document_of(row: Sequence[Any]) -> Document:
     """The document of a row's columns."""
-    url, title, text, published_at, uses, kind, changed_at = row
+    url, title, text, published_at, uses, kind, changed_at, author = row
     return Document(
         url,
         title,
@@ -42,6 +43,7 @@ def document_of(row: Sequence[Any]) -> Document:
         uses,
         kind,
         _moment(changed_at),
+        author,
     )
 
 

@@ -14,6 +14,7 @@ create table if not exists documents (
     markdown blob not null,
     published_at text,
     uses integer not null default 0, kind text not null, changed_at text,
+    author text not null,
     sketch blob not null, used text not null,
     defined text not null,
     source text not null, batch integer not null

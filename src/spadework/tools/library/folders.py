@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -44,7 +45,10 @@ KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-_LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx"))
+#: Folders that hold no documents, or only what HTML pages beside them were made from (Sphinx).
+_LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
+#: Endings of HTML pages, and of what they may be made from: of one name the page is read.
+_PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of files without an ending that are text by custom.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
 #: Names that stand in a URL as they are.
@@ -70,15 +74,20 @@ class File:
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
     """A name of its own for every folder (for a file, that of the folder it lies in), in the order
-    given.
+    given; folders of the same name are named with those that hold them.
 
     Raises SettingsError, naming the path, when one does not exist or must not be read.
     """
     found: dict[str, Path] = {}
-    for path in dict.fromkeys(Path(each).expanduser().absolute() for each in paths):
+    given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
+    for path in given:
         _check(path)
-        folder = path if path.is_dir() else path.parent
-        name = _SIGNS.sub("-", folder.name or "library").strip("-.").lower() or "library"
+    folders = {path: path if path.is_dir() else path.parent for path in given}
+    alike = Counter(_name(folder) for folder in set(folders.values()))
+    for path, folder in folders.items():
+        name = _name(folder)
+        if alike[name] > 1 and folder.parent.name:
+            name = _name(folder.parent) + f"-{name}"
         number = 2
         unique = name
         while unique in found:
@@ -86,6 +95,10 @@ def collections(paths: Sequence[Path]) -> dict[str, Path]:
             number += 1
         found[unique] = path
     return found
+
+
+def _name(folder: Path) -> str:
+    return _SIGNS.sub("-", folder.name or "library").strip("-.").lower() or "library"
 
 
 def _check(path: Path) -> None:
@@ -103,8 +116,8 @@ def _check(path: Path) -> None:
 def files(paths: Sequence[Path]) -> Iterator[File]:
     """Every document file of the paths, in an order that depends on their names alone.
 
-    Hidden files and folders, links that lead out of the folder and files that are no documents are
-    left out. Raises like `collections`.
+    Hidden files and folders, links that lead out of the folder, texts beside an HTML page of the
+    same name and files that are no documents are left out. Raises like `collections`.
     """
     return _files(collections(paths))
 
@@ -127,9 +140,10 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
         return  # a folder inside the library that is not ours to read, or gone by now
+    pages = {_stem(e.name) for e in entries if e.name.lower().endswith(_PAGES)}
     for entry in entries:
         name = entry.name
-        if name.startswith(".") or name.lower() in _LEFT_OUT:
+        if _is_left_out(name, pages):
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, f"{url}{quote(name)}/", root)
@@ -141,6 +155,18 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
                     yield file
             except OSError:
                 continue  # gone since the folder was listed, or a link to nothing or to itself
+
+
+def _is_left_out(name: str, pages: Collection[str]) -> bool:
+    """Whether a name in a folder is never read, where `pages` are the names of its HTML pages
+    without their endings.
+    """
+    made_from = bool(pages) and name.lower().endswith(_MADE_FROM)
+    return name.startswith(".") or name.lower() in _LEFT_OUT or (made_from and _stem(name) in pages)
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0]
 
 
 def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:

@@ -136,6 +136,7 @@ def _cut_body(file: File, body: bytes) -> Cut:
         read.published_at,
         kind=file.kind,
         changed_at=changed_at(file),
+        author=read.author,
     )
     return cut_document(document)
 

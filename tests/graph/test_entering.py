@@ -1,0 +1,50 @@
+"""What a quote becomes in the ledger, and with which of its entries its claim goes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from spadework.agents.passage_view import Spot
+from spadework.graph.entering import places_of
+from spadework.values import Page
+
+PAGE = Page(
+    url="https://a.example/",
+    fetched_at=datetime(2026, 3, 4, tzinfo=UTC),
+    content_hash="h",
+    chars=9,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "entries"),
+    [
+        (
+            "**1.1. Migration**\n\n**1.2. Changes**\n\nRelease date: 2026-05-14",
+            "It was released on 2026-05-14.",
+            [("**1.1. Migration**\n\n**1.2. Changes**\n\nRelease date: 2026-05-14", True)],
+        ),
+        (
+            "**EXTRA**\n\nSails at night.\n\n**FULL**\n\nSails at noon.",
+            "FULL sails at noon.",
+            [("**EXTRA**\n\nSails at night.", False), ("**FULL**\n\nSails at noon.", True)],
+        ),
+        (
+            "That is the same as:\n\n```sh\nferry --list\n```",
+            "`ferry --list` lists them.",
+            [("ferry --list", True)],
+        ),
+        (
+            "Ferries are listed. That is done by:\n\n```sh\nferry --list\n```",
+            "Ferries are listed.",
+            [("Ferries are listed. That is done by:", True), ("ferry --list", False)],
+        ),
+    ],
+)
+def test_a_claim_goes_with_the_entry_that_says_it(
+    text: str, claim: str, entries: list[tuple[str, bool]]
+) -> None:
+    found = places_of(text, Spot(PAGE, 0, len(text), text, claim))
+    assert [(text[p.start : p.end].strip(), p.claim == claim) for p in found] == entries
