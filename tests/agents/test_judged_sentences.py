@@ -238,9 +238,12 @@ async def test_a_model_that_fails_its_examination_neither_judges_nor_writes(
     assert {r.schema_name for r in model.requests} == {"PlanAnswer", "VerdictsAnswer"}
     [problem] = [p for p in result.problems if p.stage == "examination"]
     assert "15 of 30" in problem.reason
+    model.requests.clear()
     again, _ = await verdicts(settings)
-    assert len([r for r in model.requests if in_examination(r)]) == 1, "it is examined once a home"
-    assert again.mode == "extractive"
+    assert (again.mode, model.requests) == ("extractive", []), "who guesses is not asked again"
+    [problem] = [p for p in again.problems if p.stage == "examination"]
+    assert problem.effect.startswith("It was left out")
+    assert again.report.partition("## Problems")[0] == result.report.partition("## Problems")[0]
 
 
 def row_by_row(request: ChatRequest, **found: str) -> dict[str, object]:

@@ -43,6 +43,11 @@ class Examined(Value):
     let_through: int
 
     @property
+    def guessed(self) -> bool:
+        """Whether no more verdicts are right than a coin would have right."""
+        return 2 * self.right <= self.asked
+
+    @property
     def passed(self) -> bool:
         """Whether the model may judge."""
         return self.right >= LEAST_RIGHT and self.let_through <= MOST_LET_THROUGH

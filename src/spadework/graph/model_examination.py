@@ -1,16 +1,19 @@
 """Whether the run's model may judge: it is examined while pages are read, once a home. One that
-does not pass plans and searches; code judges, and composes the report.
+does not pass plans and searches; code judges, and composes the report. One that only guessed is
+left out of the runs that follow.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import get_args
 
 from spadework.agents.examination import Examined, examine_model, known_result
 from spadework.agents.model import Model
 from spadework.errors import BudgetSpent, ModelError
 from spadework.graph.session_context import SessionContext
 from spadework.graph.waiting import Stopped, unless_stopped
+from spadework.settings import Role
 from spadework.values import Problem
 
 #: With fewer calls than this left none is spent on an examination.
@@ -27,6 +30,27 @@ def begin(context: SessionContext) -> None:
         _begin(context)
 
 
+async def leave_out(context: SessionContext) -> list[Problem]:
+    """Have the run go on without a model that has only guessed when it was examined before, where
+    it is that of all roles; what is told of that. Its plans bring a report no more than those of
+    code (benchmarks/small_model.py).
+    """
+    model = context.model
+    if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
+        return []
+    known = await _known(context, model)
+    if known is None or not known.guessed:
+        return []
+    context.model, context.unfit = None, False
+    reason = (
+        f"{known.right} of {known.asked} verdicts on sentences whose truth is known were right when"
+        " it was examined: no more than by guessing."
+    )
+    effect = "It was left out: code planned, searched, judged and composed the report."
+    name = model.name("verifier")
+    return [Problem(stage="examination", subject=name, reason=reason, effect=effect)]
+
+
 async def examines(context: SessionContext) -> bool:
     """Whether the run has a model that was not examined before in this home."""
     return context.model is not None and await _known(context, context.model) is None
@@ -36,6 +60,8 @@ async def recall(context: SessionContext) -> None:
     """Know in a run that is taken up whether its model has passed: from its last steps on nobody
     may ask any more; and what was paid for that. Nothing is asked here.
     """
+    if await leave_out(context):
+        return
     context.budget.early |= await context.journal.noted(_COST, "", before=True) or {}
     found = await context.journal.known(_KIND, "", Examined)
     context.judging = context.model if found and found.passed else None

@@ -22,7 +22,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
 from spadework.errors import SettingsError, SpadeworkError
-from spadework.events import Assessed, Finished, Planned, Wrote
+from spadework.events import Assessed, Finished, Notice, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
 from spadework.graph.assessing import assess_round
@@ -35,7 +35,7 @@ from spadework.graph.emit import emitter
 from spadework.graph.ending import stopped_by
 from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fuse_finds
-from spadework.graph.model_examination import begin, judge
+from spadework.graph.model_examination import begin, judge, leave_out
 from spadework.graph.planning import foreseen, make_plan, today
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.rechecking import base_of, check_changed, judging, whole
@@ -80,7 +80,10 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     context = await context_of(session_id, runtime.context)
     attached, problems = await attached_pages(context, state.get("attachments", []))
     cleared = left_over(state)
-    problems = [*context.problems, *problems]
+    left_out = await leave_out(context)
+    for one in left_out:
+        emitter(context, runtime)(Notice(text=f"{one.subject}: {one.reason} {one.effect}"))
+    problems = [*context.problems, *left_out, *problems]
     met = Overwrite(problems) if cleared else problems
     return {
         **cleared,
