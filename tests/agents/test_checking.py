@@ -138,6 +138,11 @@ def test_what_the_question_names_may_be_named() -> None:
     assert why("Zorblatt sells the lamps.", question="Does Zorblatt sell lamps?") == ""
 
 
+def test_several_of_a_name_are_known_by_one() -> None:
+    assert why("It names CVEs.", page="It is CVE-2024-10978.") == ""
+    assert "cwes" in why("It names CWEs.", page="It is CVE-2024-10978.")
+
+
 def test_the_day_of_the_page_may_be_told() -> None:
     dated = evidence(published_at=datetime(2031, 7, 9, tzinfo=UTC))
     said = Sentence(text="On 9 July 2031 the town was described anew.")

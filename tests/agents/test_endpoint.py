@@ -314,7 +314,7 @@ def _unless(request: ChatRequest, parameter: str, words: str) -> Plain:
 
 
 def _passage(n: int, text: str) -> dict[str, str]:
-    about = {"title": f"Page {n}", "heading": "", "domain": "a.example"}
+    about = {"title": f"Page {n}", "heading": "", "domain": "a.example", "author": ""}
     return about | {"date": "", "text": text, "columns": ""}
 
 

@@ -28,6 +28,7 @@ def assessment(pages: int, known: int = 2, size: int = 3_000) -> Prompt:
             "title": f"Page {n}",
             "heading": "",
             "domain": "a.example",
+            "author": "",
             "date": "",
             "columns": "",
             "text": (f"Page {n} tells of springs. " * 300)[:size],
@@ -150,6 +151,7 @@ def test_a_page_cannot_say_what_is_a_part(mark: str) -> None:
             "title": text,
             "heading": text,
             "domain": text,
+            "author": text,
             "date": "",
             "columns": "",
         }

@@ -45,6 +45,8 @@ _OWN = re.compile(
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
 #: Words between a name and what somebody is to it, with that, at most: "Ada was the mother of Bo".
 BESIDE = 3
+#: Letters of a name whose last may be the s of several.
+LEAST_SINGULAR = 3
 #: Words of a piece of code that are named as strange at most.
 MOST_STRANGE = 5
 
@@ -75,7 +77,9 @@ def reason_to_refuse(
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
         if not whole and not _put_together(named, shown):
             return f"“{named}” stands in none of its sources."
-    found = strange(sentence.text, there, home or language_of(question.text))
+    # A conclusion may be about the code of the report itself.
+    known = shown if sentence.inferred else there
+    found = strange(sentence.text, known, home or language_of(question.text))
     return f"{', '.join(found)}: in no page that is cited." if found else ""
 
 
@@ -207,9 +211,16 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
         name
         for name in sorted(checked - ordinary)
         if not is_unit(name)
-        and not any(name in text.lower or name.upper() in text.initials for text in there)
+        and not any(
+            _singular(name) in text.lower or name.upper() in text.initials for text in there
+        )
         and not any(stems(name, pages) <= text.stems(pages) for text in there)
     ]
+
+
+def _singular(name: str) -> str:
+    """A name without the s that several have ("CVEs")."""
+    return name.removesuffix("s") if len(name) > LEAST_SINGULAR else name
 
 
 def _opening(said: str, code: str) -> set[str]:

@@ -91,8 +91,8 @@ def _weighed(
     days = [day for _, day in sides]
     if conflict.kind == "number" and all(days) and len({*days}) > 1:
         sides.sort(key=lambda each: each[1], reverse=True)
-        first, *others = (day for _, day in sides)
-        told = say("newest_first", first=first, others=", ".join(dict.fromkeys(others)))
+        first, *others = dict.fromkeys(day for _, day in sides)
+        told = say("newest_first", first=first, others=", ".join(others))
         return [side for side, _ in sides], told
     heaviest, second = (side.weight for side in conflict.sides[:2])
     weighs = "none_weighs" if heaviest - second < CLEAR else "first_weighs"

@@ -41,6 +41,7 @@ class Numbered:
                 "title": s.page.title,
                 "heading": below(s.page.title, s.heading),
                 "domain": domain_of(s.page.url),
+                "author": s.page.author,
                 "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
                 "text": text,
                 "columns": s.columns,

@@ -12,7 +12,7 @@ from spadework.agents.bounds import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.marked_text import bare_code, parse_sentences, section_of
+from spadework.agents.marked_text import bare_code, leads, parse_sentences, section_of
 from spadework.agents.model import Model
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.quoting import quote_entry
@@ -158,7 +158,7 @@ async def summarise(
     what was found of it; without sentences where the model fails.
     """
     told = [
-        (section.heading, [one for one in state_sentences(section) if not one.label])
+        (section.heading, [one for one in state_sentences(section) if not _says_nothing(one)])
         for section in sections
     ]
     found = [_describe_findings(one) for one in first]
@@ -169,6 +169,10 @@ async def summarise(
         problem = _report_failure("summary", error, _NO_SUMMARY)
         return in_short("", plan.language), [*model.news("writer"), problem]
     return in_short(answer.markdown, plan.language), model.news("writer")
+
+
+def _says_nothing(one: Stated) -> bool:
+    return one.label or leads(one.sentence.text)
 
 
 def in_short(markdown: str, code: str) -> Section:

@@ -21,6 +21,7 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.page_reader import Fetch
 from spadework.tools.stores.tape import Request, Tape
 from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Page, Problem, Value
 
@@ -146,7 +147,8 @@ async def from_library(context: SessionContext, url: str) -> Page:
         datetime.fromisoformat(day) if day else None,
     )
     # A session from before knew of no author.
-    return page.model_copy(update={"author": head.get("author", "")})
+    author = head.get("author", "")
+    return page.model_copy(update={"author": "" if is_injection(author) else one_line(author)})
 
 
 async def attached_pages(

@@ -28,7 +28,7 @@ from spadework.graph.unreached import (
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import hosts_for_urls
-from spadework.values import Problem, Report, Section, Source, Verdict
+from spadework.values import Conflict, Problem, Report, Section, Source, Verdict
 
 
 class Troubles(NamedTuple):
@@ -65,8 +65,10 @@ def build_report(
     if troubles.unreached:
         sections = [first_of_all(troubles.unreached, say), *sections]
     limited = limits(state.get("shortfalls", []), say)
+    writer, _ = makers(context, state)
+    conflicts = state.get("conflicts", [])
     closing = [
-        disagreements(state.get("conflicts", []), ledger, say),
+        disagreements(_untold(conflicts, sections) if writer else conflicts, ledger, say),
         open_ones,
         *told_last(limited, troubles.rest, say, first=bool(troubles.unreached)),
         _about(context, state, why, sources, say),
@@ -78,6 +80,20 @@ def build_report(
     )
     named = state.get("title") or state["plan"].title or state["plan"].question
     return Report(title=hosts_for_urls(named), sections=whole, language=say.spoken)
+
+
+def _untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
+    """The disagreements that no section of a model tells, whose writer says so where what it cites
+    disagrees: one that cites something of every side.
+    """
+    cited = [{id_ for one in each.sentences for id_ in one.evidence_ids} for each in sections]
+    return [
+        conflict
+        for conflict in conflicts
+        if not any(
+            all(ids.intersection(side.evidence_ids) for side in conflict.sides) for ids in cited
+        )
+    ]
 
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
