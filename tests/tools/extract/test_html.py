@@ -210,6 +210,16 @@ def test_a_first_row_in_bold_names_the_columns() -> None:
     assert header_of(text, table)
 
 
+def test_a_table_that_leads_through_a_manual_is_left_out() -> None:
+    leads = (
+        '<table><tr><td><a accesskey="p" href="a.html">Prev</a></td><td>Chapter 4</td>'
+        '<td><a accesskey="n" href="c.html">Next</a></td></tr></table>'
+    )
+    data = "<table><tr><th>Key</th></tr><tr><td><a href='p.html'>p</a></td></tr></table>"
+    text = extract(page(f"{leads}<p>{PROSE}</p>{data}{leads}"), URL).markdown
+    assert ("Prev" in text, "Chapter 4" in text, "| Key |" in text) == (False, False, True)
+
+
 def test_layout_table_becomes_its_content() -> None:
     text = markdown(
         "<table><tr><td><h2>Left part</h2><pre>code</pre></td><td>right</td></tr></table>"

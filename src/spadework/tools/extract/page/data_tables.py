@@ -42,6 +42,11 @@ def is_data(table: LexborNode) -> bool:
     return 0 < longest <= MOST_CELL_CHARS and (widest >= 2 or table.css_first("th") is not None)
 
 
+def leads_on(table: LexborNode) -> bool:
+    """Whether a table only leads through a manual: its links have keys of their own (DocBook)."""
+    return table.css_first("a[accesskey]") is not None
+
+
 def rows(table: LexborNode) -> Iterator[LexborNode]:
     """The rows of a table, whether they stand in groups or not."""
     child = table.first_child

@@ -126,6 +126,15 @@ class Walker:
         else:
             self._line.code(text)
 
+    def _is_done(self, table: LexborNode) -> bool:
+        """Whether a table is left out, or read as one: not where it lays the page out."""
+        if data_tables.leads_on(table):
+            return True
+        if data_tables.is_data(table):
+            self._table(table)
+            return True
+        return False
+
     def _block(self, node: LexborNode, tag: str) -> Close | None:
         if self._heading and tag not in elements.HEADINGS:
             self._line.space()
@@ -139,8 +148,7 @@ class Walker:
             return None
         if tag in elements.APART and elements.is_apart(tag, attributes, self._frame):
             return None
-        if tag == "table" and data_tables.is_data(node):
-            self._table(node)
+        if tag == "table" and self._is_done(node):
             return None
         close = self._open_frame(tag, attributes)
         if tag in elements.HEADINGS:
