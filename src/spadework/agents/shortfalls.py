@@ -51,6 +51,10 @@ _TECHNICAL = re.compile(
 )
 
 
+#: What a topic that is technical by its words may expect, where it may want code.
+_MAY_BE_CODE = frozenset(("code", "steps", "open"))
+
+
 class _Kind(NamedTuple):
     """What answers a type of question, by which phrase it is said that it lacks, and a search for
     it.
@@ -118,6 +122,8 @@ def _of_the_kind(
 
 def _code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     asked = " ".join((topic.name, topic.question, *topic.must_cover))
+    if topic.expects not in _MAY_BE_CODE:
+        return  # items, a definition or a number of what is technical are no code
     if _TECHNICAL.search(asked) and not any(e.kind == "code" for e in own):
         text = say("no_code", topic=topic.name)
         yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
