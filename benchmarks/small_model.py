@@ -1,8 +1,8 @@
 """What a small local model adds: `python benchmarks/small_model.py DATA --work WORK` with
 OPENAI_BASE_URL and SPADEWORK_MODEL naming the model's server.
 
-Twenty answerable questions of *test*, drawn by a seed (`SEED=14` before it draws others), are asked in quick effort, one after the
-other, with the model and (in a process whose environment has none) without, over the library of
+Twenty answerable questions of *test*, drawn by a seed (`SEED=14` before it draws others), are asked
+in quick effort, one after the other, with the model and (in a process whose environment has none) without, over the library of
 answers.py. Counted are the known facts that stand in what was read, in the ledger and in the
 report; how long a run took, who stopped it, and what a role could not do.
 """

@@ -127,6 +127,14 @@ async def test_a_refusal_that_stands_is_told_in_the_server_s_own_words(
     assert len(model.requests) <= 4
 
 
+async def test_where_a_server_sends_elsewhere_nobody_is_asked(model: Server) -> None:
+    model.script("", Fault("moved", words=f"{model.url}/elsewhere/chat/completions"))
+    async with client(model.url) as asking:
+        with pytest.raises(ModelError, match="answered with status 307: it sends elsewhere"):
+            await asking.ask("writer", line(1), Verse, seconds=10)
+    assert {request.record.path for request in model.requests} == {"/v1/chat/completions"}
+
+
 WORDINGS = [
     "This model's maximum context length is 1600 tokens. However, your messages have {n} tokens.",
     "the request exceeds the available context size. try increasing the context size",

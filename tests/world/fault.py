@@ -14,7 +14,7 @@ Kind = (
     Literal[
         "limited", "quota", "unauthorized", "error", "overloaded", "hang", "dropped", "too_long"
     ]
-    | Literal["refused", "raw"]
+    | Literal["refused", "raw", "moved"]
     | Literal["empty", "refusal", "filtered", "truncated"]
     | Literal["reject_json_schema", "reject_tools", "reject_json_object"]
 )
@@ -27,9 +27,9 @@ class Fault:
     limited: 429 with Retry-After. quota: 429, nothing left to spend. unauthorized: 401, and the key
     is repeated in the text. error: 500. overloaded: 503. hang: no answer. dropped: the connection
     ends half way. too_long: 400, context_length_exceeded, with the limit `most`. refused: 400 with
-    these `words`. raw: these `words` are the body of a good answer. empty: no text. refusal: a
-    refusal instead of an answer. filtered: stopped by a content filter. truncated: JSON that stops
-    half way. reject_json_schema, reject_tools, reject_json_object: 400 to a request of that shape,
+    these `words`. raw: these `words` are the body of a good answer. moved: 307 to the address in
+    `words`. empty: no text. refusal: a refusal instead of an answer. filtered: stopped by a content
+    filter. truncated: JSON that stops half way. reject_json_schema, reject_tools, reject_json_object: 400 to a request of that shape,
     any other goes to the next rule.
     """
 
@@ -54,6 +54,8 @@ class Fault:
             )
         if self.kind == "raw":
             return Response(self.words, media_type="application/json")
+        if self.kind == "moved":
+            return Response("", 307, {"Location": self.words})
         if self.kind == "refused":
             return refusal(400, self.words)
         if self.kind not in _REFUSALS:

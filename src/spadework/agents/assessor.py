@@ -38,7 +38,7 @@ from spadework.values import (
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 #: Quotes that the assessor is told to give at most.
-MOST_QUOTES = 20
+MOST_QUOTES = 40
 #: Likelier than not.
 LIKELY = 0.5
 

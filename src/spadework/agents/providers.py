@@ -47,7 +47,10 @@ def chat_model(
     )
     # Connections of our own: those that langchain-openai shares in the process outlive the event
     # loop they belong to.
-    connections = closing_lines(DefaultAsyncHttpxClient(verify=certificates()))
+    # Where a server sends elsewhere nobody is asked: that might be anybody, on this machine too.
+    connections = closing_lines(
+        DefaultAsyncHttpxClient(verify=certificates(), follow_redirects=False)
+    )
     chat = ChatOpenAI(
         http_async_client=connections,
         model=model,

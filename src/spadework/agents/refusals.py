@@ -136,6 +136,11 @@ def own_words(error: Any) -> str:
 
 
 def _standing(status: int, said: str, name: str) -> str:
+    if 300 <= status < 400:
+        return (
+            f"{name} answered with status {status}: it sends elsewhere, where nobody is asked."
+            " Name the server that answers in OPENAI_BASE_URL."
+        )
     if not said:
         return f"{name} answered with status {status}."
     short = said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
