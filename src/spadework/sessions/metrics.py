@@ -68,9 +68,7 @@ def _counter(name: str, said: str, values: Mapping[Any, float], *labels: str) ->
     return _filled(CounterMetricFamily(f"spadework_{name}", said, labels=labels), values)
 
 
-def _filled(
-    family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[Any, float]
-) -> Metric:
+def _filled(family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[Any, float]) -> Metric:
     for key, value in list(values.items()):  # a run in another thread may add one
         family.add_metric([key] if isinstance(key, str) else key, value)
     return family

@@ -16,7 +16,6 @@ from spadework.sessions.day_limit import day_limit_of
 from spadework.sessions.tally import TALLY
 from spadework.settings import Settings
 
-
 STOPPING = "This server is being stopped and takes no new question."
 
 

@@ -37,9 +37,7 @@ class Tally:
         self.refused = Counter[str]()
         self.alerts = Counter[str]()
 
-    async def counted(
-        self, events: AsyncGenerator[Event, None]
-    ) -> AsyncGenerator[Event, None]:
+    async def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """The events of a run as they come. One that ends without a result was `stopped`, by its
         user or with the server, or `broken` by a fault.
         """

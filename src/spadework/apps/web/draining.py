@@ -35,9 +35,7 @@ class DrainingServer(uvicorn.Server):
         """Ten times a second: whether it is time to end."""
         if self._told and self._until is None:
             self._until = self._drain()
-        over = self._until is not None and (
-            self._server.quiet() or time.monotonic() >= self._until
-        )
+        over = self._until is not None and (self._server.quiet() or time.monotonic() >= self._until)
         return await super().on_tick(counter) or over
 
     async def main_loop(self) -> None:

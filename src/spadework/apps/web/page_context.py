@@ -12,8 +12,8 @@ from starlette.requests import Request
 
 from spadework.apps.web.permissions import user_of
 from spadework.apps.web.security import Access
-from spadework.sessions.health.readiness import Readiness
 from spadework.sessions import admission
+from spadework.sessions.health.readiness import Readiness
 from spadework.sessions.people.people import People
 from spadework.sessions.runs import Runs
 from spadework.settings import Settings
