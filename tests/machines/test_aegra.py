@@ -180,7 +180,7 @@ async def test_a_process_that_is_killed_is_replaced_where_it_stood(
         struck.stop(signal.SIGKILL)
     world.hang_everything = False
     with start() as other:
-        async with get_client(url=other.url) as client, asyncio.timeout(60):
+        async with get_client(url=other.url) as client, asyncio.timeout(120):
             done: Any = await client.runs.join(thread, run)
     assert done["result"]["citations"]
     assert sum(asked.schema_name == "PlanAnswer" for asked in model.requests) == 1

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+import statistics
+import time
 from pathlib import Path
 
 import httpx
 import prometheus_client
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from spadework.sessions.health.readiness import FRESH_SECONDS, Readiness
@@ -72,6 +75,19 @@ async def test_the_numbers_are_those_of_the_results_and_no_text_is_in_them(
     assert len(after) < 120
     for word in ("Aldermere", "world-model", "127.0", session, *QUESTION.split()[3:]):
         assert word.lower() not in text.lower()
+
+
+@pytest.mark.timed
+def test_an_answer_on_a_connection_that_is_kept_waits_for_no_acknowledgement(
+    server: Server,
+) -> None:
+    took = []
+    with server.client() as page:
+        for _ in range(20):
+            began = time.perf_counter()
+            page.get("/healthz")
+            took.append(time.perf_counter() - began)
+    assert statistics.median(took) < 0.03
 
 
 def test_each_scrape_reads_the_same_numbers_and_leaves_nothing_behind() -> None:

@@ -54,7 +54,10 @@ def _listening(host: str, port: int) -> socket.socket:
         raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
+        made = socket.create_server((host, port), family=family)
+        # Only for a socket that says it is TCP does asyncio turn off the waiting for small pieces:
+        # 40 ms for each answer on a connection that is kept.
+        return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         why = f"port {port} is in use" if taken else (error.strerror or str(error))
