@@ -48,7 +48,7 @@ class DrainingServer(uvicorn.Server):
         """Take nothing new; until when what runs may go on, on the clock of `time.monotonic`."""
         admission.here().close()
         seconds = self._server.owner.settings.drain_seconds
-        if running := admission.here().inside:
+        if seconds and (running := admission.here().inside):
             say(
                 f"{number_of(running, 'run')} may go on for {seconds:g} s; another signal ends"
                 " that.",
