@@ -22,6 +22,7 @@ SpadeworkError              `.hint` says the mend
     SessionUnreadable       its files are broken
     SessionBusy             another process works on it
     DaySpent                what its user may use in a day is used up
+    Stopping                the server takes no new question, since it is being stopped
     DiskFailed              its files cannot be written or read now: what it has gathered stays
 BudgetSpent                 not a failure: the signal to write with what there is
 """
@@ -165,6 +166,10 @@ class SessionBusy(SessionError):
 
 class DaySpent(SessionError):
     """What the user may use in a day is used up."""
+
+
+class Stopping(SessionError):
+    """The server is being stopped: it takes no new question, and ends those it has."""
 
 
 class DiskFailed(SessionError):

@@ -16,7 +16,7 @@ OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent", "qdrant_collection"),
         *("chromium", "browser_sandbox", "serve_hosts", "ask_token", "upload_files"),
-        *("upload_bytes", "parallel_sessions", "log", "log_json", "otel"),
+        *("upload_bytes", "parallel_sessions", "drain_seconds", "log", "log_json", "otel"),
     }
 )
 #: So is every server that is named, whatever for.

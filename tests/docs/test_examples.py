@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,14 @@ REASONS = {
         "needs a model for embeddings; tests/sessions/test_meaning.py does the same"
     ),
     "spadework serve": "runs until it is stopped; the test starts one",
+    "spadework tokens add --scope admin": (
+        "needs a server that has users; tests/apps/people/test_who_asks.py asks one"
+    ),
+    "printf 'POSTGRES_PASSWORD": "needs Docker; tests/docs/test_compose.py reads its files",
+    "python3.12 -m venv .venv-aegra": (
+        "needs PostgreSQL and Redis; tests/machines/test_aegra.py starts them"
+    ),
+    "langgraph build": "needs Docker",
 }
 NOTES = {
     "langgraph.md": (
@@ -213,6 +222,7 @@ def test_every_block_names_its_language_and_data_can_be_read() -> None:
             "python",
             "json",
             "toml",
+            "yaml",
             "mermaid",
             "text",
         ) or file_has_drawing(block), str(block)
@@ -222,6 +232,8 @@ def test_every_block_names_its_language_and_data_can_be_read() -> None:
             json.loads(block.text)
         elif block.language == "toml":
             tomllib.loads(block.text)
+        elif block.language == "yaml":
+            assert yaml.safe_load(block.text)
         elif block.language == "mermaid":
             assert re.match(r"(graph|flowchart|sequenceDiagram|stateDiagram)", block.text), str(
                 block

@@ -53,6 +53,10 @@ class Admission:
         self._line: list[_Waiter] | None = None  # the order, until something changes
         self._inside: Counter[str] = Counter()
         self._let = Counter[str]()  # when each user was let in last, counted in visits
+        #: How many have stepped out.
+        self.out = 0
+        #: Whether nobody is let in any more.
+        self.closed = False
 
     @property
     def inside(self) -> int:
@@ -63,6 +67,12 @@ class Admission:
     def waiting(self) -> int:
         """How many wait."""
         return len(self._waiting)
+
+    def close(self) -> None:
+        """Let nobody in any more: who is inside stays until it is done, who waits does so until the
+        process ends.
+        """
+        self.closed = True
 
     def inside_of(self, user: str) -> int:
         """How many of a user are inside."""
@@ -105,12 +115,14 @@ class Admission:
         """
         with self._lock:
             self._leave(user)
+            self.out += 1
             self._wake()
         try:
             yield
         finally:
             with self._lock:
                 self._inside[user] += 1
+                self.out -= 1
 
     async def _called(self, waiter: _Waiter, stop: asyncio.Event, told: Told) -> None:
         """Return with a place inside, and out of the queue."""
@@ -139,7 +151,7 @@ class Admission:
 
     def _may_enter(self, waiter: _Waiter) -> bool:
         user, most = waiter.whose
-        if most and self._inside[user] >= most:
+        if self.closed or (most and self._inside[user] >= most):
             return False
         its_turn = self._order()[0] is waiter
         return its_turn and self.inside < waiter.most and self._fits(self.inside)

@@ -50,6 +50,11 @@ def draw(folder: Path) -> Drawn:
     return Drawn([figures, alerts_of(figures), _worths(quotes, course), gains])
 
 
+def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
+    """The figures of a session that has ended."""
+    return _figures(metadata, result, course, _quotes(result))
+
+
 class _Quote(NamedTuple):
     """An entry of the ledger: who found its page, in which round, and whether a sentence of the
     report rests on it.

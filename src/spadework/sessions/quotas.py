@@ -1,5 +1,5 @@
 """What one user may have of a server: so many runs at once, so many tokens and dollars a day. Its
-home says whose a session is.
+home says whose a session is. A server that is being stopped takes nothing new of anybody.
 """
 
 from __future__ import annotations
@@ -9,16 +9,38 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 
 from spadework.budget import Budget
+from spadework.errors import DaySpent, Stopping
 from spadework.sessions import admission
 from spadework.sessions.admission import Whose
 from spadework.sessions.day_limit import day_limit_of
+from spadework.sessions.tally import TALLY
 from spadework.settings import Settings
+
+STOPPING = "This server is being stopped and takes no new question."
+
+
+def check_open() -> None:
+    """Whether this process takes new research. Raises Stopping."""
+    if admission.here().closed:
+        TALLY.refused["stopping"] += 1
+        raise Stopping(STOPPING, hint="Ask again in a moment.")
+
+
+async def accept(settings: Settings) -> None:
+    """Whether a server takes one more question. Raises Stopping, DaySpent."""
+    check_open()
+    await check(settings)
 
 
 async def check(settings: Settings, *, replayed: bool = False) -> None:
     """Whether a session may begin, now or from the queue. Raises DaySpent."""
-    if not replayed:
+    if replayed:
+        return
+    try:
         await day_limit_of(settings)
+    except DaySpent:
+        TALLY.refused["day"] += 1
+        raise
 
 
 @asynccontextmanager

@@ -102,6 +102,11 @@ class Records:
         self._logs.redraw(self.record.events)
 
     @property
+    def metadata(self) -> Metadata:
+        """What is known of the session as a whole by now."""
+        return self._metadata
+
+    @property
     def created_at(self) -> datetime:
         """When the session began, also one that is taken up."""
         return self._metadata.created_at

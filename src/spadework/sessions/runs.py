@@ -15,6 +15,7 @@ from pathlib import Path
 
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Started
+from spadework.sessions.file_names import METADATA
 from spadework.sessions.files import session_folder
 from spadework.sessions.log import read_log
 from spadework.sessions.redrawing import end
@@ -139,6 +140,10 @@ class Runs:
     def current(self) -> list[Run]:
         """All runs, the newest first."""
         return list(reversed(self._runs.values()))
+
+    def written(self) -> bool:
+        """Whether all that runs stands written down, so that a next server finds it."""
+        return all((run.session.folder / METADATA).exists() for run in self._runs.values())
 
     async def watch(
         self, session_id: str, after: int = 0

@@ -24,7 +24,9 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import new_session_id
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import quotas, telemetry
+from spadework.sessions.alerts import found_alerts
 from spadework.sessions.brief import Brief
+from spadework.sessions.figures import figures_of
 from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
 from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
@@ -35,6 +37,7 @@ from spadework.sessions.researching import Researching
 from spadework.sessions.reserve import reserve, took
 from spadework.sessions.run_history import experience
 from spadework.sessions.stream import in_its_time, start_event, tell_beginning
+from spadework.sessions.tally import TALLY
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
@@ -192,7 +195,7 @@ class Session:
         async with self._admitted(progress):
             with hold_session(self.folder):
                 set_today(records.created_at)
-                async with aclosing(self._opened(records, progress)) as events:
+                async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
                     async for event in events:
                         yield event
 
@@ -257,9 +260,16 @@ class Session:
                 await self._told_of(records)
 
     async def _told_of(self, records: Records) -> None:
-        """Tell OpenTelemetry of the run, where the settings want that."""
+        """Count what should be looked at in the run, and tell OpenTelemetry of it where the
+        settings want that.
+        """
         course = records.course
-        if self.settings.otel and course.result:
+        if course.result is None:
+            return
+        if self.brief.kind == "research":
+            figures = figures_of(records.metadata, course.result, course)
+            TALLY.alerts.update(about for about, _ in found_alerts(figures))
+        if self.settings.otel:
             await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
     async def _run(self, context: SessionContext, records: Records) -> AsyncGenerator[Event, None]:

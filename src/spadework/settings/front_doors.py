@@ -53,6 +53,16 @@ class Serving(BaseModel, defer_build=True):
         description="Most bytes of all files given along with a question on the web page.",
     )
 
+    drain_seconds: float = Field(
+        20,
+        ge=0,
+        le=86_400,
+        description=(
+            "Seconds that runs may go on when `serve` is told to end (SIGTERM); new questions are"
+            " refused meanwhile, and what is not done then is taken up by the next `serve`."
+        ),
+    )
+
     # Sessions
     parallel_sessions: int = Field(
         default_factory=lambda: 8 * (os.cpu_count() or 1),

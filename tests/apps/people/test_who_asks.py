@@ -8,6 +8,8 @@ from spadework.sessions.people.tokens import Tokens
 from tests.apps.mcp.serving import with_token
 from tests.apps.people.two_users import WORD, Two, call
 
+_PATHS = ("/settings", "/metrics", "/", "/mcp")
+
 
 async def test_what_a_token_is_for(served: Two) -> None:
     async with served.client("reader") as reader:
@@ -18,14 +20,12 @@ async def test_what_a_token_is_for(served: Two) -> None:
             "This needs the scope ask, which your token does not have.\n",
         )
         assert (await reader.get("/settings")).status_code == 403
+        assert (await reader.get("/metrics")).status_code == 403
     async with served.client("asker") as asker:
         assert (await asker.get("/")).status_code == 403
     async with served.client("watch") as watch:
-        assert [(await watch.get(path)).status_code for path in ("/settings", "/", "/mcp")] == [
-            200,
-            403,
-            403,
-        ]
+        seen = {path: (await watch.get(path)).status_code for path in _PATHS}
+        assert seen == {"/settings": 200, "/metrics": 200, "/": 403, "/mcp": 403}
     url = f"{served.server.url}/mcp"
     async with with_token(url, served.tokens["reader"]) as reader_by_mcp:
         said = await call(reader_by_mcp, "serp_search", query="petals")
@@ -65,6 +65,8 @@ async def test_a_trusted_proxy_names_the_user_and_nobody_else_does(served: Two) 
         forged = await nobody.get("/", headers=named | {"X-Forwarded-For": "127.0.0.9"})
         assert forged.status_code == 401
         assert (await nobody.get("/healthz")).text == "ok\n", "told to everybody"
+        assert (await nobody.get("/readyz")).text == "ready\n"
+        assert (await nobody.get("/metrics")).status_code == 401, "also on this machine"
     Tokens(served.server.home).revoke("bob")
     async with served.client("bob") as bob:
         assert (await bob.get("/")).status_code == 401, "at once"

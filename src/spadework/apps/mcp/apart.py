@@ -8,7 +8,7 @@ cancelled once and waited for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 import anyio
@@ -16,25 +16,25 @@ import anyio
 T = TypeVar("T")
 
 
-class CallerLeft(Exception):
-    """Nobody waits for the answer any more."""
+class Left(Exception):
+    """The work was left before it was done, for the reason that `str()` gives."""
 
 
-async def apart(work: Coroutine[Any, Any, T], left: asyncio.Event | None = None) -> T:
-    """What `work` gives. When this is cancelled, or `left` is set, the work is cancelled and its
-    end waited for.
+async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, asyncio.Event]) -> T:
+    """What `work` gives. When this is cancelled, or one of the events that may end it is set, the
+    work is cancelled and its end waited for.
 
-    Raises what `work` raises, and CallerLeft when `left` is set first.
+    Raises what `work` raises, and Left with the sentence of the event that was set first.
     """
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task((left or asyncio.Event()).wait())
+    ending = {asyncio.create_task(event.wait()): why for why, event in ends.items()}
     try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((working, *ending), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise CallerLeft("The client closed its request.")
+            raise Left(next(why for task, why in ending.items() if task.done()))
         return working.result()
     finally:
         with anyio.CancelScope(shield=True):
-            for task in (working, leaving):
+            for task in (working, *ending):
                 task.cancel()
-            await asyncio.gather(working, leaving, return_exceptions=True)
+            await asyncio.gather(working, *ending, return_exceptions=True)

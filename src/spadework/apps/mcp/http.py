@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from spadework.apps.mcp.server import LEFT, build_server
+from spadework.apps.mcp.server import ENDS, build_server
 from spadework.apps.saying import log_to_stderr
 from spadework.apps.web.permissions import user_of
 from spadework.apps.web.request_limits import PatientProtocol
@@ -32,6 +32,11 @@ PATH = "/mcp"
 CLOSING_SECONDS = 3
 #: Connections that may wait to be taken.
 BACKLOG = 128
+LEFT = "The client closed its request."
+STOPPED = (
+    "The server is being stopped. What was done is kept: once it is back, agentic_search goes on"
+    ' with the session_id that get_session_data tells of "latest".'
+)
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,9 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Notes in the scope of a request when it is over: the older protocol versions do not cancel a
-    call whose client goes away. And notes whose it is: a connection is its opener's alone.
+    """Notes in the scope of a request what ends its calls: that it is over, since the older
+    protocol versions do not cancel a call whose client goes away, and that the server is closing.
+    And notes whose it is: a connection is its opener's alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -68,13 +74,20 @@ class _Watched:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
-        scope[LEFT] = left = asyncio.Event()
+        left = asyncio.Event()
+        scope[ENDS] = {LEFT: left} | _closing(scope)
         if name := user_of(scope).name:
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         try:
             await self._app(scope, receive, send)
         finally:
             left.set()
+
+
+def _closing(scope: Scope) -> dict[str, asyncio.Event]:
+    """What says that the server is closing, where MCP is one of its doors."""
+    server = getattr(scope["app"].state, "server", None)
+    return {STOPPED: server.owner.closing} if server else {}
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:

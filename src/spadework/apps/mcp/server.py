@@ -5,7 +5,7 @@ asked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from inspect import signature
@@ -26,7 +26,7 @@ from mcp_types import (
 )
 
 from spadework.apps.mcp.agentic_search import agentic_search
-from spadework.apps.mcp.apart import CallerLeft, apart
+from spadework.apps.mcp.apart import Left, apart
 from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
 from spadework.apps.mcp.offers import offer_tools
 from spadework.apps.mcp.research_report import create_research_report
@@ -37,6 +37,8 @@ from spadework.apps.mcp.serp_search import serp_search
 from spadework.apps.mcp.session_data import get_session_data
 from spadework.apps.mcp.tool_context import ToolContext, caller_of
 from spadework.apps.mcp.tool_errors import word_fault
+from spadework.errors import Stopping
+from spadework.sessions import quotas
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import Scope
 from spadework.sessions.pruning import prune
@@ -53,8 +55,9 @@ INSTRUCTIONS = (
     " report, cite its numbered sources."
 )
 
-#: Where the HTTP server notes, in the scope of a request, that its client went away.
-LEFT = "spadework.left"
+#: Where the HTTP server notes, in the scope of a request, what ends a call before it is done: an
+#: event for each reason.
+ENDS = "spadework.ends"
 
 #: name → title; whether it only reads; whether it reaches the web
 _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
@@ -116,7 +119,9 @@ class Server(MCPServer[ToolContext]):
         if context and not caller_of(context.request_context.request).may(scope):
             raise ToolError(f"{name} needs the scope {scope}, which your token does not have.")
         try:
-            return await apart(super().call_tool(name, arguments, context), _client_gone(context))
+            if scope == "ask":
+                quotas.check_open()
+            return await apart(super().call_tool(name, arguments, context), _ends(context))
         except UnexpectedToolError as error:
             cause = error.__cause__
             if said := word_fault(cause) if cause else "":
@@ -124,7 +129,7 @@ class Server(MCPServer[ToolContext]):
             raise UnexpectedToolError(
                 f"{name} failed in spadework itself; the log of the server has the details."
             ) from cause
-        except CallerLeft as error:
+        except (Left, Stopping) as error:
             raise ToolError(str(error)) from None
         except ToolError as error:
             raise ToolError(
@@ -181,8 +186,8 @@ async def _prune(homes: Sequence[Path]) -> None:
             await prune(home)
 
 
-def _client_gone(context: Context[ToolContext, Any] | None) -> asyncio.Event | None:
-    """What is set when the client of a request by HTTP has gone away."""
+def _ends(context: Context[ToolContext, Any] | None) -> Mapping[str, asyncio.Event]:
+    """What ends a call by HTTP before it is done, by the reason in a sentence."""
     request = context.request_context.request if context else None
-    found = getattr(request, "scope", {}).get(LEFT)
-    return found if isinstance(found, asyncio.Event) else None
+    found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
+    return found

@@ -30,7 +30,7 @@ from spadework.apps.openai.completion_stream import AS_IT_COMES, stream_chunks
 from spadework.apps.openai.immediate_answer import at_once
 from spadework.apps.openai.openapi import openapi
 from spadework.apps.web.page_context import web_of
-from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError
+from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
 from spadework.events import Ended, Event, Finished
 from spadework.sessions import quotas
 from spadework.sessions.receptionist import receive
@@ -168,10 +168,12 @@ class Door:
 
 async def _check_quotas(runs: Runs) -> None:
     try:
-        await quotas.check(runs.settings)
+        await quotas.accept(runs.settings)
     except DaySpent as error:
         said = f"{error} {error.hint}"
         raise Refused(said, status=429, code="insufficient_quota") from None
+    except Stopping as error:
+        raise Refused(f"{error} {error.hint}", status=503, code="stopping") from None
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:

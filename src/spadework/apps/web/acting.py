@@ -18,7 +18,7 @@ from spadework.apps.web.known_sessions import known_session
 from spadework.apps.web.page_context import Web, people_of, web_of
 from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import part
-from spadework.errors import DaySpent, SessionBusy, SettingsError
+from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
 from spadework.sessions import quotas
 from spadework.sessions.receptionist import receive
 from spadework.sessions.records import delete_session
@@ -37,9 +37,9 @@ async def ask(request: Request) -> Response:
     try:
         if answered := await _at_once(web, form):
             return await start_page(request, answer=answered, follows=text_of(form, "follows"))
-        await quotas.check(web.settings)
+        await quotas.accept(web.settings)
         session = await _session(web, form)
-    except (SettingsError, DaySpent) as error:
+    except (SettingsError, DaySpent, Stopping) as error:
         given = {
             name: text_of(form, name)
             for name in ("question", "minutes", "effort", "search", "unseen", "follows")
@@ -151,6 +151,7 @@ async def resume(request: Request) -> Response:
     await form_of(request, web.settings)
     session_id = await known_session(web, request.path_params["id"])
     if web.runs.running(session_id) is None:
+        quotas.check_open()
         web.runs.start(await asyncio.to_thread(Session.resume, session_id, home=web.settings.home))
     return _redirect_back(request)
 

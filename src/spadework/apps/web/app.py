@@ -15,11 +15,12 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spadework.apps.web import acting, event_stream, pages
+from spadework.apps.web.operating import operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.errors import SpadeworkError
@@ -47,7 +48,7 @@ def build_app(
     knows. `page=False` leaves the page out.
     """
     server = Server(settings, access or Access.of(settings))
-    every = [Route("/healthz", _tell_alive), *routes, *(page_routes() if page else ())]
+    every = [*operating_routes(), *routes, *(page_routes() if page else ())]
     server.owner.nav += [
         (path, label)
         for path, label in _MENU
@@ -85,11 +86,6 @@ async def _serve(
         finally:
             await server.close()
             await warming
-
-
-async def _tell_alive(request: Request) -> Response:
-    """That the process lives, for whoever watches over it."""
-    return PlainTextResponse("ok\n")
 
 
 #: The menu shows those of these that there are.

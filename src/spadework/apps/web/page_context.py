@@ -12,6 +12,8 @@ from starlette.requests import Request
 
 from spadework.apps.web.permissions import user_of
 from spadework.apps.web.security import Access
+from spadework.sessions import admission
+from spadework.sessions.health.readiness import Readiness
 from spadework.sessions.people.people import People
 from spadework.sessions.runs import Runs
 from spadework.settings import Settings
@@ -40,6 +42,7 @@ class Server:
     def __init__(self, settings: Settings, access: Access) -> None:
         self.people = access.people or People(settings)
         self.owner = Web(settings, access, Runs(settings))
+        self.readiness = Readiness(settings)
         self._of = {"": self.owner}
 
     def web(self, user: str) -> Web:
@@ -49,6 +52,10 @@ class Server:
             runs, shared = Runs(settings), (owner.nav, owner.closing, owner.streams)
             self._of[user] = Web(settings, owner.access, runs, user, *shared)
         return self._of[user]
+
+    def quiet(self) -> bool:
+        """Whether nobody is inside, and all that was asked stands written down."""
+        return not admission.here().inside and all(web.runs.written() for web in self._of.values())
 
     async def take_up(self) -> None:
         """Run on, for everybody, with what a server before this one was stopped in."""

@@ -36,6 +36,7 @@ from spadework.errors import (
     SessionUnreadable,
     SettingsError,
     SpadeworkError,
+    Stopping,
 )
 from spadework.sessions.health import COSTS, probe
 from spadework.sessions.stats import statistics
@@ -190,6 +191,7 @@ async def refuse_request(request: Request, error: Exception) -> Response:
 
 _STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
     (DaySpent, 429),
+    (Stopping, 503),
     (SessionNotFound, 404),
     (SessionBusy, 409),
     (SettingsError, 422),

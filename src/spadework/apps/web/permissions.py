@@ -9,11 +9,11 @@ from spadework.sessions.people.user import OWNER, Scope, User
 
 #: Where a request notes whose it is.
 USER = "spadework.user"
-#: What is answered to anybody: that the server lives.
-OPEN = frozenset({"/healthz"})
+#: What is answered to anybody: that the server lives, and whether it may be sent questions.
+OPEN = frozenset({"/healthz", "/readyz"})
 #: Its tools say each what it needs; who may neither read nor ask has nothing to do there.
 MCP = "/mcp"
-_ADMIN = ("/settings",)
+_ADMIN = ("/settings", "/metrics")
 
 
 def user_of(request: Request) -> User:

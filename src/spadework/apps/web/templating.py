@@ -29,6 +29,8 @@ from spadework.tools.search.provider_table import PROVIDERS
 from spadework.tools.web.urls import host_of
 
 THEME_COOKIE = "spadework_theme"
+#: When it is worth asking a server again that takes nothing now.
+RETRY_SECONDS = "10"
 #: The form of a question that nobody has filled in.
 UNASKED = dict.fromkeys(("question", "minutes", "effort", "search", "unseen", "follows"), "")
 
@@ -52,6 +54,8 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
         status,
         {"Cache-Control": "no-store"},
     )
+    if status == 503:
+        response.headers["Retry-After"] = RETRY_SECONDS
     if request.cookies.get(csrf_cookie(request)) != csrf_token(request):
         secure = request.url.scheme == "https"
         response.set_cookie(

@@ -32,13 +32,16 @@ async def system(settings: Settings) -> list[Check]:
     return [Check(state="works", text=f"Python {platform.python_version()} on {platform.system()}")]
 
 
-async def home(settings: Settings) -> list[Check]:
-    """Whether sessions can be kept."""
-    trying = on_disk(_check_written, settings.home)
-    return [await run_check(f"The disk of {settings.home}", trying, settings.health_seconds)]
+async def home(settings: Settings, named: str = "") -> list[Check]:
+    """Whether sessions can be kept; `named` is said of the folder to those whom its path is
+    nothing to.
+    """
+    named = named or str(settings.home)
+    trying = on_disk(_check_written, settings.home, named)
+    return [await run_check(f"The disk of {named}", trying, settings.health_seconds)]
 
 
-def _check_written(folder: Path) -> Check:
+def _check_written(folder: Path, named: str) -> Check:
     try:
         make_folder(folder)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".tried-") as tried:
@@ -47,22 +50,22 @@ def _check_written(folder: Path) -> Check:
             os.fsync(tried.fileno())
         free = psutil.disk_usage(str(folder)).free
     except OSError as error:
-        raise _explain_refusal(folder, error) from None
-    text = f"sessions and indexes in {folder}"
+        raise _explain_refusal(named, error) from None
+    text = f"sessions and indexes in {named}"
     if free < ENOUGH_BYTES:
         return Check(state="hint", text=f"{text}, where only {free / 1e6:.0f} MB are free")
     return Check(state="works", text=text)
 
 
-def _explain_refusal(folder: Path, error: OSError) -> SpadeworkError:
+def _explain_refusal(named: str, error: OSError) -> SpadeworkError:
     if error.errno in _FULL:
         return SpadeworkError(
-            f"The disk of {folder} is full.", hint=f"Make room there. {_ELSEWHERE}"
+            f"The disk of {named} is full.", hint=f"Make room there. {_ELSEWHERE}"
         )
     if error.errno == errno.EROFS:
-        return SpadeworkError(f"The disk of {folder} can only be read.", hint=_ELSEWHERE)
+        return SpadeworkError(f"The disk of {named} can only be read.", hint=_ELSEWHERE)
     said = error.strerror or type(error).__name__
-    return SpadeworkError(f"{folder} cannot be written: {said.lower()}.", hint=_ELSEWHERE)
+    return SpadeworkError(f"{named} cannot be written: {said.lower()}.", hint=_ELSEWHERE)
 
 
 async def knowledge(settings: Settings) -> list[Check]:

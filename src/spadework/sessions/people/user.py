@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 from spadework.errors import SettingsError
 
 #: read: see the own sessions and those that are shared; ask: research, and all that changes
-#: something; admin: the pages about the server itself, and nothing of anybody's sessions.
+#: something; admin: the pages and numbers of the server itself, and nothing of anybody's sessions.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 

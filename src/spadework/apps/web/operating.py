@@ -1,0 +1,44 @@
+"""What those ask who keep a server going: whether the process lives, whether it may be sent
+questions, and its numbers.
+"""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from spadework.apps.web.page_context import Server
+
+FRESH = {"Cache-Control": "no-store"}
+
+
+def operating_routes() -> list[BaseRoute]:
+    """The routes; `permissions` says who may ask for which."""
+    return [
+        Route("/healthz", tell_alive),
+        Route("/readyz", tell_ready),
+        Route("/metrics", tell_numbers),
+    ]
+
+
+async def tell_alive(request: Request) -> Response:
+    """That the process lives."""
+    return PlainTextResponse("ok\n", headers=FRESH)
+
+
+async def tell_ready(request: Request) -> Response:
+    """That questions may be sent here, or why they may not."""
+    server: Server = request.app.state.server
+    fault = await server.readiness.fault()
+    return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=FRESH)
+
+
+async def tell_numbers(request: Request) -> Response:
+    """What the process has done, for Prometheus."""
+    from spadework.sessions.metrics import expose  # nobody may ever ask for them
+
+    server: Server = request.app.state.server
+    accept = request.headers.get("accept", "")
+    body, media_type = expose(accept, server.owner.streams.total())
+    return Response(body, headers={**FRESH, "Content-Type": media_type})

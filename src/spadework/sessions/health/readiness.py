@@ -1,0 +1,43 @@
+"""Whether a server may be sent questions: it can write, and is not being stopped. Nothing that
+costs anything is asked for that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from spadework.sessions import admission
+from spadework.sessions.health.check import Check
+from spadework.sessions.health.machine_check import home
+from spadework.sessions.quotas import STOPPING
+from spadework.settings import Settings
+
+#: How long a finding counts, in seconds: whoever asks more often sets nothing more going.
+FRESH_SECONDS = 2.0
+#: What is said of the folder in which sessions are kept: its path is nobody's business.
+_HOME = "the home"
+
+
+class Readiness:
+    """That of one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._trying: asyncio.Task[Sequence[Check]] | None = None
+        self._since = 0.0
+
+    async def fault(self) -> str:
+        """Why no question may be sent, in one sentence; "" where one may."""
+        if admission.here().closed:
+            return STOPPING
+        if self._trying is None or self._stale(self._trying):
+            self._trying = asyncio.create_task(home(self._settings, _HOME))
+            self._since = time.monotonic()
+        found = await asyncio.shield(self._trying)
+        said = next((check.text for check in found if not check.works), "")
+        return said[:1].upper() + said[1:]
+
+    def _stale(self, trying: asyncio.Task[Sequence[Check]]) -> bool:
+        return trying.done() and time.monotonic() - self._since > FRESH_SECONDS

@@ -1,0 +1,88 @@
+"""What the process has done since it began, in numbers: folded from the events of its runs as they
+are told, and shown by `/metrics`. No text of a question, a page or a model is in it, nor a name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import get_args
+
+from spadework.events import Called, Event, Finished, Read, Searched, Unanswered
+from spadework.settings import Role
+from spadework.values import Result
+
+_ROLES = frozenset(get_args(Role))
+#: What ends a run that is a limit of it, as `Result.stopped_by` names them.
+LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
+
+
+class Tally:
+    """Model calls by role and what became of them, their tokens by role and direction, dollars and
+    seconds by role; searches and pages by what became of them; sessions by how they ended, limits
+    that ended one, questions that were refused, and alerts by what they are about.
+    """
+
+    def __init__(self) -> None:
+        self.calls = Counter[tuple[str, str]]()
+        self.tokens = Counter[tuple[str, str]]()
+        self.dollars = defaultdict[str, float](float)
+        self.seconds = defaultdict[str, float](float)
+        self.searches = Counter[str]()
+        self.pages = Counter[str]()
+        self.ended = Counter[str]()
+        self.limited = Counter[str]()
+        self.refused = Counter[str]()
+        self.alerts = Counter[str]()
+
+    async def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """The events of a run as they come. One that ends without a result was `stopped`, by its
+        user or with the server, or `broken` by a fault.
+        """
+        how = "stopped"
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    self.saw(event)
+                    how = "" if isinstance(event, Finished) else how
+                    yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException:
+            how = how and "broken"
+            raise
+        finally:
+            if how:
+                self.ended[how] += 1
+
+    def saw(self, event: Event) -> None:
+        """Count what an event tells of."""
+        if isinstance(event, Called):
+            self._called(event)
+        elif isinstance(event, Searched):
+            self.searches["answered"] += 1
+        elif isinstance(event, Unanswered):
+            self.searches["unanswered"] += 1
+        elif isinstance(event, Read):
+            self.pages["unread" if event.reason else "known" if event.known else "read"] += 1
+        elif isinstance(event, Finished):
+            self._finished(event.result)
+
+    def _called(self, event: Called) -> None:
+        role = event.role if event.role in _ROLES else "other"
+        self.calls[role, event.verdict] += 1
+        self.tokens[role, "in"] += event.tokens_in
+        self.tokens[role, "out"] += event.tokens_out
+        self.dollars[role] += event.money or 0.0
+        self.seconds[role] += event.seconds or 0.0
+
+    def _finished(self, result: Result) -> None:
+        self.ended[result.status] += 1
+        if result.stopped_by in LIMITS:
+            self.limited[result.stopped_by] += 1
+
+
+#: That of this process.
+TALLY = Tally()
