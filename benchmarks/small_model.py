@@ -2,9 +2,9 @@
 OPENAI_BASE_URL and SPADEWORK_MODEL naming the model's server.
 
 Twenty answerable questions of *test*, drawn by a seed (`SEED=14` before it draws others), are asked
-in quick effort, one after the other, with the model and (in a process whose environment has none) without, over the library of
-answers.py. Counted are the known facts that stand in what was read, in the ledger and in the
-report; how long a run took, who stopped it, and what a role could not do.
+in quick effort, one after the other, with the model and (in a process whose environment has none)
+without, over the library of answers.py. Counted are the known facts that stand in what was read, in
+the ledger and in the report; how long a run took, who stopped it, and what a role could not do.
 """
 
 from __future__ import annotations

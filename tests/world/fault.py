@@ -29,8 +29,8 @@ class Fault:
     ends half way. too_long: 400, context_length_exceeded, with the limit `most`. refused: 400 with
     these `words`. raw: these `words` are the body of a good answer. moved: 307 to the address in
     `words`. empty: no text. refusal: a refusal instead of an answer. filtered: stopped by a content
-    filter. truncated: JSON that stops half way. reject_json_schema, reject_tools, reject_json_object: 400 to a request of that shape,
-    any other goes to the next rule.
+    filter. truncated: JSON that stops half way. reject_json_schema, reject_tools,
+    reject_json_object: 400 to a request of that shape, any other goes to the next rule.
     """
 
     kind: Kind
