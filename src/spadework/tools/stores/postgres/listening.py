@@ -1,0 +1,60 @@
+"""What other processes tell of sessions (LISTEN and NOTIFY): a reason to look at once instead of in
+a while. Nothing depends on it: who waits looks again by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from contextlib import suppress
+
+from psycopg import AsyncConnection, Error, sql
+
+#: What is told of: the id of a session, of which something has changed.
+CHANNEL = "spadework_sessions"
+#: Seconds after which who waits looks by himself, and between two tries to listen again.
+LOOK_SECONDS, AGAIN_SECONDS = 2.0, 1.0
+
+
+class Listening:
+    """One connection of a process that listens."""
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._task: asyncio.Task[None] | None = None
+        self._waiting: defaultdict[str, list[asyncio.Event]] = defaultdict(list)
+
+    def start(self) -> None:
+        """Listen from now on."""
+        self._task = asyncio.create_task(self._listen())
+
+    async def close(self) -> None:
+        """Listen no more."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def changed(self, session_id: str, seconds: float = LOOK_SECONDS) -> None:
+        """Return when something was told of a session, or after so many seconds."""
+        told = asyncio.Event()
+        self._waiting[session_id].append(told)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await told.wait()
+        finally:
+            self._waiting[session_id].remove(told)
+            if not self._waiting[session_id]:
+                del self._waiting[session_id]
+
+    async def _listen(self) -> None:
+        while True:
+            with suppress(Error, OSError):  # those who wait look by themselves meanwhile
+                async with await AsyncConnection.connect(
+                    self._conninfo, autocommit=True
+                ) as connection:
+                    await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+                    async for told in connection.notifies():
+                        for waiting in self._waiting.get(told.payload, ()):
+                            waiting.set()
+            await asyncio.sleep(AGAIN_SECONDS)
