@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from psycopg import AsyncConnection, Error, InterfaceError, OperationalError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -23,6 +24,8 @@ from spadework.errors import SettingsError
 from spadework.tools.stores.postgres.faults import DatabaseDown, why
 from spadework.tools.stores.postgres.listening import Listening
 from spadework.tools.stores.postgres.migrating import migrate
+
+T = TypeVar("T")
 
 #: Seconds for a connection, for one statement, and in all for a server that is away.
 CONNECT_SECONDS, STATEMENT_SECONDS, AWAY_SECONDS = 5.0, 20.0, 30.0
@@ -56,10 +59,16 @@ class Database:
         """The rows that a statement gives, also where the server is away for a while. Raises
         DatabaseDown.
         """
+        return await self.again(partial(self._ask, statement, values))
+
+    async def again(self, work: Callable[[], Awaitable[T]]) -> T:
+        """What `work()` gives, which may be done twice, also where the server is away for a while.
+        Raises DatabaseDown.
+        """
         until = time.monotonic() + AWAY_SECONDS
         while True:
             try:
-                return await self._ask(statement, values)
+                return await work()
             except (OperationalError, InterfaceError, TimeoutError) as error:
                 slow = isinstance(error, QueryCanceled)
                 if slow or time.monotonic() + AGAIN_SECONDS > until:
