@@ -16,7 +16,7 @@ from typing import Any, Self
 from spadework.budget import Budget
 from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
-from spadework.events import Event, Finished, Notice
+from spadework.events import Ended, Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
 from spadework.graph.gathered_pages import Gathered
 from spadework.graph.opening_record import Replay
@@ -29,13 +29,17 @@ from spadework.sessions.files import make_folder, read_metadata, session_folder,
 from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lock import hold_session
-from spadework.sessions.records import Records
+from spadework.sessions.log import count_lines
+from spadework.sessions.machines.shared import shared_sessions
+from spadework.sessions.machines.submitting import cancel, ended, forwarding, submit, watch
+from spadework.sessions.records import Records, begin_metadata
 from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
 from spadework.sessions.reserve import reserve, took
 from spadework.sessions.run_history import experience
 from spadework.sessions.stream import in_its_time, start_event, tell_beginning
 from spadework.settings import Settings
+from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
@@ -61,6 +65,8 @@ class Session:
         self.gathered: Gathered | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
+        #: How many of its events who watches knows, where others run it; None: what is told here.
+        self.seen: int | None = None
 
     @property
     def question(self) -> str:
@@ -180,6 +186,11 @@ class Session:
             yield start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
+        if self.elsewhere:
+            async with aclosing(self._watched(progress)) as events:
+                async for event in events:
+                    yield event
+            return
         await quotas.check(self.settings, replayed=bool(self._replay))
         if self.settings.otel:
             await asyncio.to_thread(telemetry.providers)  # before anything is paid for
@@ -195,6 +206,40 @@ class Session:
                 async with aclosing(self._opened(records, progress)) as events:
                     async for event in events:
                         yield event
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether workers run it, where the settings name a database: not what a worker runs now,
+        what runs within another session, or what needs objects of this process.
+        """
+        here = _inside.get() or self._replay or self._providers or self.brief.kind != "research"
+        shared = self.settings.database_url is not None and not here
+        return shared and claim_on(self.session_id) is None
+
+    async def cancel(self) -> bool:
+        """Cancel it where workers run it; False where it runs here, and ends with who reads its
+        events.
+        """
+        if self.elsewhere:
+            await cancel(self.settings, self.session_id)
+        return self.elsewhere
+
+    async def _watched(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
+        """Submit it, and watch whoever runs it. Raises SessionError where it ends without a
+        result.
+        """
+        await quotas.check(self.settings)
+        seen = self.seen if self.seen is not None else await on_disk(count_lines, self.folder)
+        known = await begin_metadata(self.folder, self.brief, self.settings, self.budget.limits)
+        async with shared_sessions(self.settings) as shared:
+            await submit(shared, self.settings, self.brief, known)
+            watched = watch(shared, self.settings, self.session_id, seen, progress or _unheard)
+            said = forwarding(shared, self.session_id, self._stop, self._answers)
+            async with said, aclosing(watched) as events:
+                async for _, event in events:
+                    yield event
+                    if isinstance(event, Ended):
+                        raise ended(event)
 
     @asynccontextmanager
     async def _admitted(self, progress: Callable[[str], None] | None) -> AsyncIterator[None]:
@@ -291,3 +336,7 @@ class Session:
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""
+
+
+def _unheard(text: str) -> None:
+    """Nobody wants to be told."""

@@ -39,12 +39,10 @@ _COUNTS = (
     " (SELECT coalesce(max(number), 0) FROM exchanges WHERE session = %s)"
 )
 _END = (
-    "WITH ended AS (UPDATE sessions SET state = %s, run = run + 1, changed_at = now()"
-    " WHERE id = %s AND state = ANY(%s) RETURNING id)"
-    " INSERT INTO events (session, number, line) SELECT id,"
-    " (SELECT coalesce(max(number), 0) + 1 FROM events WHERE session = ended.id), %s FROM ended"
-    " RETURNING number"
+    "UPDATE sessions SET state = %s, run = run + 1, changed_at = now()"
+    " WHERE id = %s AND state = ANY(%s) RETURNING run"
 )
+_PUT_EVENT = "INSERT INTO events (session, number, line) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _SIGNAL = (
     "INSERT INTO signals (session, id, kind, told, events) VALUES (%s, %s, %s, %s,"
     " (SELECT coalesce(max(number), 0) FROM events WHERE session = %s)) ON CONFLICT DO NOTHING"
@@ -120,7 +118,10 @@ class SharedSessions:
         """End a session without a result, whoever runs it, and tell that as its last event. False
         where it was over.
         """
-        ended = await self.database.ask(_END, (state, session_id, list(LIVE + AGAIN[:1]), line))
+        ended = await self.database.ask(_END, (state, session_id, list(LIVE + AGAIN[:1])))
+        if ended:
+            [(told, _)] = await self.database.ask(_COUNTS, (session_id, session_id))
+            await self.database.ask(_PUT_EVENT, (session_id, told + 1, line))
         await self._notify(session_id)
         return bool(ended)
 

@@ -1,0 +1,127 @@
+"""The queue of sessions, which is procrastinate's: who waits, who is run by which worker, and which
+worker has died. A job says only which session is to be run; what becomes of it stands in the
+session.
+
+A job of a worker that has told nothing of itself for a while is closed, and the session gets a new
+one. So a worker that was only slow closes its own job in the end, and not that of who goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from procrastinate import App, PsycopgConnector
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.jobs import Status
+from psycopg import OperationalError
+
+from spadework.tools.stores.postgres.database import Database
+from spadework.tools.stores.postgres.faults import DatabaseDown
+
+#: What jobs of ours are called.
+QUEUE, TASK = "sessions", "spadework.research"
+#: A worker tells so often that it lives, and has died where it has not for so long.
+BEAT_SECONDS, LEASE_SECONDS = 3.0, 12.0
+#: How often each worker looks for sessions that nobody runs; and for new jobs, if it was not told.
+SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
+#: How long a worker that is told to stop waits for its sessions: they go on elsewhere.
+STOP_SECONDS = 1.0
+#: Held by who looks for sessions that nobody runs.
+SWEEP_LOCK = 0x5AFE
+_ORPHANS = (
+    "SELECT id FROM sessions WHERE state IN ('waiting', 'running') AND NOT EXISTS"
+    " (SELECT 1 FROM procrastinate_jobs WHERE procrastinate_jobs.lock = sessions.id"
+    " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY submitted_at"
+)
+_log = logging.getLogger(__name__)
+
+Run = Callable[[str], Awaitable[None]]
+
+
+class Queue:
+    """The queue in a database. `run` is what a worker does with a session."""
+
+    def __init__(self, database: Database, run: Run | None = None) -> None:
+        self._database = database
+        self._app = App(connector=PsycopgConnector())
+
+        async def research(session_id: str) -> None:
+            assert run is not None
+            await run(session_id)
+
+        self._task = self._app.task(name=TASK, queue=QUEUE)(research)
+
+    async def put(self, session_id: str) -> None:
+        """Let a session be run, once however often it is put. Raises DatabaseDown."""
+        async with self._app.open_async(self._database.pool):
+            await self._put(session_id)
+
+    async def _put(self, session_id: str) -> None:
+        job = self._task.configure(lock=session_id, queueing_lock=session_id)
+
+        async def defer() -> None:
+            try:
+                with suppress(AlreadyEnqueued):
+                    await job.defer_async(session_id=session_id)
+            except ConnectorException as error:
+                raise OperationalError(str(error.__cause__ or error)) from error
+
+        await self._database.again(defer)
+
+    async def work(self, name: str, most: int) -> None:
+        """Run sessions, at most so many at once, until a signal ends the process. A database that
+        is away for a while is waited for.
+        """
+        sweeping = asyncio.create_task(self._sweep_on())
+        try:
+            async with self._app.open_async(self._database.pool):
+                await self._work_on(name, most)
+        finally:
+            sweeping.cancel()
+            await asyncio.gather(sweeping, return_exceptions=True)
+
+    async def _work_on(self, name: str, most: int) -> None:
+        while True:
+            try:
+                await self._app.run_worker_async(
+                    queues=[QUEUE],
+                    name=name,
+                    concurrency=most,
+                    fetch_job_polling_interval=LOOK_SECONDS,
+                    shutdown_graceful_timeout=STOP_SECONDS,
+                    delete_jobs="always",
+                    update_heartbeat_interval=BEAT_SECONDS,
+                    stalled_worker_timeout=LEASE_SECONDS,
+                )
+                return
+            except (ConnectorException, OperationalError) as error:
+                _log.warning("The queue is waited for: %s", error.__cause__ or error)
+                await asyncio.sleep(SWEEP_SECONDS)
+
+    async def _sweep_on(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            with suppress(ConnectorException, DatabaseDown, OperationalError):
+                await self.sweep()
+
+    async def sweep(self) -> None:
+        """Close the jobs of workers that have died, and let each session be run that nobody runs;
+        one process at a time does.
+        """
+        async with self._database.pool.connection() as connection, connection.transaction():
+            cursor = await connection.execute(
+                "SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,)
+            )
+            row = await cursor.fetchone()
+            if not row or not row[0]:
+                return
+            jobs = self._app.job_manager
+            for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=LEASE_SECONDS):
+                if job.id is not None:
+                    await jobs.finish_job_by_id_async(job.id, Status.FAILED, delete_job=True)
+            for (session_id,) in await self._database.ask(_ORPHANS):
+                _log.warning("Session %s has nobody who runs it: it waits again", session_id)
+                await self._put(session_id)
