@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -16,7 +15,7 @@ from typing import Any, Self
 from spadework.budget import Budget
 from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
-from spadework.events import Ended, Event, Finished, Notice
+from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
 from spadework.graph.gathered_pages import Gathered
 from spadework.graph.opening_record import Replay
@@ -25,27 +24,22 @@ from spadework.graph.session_id import new_session_id
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import quotas, telemetry
 from spadework.sessions.brief import Brief
+from spadework.sessions.entering import by_workers, entered
 from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
 from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lock import hold_session
-from spadework.sessions.log import count_lines
-from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.submitting import cancel, ended, forwarding, submit, watch
-from spadework.sessions.records import Records, begin_metadata
+from spadework.sessions.machines.watching import cancel, run_by_workers
+from spadework.sessions.records import Records
 from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
-from spadework.sessions.reserve import reserve, took
+from spadework.sessions.reserve import took
 from spadework.sessions.run_history import experience
 from spadework.sessions.stream import in_its_time, start_event, tell_beginning
 from spadework.settings import Settings
-from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
-
-#: Whether this is done within a session: one that it starts must not wait for its end.
-_inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 class Session:
@@ -187,7 +181,8 @@ class Session:
             yield Finished(result=done)
             return
         if self.elsewhere:
-            async with aclosing(self._watched(progress)) as events:
+            watched = run_by_workers(self, self._stop, self._answers, progress)
+            async with aclosing(watched) as events:
                 async for event in events:
                     yield event
             return
@@ -200,7 +195,7 @@ class Session:
                 self.folder, self.brief, self.settings, self.budget.limits
             )
         # What is asked stands written down while it waits, so that it can be taken up.
-        async with self._admitted(progress):
+        async with entered(self.brief, self.settings, self.budget, self._stop, progress):
             with hold_session(self.folder):
                 set_today(records.created_at)
                 async with aclosing(self._opened(records, progress)) as events:
@@ -209,12 +204,9 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether workers run it, where the settings name a database: not what a worker runs now,
-        what runs within another session, or what needs objects of this process.
-        """
-        here = _inside.get() or self._replay or self._providers or self.brief.kind != "research"
-        shared = self.settings.database_url is not None and not here
-        return shared and claim_on(self.session_id) is None
+        """Whether workers run it; what needs objects of this process runs here."""
+        own = bool(self._replay or self._providers)
+        return not own and by_workers(self.session_id, self.brief, self.settings)
 
     async def cancel(self) -> bool:
         """Cancel it where workers run it; False where it runs here, and ends with who reads its
@@ -223,36 +215,6 @@ class Session:
         if self.elsewhere:
             await cancel(self.settings, self.session_id)
         return self.elsewhere
-
-    async def _watched(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
-        """Submit it, and watch whoever runs it. Raises SessionError where it ends without a
-        result.
-        """
-        await quotas.check(self.settings)
-        seen = self.seen if self.seen is not None else await on_disk(count_lines, self.folder)
-        known = await begin_metadata(self.folder, self.brief, self.settings, self.budget.limits)
-        async with shared_sessions(self.settings) as shared:
-            await submit(shared, self.settings, self.brief, known)
-            watched = watch(shared, self.settings, self.session_id, seen, progress or _unheard)
-            said = forwarding(shared, self.session_id, self._stop, self._answers)
-            async with said, aclosing(watched) as events:
-                async for _, event in events:
-                    yield event
-                    if isinstance(event, Ended):
-                        raise ended(event)
-
-    @asynccontextmanager
-    async def _admitted(self, progress: Callable[[str], None] | None) -> AsyncIterator[None]:
-        """A place in the process, the clock of the run standing still while it is waited for."""
-        if _inside.get() or self.brief.kind == "read":  # one page waits for no research
-            yield
-            return
-        self.budget.reserve = await on_disk(reserve, self.settings.home)
-        self.budget.pause()
-        async with quotas.place(self.settings, self._stop, progress):
-            self.budget.go_on()
-            _inside.set(True)
-            yield
 
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
@@ -337,6 +299,3 @@ class Session:
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""
 
-
-def _unheard(text: str) -> None:
-    """Nobody wants to be told."""

@@ -24,7 +24,7 @@ from spadework.sessions.file_names import METADATA
 from spadework.sessions.lock import is_held
 from spadework.sessions.machines.bringing import bring_to_run
 from spadework.sessions.machines.shared import home_of
-from spadework.sessions.machines.submitting import told_now
+from spadework.sessions.machines.watching import told_now
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.stores.claim import CLAIM
@@ -84,7 +84,9 @@ async def _fail(shared: SharedSessions, session_id: str, text: str) -> None:
 
 def _session(settings: Settings, kept: Kept, folder: Path) -> Session:
     """The session as it was asked, with the files that were given along as they lie here."""
-    session = Session.resume(kept.id, home=settings.home, common_home=settings.common)
+    asked = json.loads(kept.metadata)["settings"]
+    here = {"home": settings.home, "common_home": settings.common}
+    session = Session.resume(kept.id, settings=settings.with_(**{**asked, **here}))
     brief = Brief.of(json.loads(kept.brief))
     files = tuple(str(folder / name) for name in brief.attachments)
     session.brief = replace(brief, attachments=files)
