@@ -17,6 +17,7 @@ from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Started
 from spadework.sessions.files import session_folder
 from spadework.sessions.log import read_log
+from spadework.sessions.machines.finding import find
 from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -134,6 +135,13 @@ class Runs:
             with suppress(SpadeworkError, OSError):
                 runs.append(self.start(Session.resume(mark.parent.name, home=self.settings.home)))
         return runs
+
+    async def find(self, session_id: str) -> None:
+        """Bring a session here that workers know, and watch it from here while they run it."""
+        if session_id not in self._runs and await find(self.settings, session_id):
+            self.start(
+                await asyncio.to_thread(Session.resume, session_id, home=self.settings.home)
+            )
 
     def running(self, session_id: str) -> Run | None:
         """The run of a session, None when it does not run here."""

@@ -25,6 +25,7 @@ from spadework.values import Evidence, Result
 
 async def known_session(web: Web, session_id: str) -> str:
     """The id itself. Raises SessionNotFound when there is no such session."""
+    await web.runs.find(session_id)
     if web.runs.running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
     return session_id

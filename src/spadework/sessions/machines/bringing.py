@@ -33,9 +33,11 @@ BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
 MOST_FOLLOWED = 6
 
 
-async def bring(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
+async def bring(
+    shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
+) -> Path:
     """The folder of a session in the home of the settings, with all that is known of it by now; a
-    process of this machine that runs it keeps it up to date itself.
+    process of this machine that runs it keeps it up to date itself, and is waited for.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -45,7 +47,7 @@ async def bring(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
             break
         except SessionBusy:
             late = asyncio.get_running_loop().time() > until
-            if late or await on_disk(whole_result, folder):
+            if late or not patient or await on_disk(whole_result, folder):
                 return folder
         await asyncio.sleep(LOOK_SECONDS)
     if new:

@@ -120,20 +120,21 @@ async def _to_its_end(session: Session) -> bool:
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
     """Tell the session what is told to it, until somebody else has it or it was cancelled."""
-    heard, told = 0, await shared.events(claim.session_id, 0)
+    done, told = 0, await shared.events(claim.session_id, 0)
     answered = max((n for n, line in told if _is_answer(line)), default=0)
-    while True:
-        kept = await shared.find(claim.session_id)
-        if kept is None or kept.run != claim.run:
-            claim.lost = True
-            return
-        for signal in await shared.signals(claim.session_id, heard):
-            heard = signal.number
-            if signal.kind == "stop":
-                session.stop()
-            elif signal.kind == "answer" and signal.events >= answered:
-                session.answer(json.loads(signal.told))
-        await shared.database.listening.changed(claim.session_id)
+    with shared.database.listening.heard(claim.session_id) as changed:
+        while True:
+            kept = await shared.find(claim.session_id)
+            if kept is None or kept.run != claim.run:
+                claim.lost = True
+                return
+            for signal in await shared.signals(claim.session_id, done):
+                done = signal.number
+                if signal.kind == "stop":
+                    session.stop()
+                elif signal.kind == "answer" and signal.events >= answered:
+                    session.answer(json.loads(signal.told))
+            await changed()
 
 
 def _is_answer(line: str) -> bool:

@@ -8,8 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from spadework.errors import SettingsError
+from spadework.errors import DiskFailed, SettingsError
 from spadework.settings import Settings
+from spadework.tools.stores.database_faults import DatabaseDown
 
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import SharedSessions
@@ -21,7 +22,7 @@ _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg"
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
     """The sessions in the database of the settings. Raises SettingsError where there is none, or it
-    cannot be used.
+    cannot be used, DiskFailed where it is away meanwhile.
     """
     if settings.database_url is None:
         raise SettingsError(
@@ -36,8 +37,11 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
     from spadework.tools.stores.postgres.database import opened
     from spadework.tools.stores.postgres.session_rows import SharedSessions
 
-    async with opened(settings.database_url) as database:
-        yield SharedSessions(database)
+    try:
+        async with opened(settings.database_url) as database:
+            yield SharedSessions(database)
+    except DatabaseDown as error:
+        raise DiskFailed(f"Nothing is known of sessions now: {error.strerror}.") from None
 
 
 def owner_of(settings: Settings) -> str:

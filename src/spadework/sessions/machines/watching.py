@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING
 from spadework.errors import SessionError, SessionNotFound
 from spadework.events import VERSION, Ended, Event, Finished, read_event
 from spadework.sessions import quotas
+from spadework.sessions.files import whole_result
 from spadework.sessions.log import count_lines
 from spadework.sessions.machines.bringing import bring
 from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.machines.submitting import submit
 from spadework.sessions.records import begin_metadata
+from spadework.sessions.stream import start_event
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
+from spadework.values import Result
 
 if TYPE_CHECKING:
     from spadework.sessions.session import Session
@@ -41,6 +44,10 @@ async def run_by_workers(
     seen = session.seen if session.seen is not None else await on_disk(count_lines, folder)
     known = await begin_metadata(folder, brief, settings, session.budget.limits)
     async with shared_sessions(settings) as shared:
+        if result := await _known_result(shared, settings, session.session_id):
+            yield start_event(folder.name, brief, result.mode, result.searched, resumed=True)
+            yield Finished(result=result)
+            return
         await submit(shared, settings, brief, known)
         watched = watch(shared, settings, session.session_id, seen, told or _unheard)
         said = forwarding(shared, session.session_id, stop, answers)
@@ -57,26 +64,25 @@ async def watch(
     """The events of a session after number `after`, until it has a result or has ended without
     one; then its folder is here, too. `told` hears what is waited for. Raises DatabaseDown.
     """
-    from spadework.tools.stores.postgres.session_rows import LIVE
-
     said = ""
-    while True:
-        kept = await shared.find(session_id)
-        if kept is None:
-            raise SessionNotFound(f"Session {session_id} was deleted.")
-        for number, line in await shared.events(session_id, after):
-            after, event = number, read_event(line.encode())
-            if isinstance(event, Finished):
-                event = await _brought(shared, settings, kept, event)
-            yield number, event
-            if isinstance(event, Finished | Ended):
+    with shared.database.listening.heard(session_id) as changed:
+        while True:
+            kept = await shared.find(session_id)
+            if kept is None:
+                raise SessionNotFound(f"Session {session_id} was deleted.")
+            for number, line in await shared.events(session_id, after):
+                after, event = number, read_event(line.encode())
+                if isinstance(event, Finished):
+                    event = await _brought(shared, settings, kept, event)
+                yield number, event
+                if isinstance(event, Finished | Ended):
+                    return
+            if not kept.live:
                 return
-        if kept.state not in LIVE:
-            return
-        if kept.state == "waiting" and (why := await _why(shared, session_id)) != said:
-            said = why
-            told(why)
-        await shared.database.listening.changed(session_id)
+            if kept.state == "waiting" and (why := await _why(shared, session_id)) != said:
+                said = why
+                told(why)
+            await changed()
 
 
 @asynccontextmanager
@@ -100,6 +106,16 @@ async def forwarding(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _known_result(
+    shared: SharedSessions, settings: Settings, session_id: str
+) -> Result | None:
+    """The result of a session that is over, which is brought here."""
+    kept = await shared.find(session_id)
+    if kept is None or kept.state != "finished":
+        return None
+    return await on_disk(whole_result, await bring(shared, settings, kept))
 
 
 async def cancel(settings: Settings, session_id: str) -> None:

@@ -21,7 +21,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import SecretStr
 
 from spadework.errors import SettingsError
-from spadework.tools.stores.postgres.faults import DatabaseDown, why
+from spadework.tools.stores.database_faults import DatabaseDown, why
 from spadework.tools.stores.postgres.listening import Listening
 from spadework.tools.stores.postgres.migrating import migrate
 

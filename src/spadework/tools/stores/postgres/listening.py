@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from psycopg import AsyncConnection, Error, sql
 
@@ -34,14 +35,22 @@ class Listening:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def changed(self, session_id: str, seconds: float = LOOK_SECONDS) -> None:
-        """Return when something was told of a session, or after so many seconds."""
+    @contextmanager
+    def heard(self, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
+        """What returns when something was told of a session since it was called last, or after
+        LOOK_SECONDS.
+        """
         told = asyncio.Event()
+
+        async def changed() -> None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await told.wait()
+            told.clear()
+
         self._waiting[session_id].append(told)
         try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await told.wait()
+            yield changed
         finally:
             self._waiting[session_id].remove(told)
             if not self._waiting[session_id]:

@@ -19,7 +19,7 @@ from procrastinate.jobs import Status
 from psycopg import OperationalError
 
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.faults import DatabaseDown
+from spadework.tools.stores.database_faults import DatabaseDown
 
 #: What jobs of ours are called.
 QUEUE, TASK = "sessions", "spadework.research"

@@ -11,7 +11,7 @@ import zstandard
 
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.faults import ClaimLost
+from spadework.tools.stores.database_faults import ClaimLost
 from spadework.tools.stores.postgres.journal_rows import PostgresRows
 from spadework.tools.stores.postgres.listening import CHANNEL
 

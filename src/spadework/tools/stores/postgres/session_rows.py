@@ -68,6 +68,11 @@ class Kept(NamedTuple):
     brief: str
     metadata: str
 
+    @property
+    def live(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in LIVE
+
 
 class Signal(NamedTuple):
     """What a user tells a run, after so many of its events."""

@@ -1,0 +1,53 @@
+"""Sessions that were submitted anywhere, found on this machine: one that is looked at is brought
+here, and those of a list are known here by what they asked.
+"""
+
+from __future__ import annotations
+
+from spadework.sessions.file_names import METADATA
+from spadework.sessions.files import make_folder
+from spadework.sessions.machines.bringing import bring, metadata_at
+from spadework.sessions.machines.shared import owner_of, shared_sessions
+from spadework.settings import Settings
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.session_ids import is_session_id
+
+
+async def find(settings: Settings, session_id: str) -> bool:
+    """Bring a session of this home here, where workers know it; whether it waits or runs. Raises
+    SettingsError, DiskFailed where the database cannot be asked.
+    """
+    if settings.database_url is None or not is_session_id(session_id):
+        return False
+    async with shared_sessions(settings) as shared:
+        kept = await shared.find(session_id)
+        if kept is None or kept.owner != owner_of(settings):
+            return False
+        await bring(shared, settings, kept, patient=False)
+        return kept.live
+
+
+async def know_all(settings: Settings) -> None:
+    """Have a folder with its metadata for each session of this home that workers know. Raises
+    SettingsError, DiskFailed where the database cannot be asked.
+    """
+    if settings.database_url is None:
+        return
+    async with shared_sessions(settings) as shared:
+        for session_id, metadata in await shared.of_owner(owner_of(settings)):
+            folder = settings.home / "sessions" / session_id
+            if not (folder / METADATA).exists():
+                await on_disk(make_folder, folder)
+                known = metadata_at(folder, metadata)
+                await on_disk(write_atomically, folder / METADATA, known)
+
+
+async def forget(settings: Settings, session_id: str) -> None:
+    """Delete a session where workers know it, with all that is kept of it there."""
+    if settings.database_url is None:
+        return
+    async with shared_sessions(settings) as shared:
+        kept = await shared.find(session_id)
+        if kept is not None and kept.owner == owner_of(settings):
+            await shared.delete(session_id)
