@@ -26,6 +26,9 @@ def resume(
 
     wanted = Wanted(output, as_json, events).checked()
     base = settings_from(home=home)
+    from spadework.apps.machines import bring_session
+
+    bring_session(base.home, session_id)
     from spadework.apps.terminal.running import run
     from spadework.sessions.session import Session
 

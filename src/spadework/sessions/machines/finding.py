@@ -4,6 +4,10 @@ here, and those of a list are known here by what they asked.
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
+from spadework.errors import DiskFailed, SettingsError
 from spadework.sessions.file_names import METADATA
 from spadework.sessions.files import make_folder
 from spadework.sessions.machines.bringing import bring, metadata_at
@@ -12,6 +16,9 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.session_ids import is_session_id
+
+#: Sessions that are known in a list, and the seconds that the database has to name them.
+MOST_LISTED, LIST_SECONDS = 200, 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
@@ -29,18 +36,19 @@ async def find(settings: Settings, session_id: str) -> bool:
 
 
 async def know_all(settings: Settings) -> None:
-    """Have a folder with its metadata for each session of this home that workers know. Raises
-    SettingsError, DiskFailed where the database cannot be asked.
+    """Have a folder with its metadata for each of the newest sessions of this home that workers
+    know, as far as the database tells in time: a list is shown without it as well.
     """
     if settings.database_url is None:
         return
-    async with shared_sessions(settings) as shared:
-        for session_id, metadata in await shared.of_owner(owner_of(settings)):
-            folder = settings.home / "sessions" / session_id
-            if not (folder / METADATA).exists():
-                await on_disk(make_folder, folder)
-                known = metadata_at(folder, metadata)
-                await on_disk(write_atomically, folder / METADATA, known)
+    with suppress(TimeoutError, SettingsError, DiskFailed):
+        async with asyncio.timeout(LIST_SECONDS), shared_sessions(settings) as shared:
+            for session_id in await shared.of_owner(owner_of(settings), MOST_LISTED):
+                folder = settings.home / "sessions" / session_id
+                if not (folder / METADATA).exists() and (kept := await shared.find(session_id)):
+                    await on_disk(make_folder, folder)
+                    known = metadata_at(folder, kept.metadata)
+                    await on_disk(write_atomically, folder / METADATA, known)
 
 
 async def forget(settings: Settings, session_id: str) -> None:

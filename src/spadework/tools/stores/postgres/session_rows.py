@@ -105,10 +105,10 @@ class SharedSessions:
         asked = "SELECT id, owner, state, run, brief, metadata FROM sessions WHERE id = %s"
         return next((Kept(*row) for row in await self.database.ask(asked, (session_id,))), None)
 
-    async def of_owner(self, owner: str) -> list[tuple[str, str]]:
-        """Id and metadata of the sessions of an owner, newest first."""
-        asked = "SELECT id, metadata FROM sessions WHERE owner = %s ORDER BY id DESC"
-        return [(one, told) for one, told in await self.database.ask(asked, (owner,))]
+    async def of_owner(self, owner: str, most: int) -> list[str]:
+        """The ids of the newest sessions of an owner."""
+        asked = "SELECT id FROM sessions WHERE owner = %s ORDER BY id DESC LIMIT %s"
+        return [one for (one,) in await self.database.ask(asked, (owner, most))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
         """Take a session to run it, from whoever had it; None where it is not to be run."""
