@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -44,4 +46,9 @@ async def _work(settings: Any) -> None:
         say(f"spadework worker {told}  (Ctrl-C stops it)", err=True)
 
     log_to_stderr()
-    await work(settings, settings.parallel_sessions, ready)
+    working = asyncio.create_task(work(settings, settings.parallel_sessions, ready))
+    loop = asyncio.get_running_loop()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(one, working.cancel)
+    with suppress(asyncio.CancelledError):
+        await working

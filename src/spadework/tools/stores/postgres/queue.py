@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from procrastinate import App, PsycopgConnector
-from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorException
 from procrastinate.jobs import Status
 from psycopg import OperationalError
 
-from spadework.tools.stores.postgres.database import Database
+from spadework.tools.stores.postgres.database import AWAY_SECONDS, Database
 from spadework.tools.stores.database_faults import DatabaseDown
 
 #: What jobs of ours are called.
@@ -46,7 +46,12 @@ class Queue:
 
     def __init__(self, database: Database, run: Run | None = None) -> None:
         self._database = database
-        self._app = App(connector=PsycopgConnector())
+        # A connection that has died is replaced before the queue has it.
+        self._app = App(
+            connector=PsycopgConnector(
+                conninfo=database.conninfo, min_size=1, max_size=4, timeout=AWAY_SECONDS
+            )
+        )
 
         async def research(session_id: str) -> None:
             assert run is not None
@@ -72,39 +77,39 @@ class Queue:
         await self._database.again(defer)
 
     async def work(self, name: str, most: int) -> None:
-        """Run sessions, at most so many at once, until a signal ends the process. A database that
-        is away for a while is waited for.
+        """Run sessions, at most so many at once, until this is cancelled. A database that is away
+        is waited for.
         """
         sweeping = asyncio.create_task(self._sweep_on())
         try:
-            async with self._app.open_async(self._database.pool):
-                await self._work_on(name, most)
+            async with self._app.open_async():
+                while True:
+                    await self._work_on(name, most)
+                    _log.warning("The queue is waited for")
+                    await asyncio.sleep(SWEEP_SECONDS)
         finally:
             sweeping.cancel()
             await asyncio.gather(sweeping, return_exceptions=True)
 
     async def _work_on(self, name: str, most: int) -> None:
-        while True:
-            try:
-                await self._app.run_worker_async(
-                    queues=[QUEUE],
-                    name=name,
-                    concurrency=most,
-                    fetch_job_polling_interval=LOOK_SECONDS,
-                    shutdown_graceful_timeout=STOP_SECONDS,
-                    delete_jobs="always",
-                    update_heartbeat_interval=BEAT_SECONDS,
-                    stalled_worker_timeout=LEASE_SECONDS,
-                )
-                return
-            except (ConnectorException, OperationalError) as error:
-                _log.warning("The queue is waited for: %s", error.__cause__ or error)
-                await asyncio.sleep(SWEEP_SECONDS)
+        """Work as long as the database is there."""
+        with suppress(ConnectorException, OperationalError):
+            await self._app.run_worker_async(
+                queues=[QUEUE],
+                name=name,
+                concurrency=most,
+                fetch_job_polling_interval=LOOK_SECONDS,
+                shutdown_graceful_timeout=STOP_SECONDS,
+                delete_jobs="always",
+                install_signal_handlers=False,
+                update_heartbeat_interval=BEAT_SECONDS,
+                stalled_worker_timeout=LEASE_SECONDS,
+            )
 
     async def _sweep_on(self) -> None:
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
-            with suppress(ConnectorException, DatabaseDown, OperationalError):
+            with suppress(ConnectorException, DatabaseDown, OperationalError, AppNotOpen):
                 await self.sweep()
 
     async def sweep(self) -> None:
