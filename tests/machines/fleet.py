@@ -1,0 +1,130 @@
+"""Worker processes on one database, and questions that the servers can tell apart."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from tests.hostile.killing import ON_ITS_WAY, subject
+from tests.world.brain import play
+from tests.world.chat import ChatRequest
+from tests.world.model import Model
+from tests.world.record import Asked
+
+#: Longest wait for a worker to be ready or gone, in seconds.
+PATIENCE = 60.0
+_CASE = re.compile(r"case (\d+)")
+_TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse"}
+
+
+def question(number: int) -> str:
+    """A question whose searches and calls bear its number."""
+    return f"What is known about Port Aldermere in case {number}?"
+
+
+def play_cases(model: Model) -> None:
+    """Script all roles; a plan's searches bear the number of their question."""
+    play(model, _TOPICS)
+
+    def plan(request: ChatRequest) -> dict[str, Any]:
+        [number, *_] = _CASE.findall(request.prompt)
+        topics = [
+            {
+                "name": f"{name} of case {number}",
+                "question": f"What about {name} of case {number}?",
+                "must_cover": [],
+                "queries": [{"text": f"{query} case {number}", "kind": "original"}],
+            }
+            for name, query in _TOPICS.items()
+        ]
+        head = {"question_type": "general", "complexity": "moderate", "freshness": "any"}
+        return head | {"language": "en", "subjects": list(_TOPICS), "topics": topics}
+
+    model.script("PlanAnswer", plan)
+
+
+def case_of(record: Asked) -> int | None:
+    """The number of the question that a request belongs to, None where it does not say."""
+    found = _CASE.search(subject(record))
+    return int(found[1]) if found else None
+
+
+def asked_again(records: Sequence[Asked], kills: Sequence[float]) -> list[str]:
+    """What had been answered before one of these moments, not only just, and was asked after it.
+    Only what bears the number of its question is looked at: of the rest nobody can tell whose it
+    is.
+    """
+    found = []
+    numbered = [record for record in records if case_of(record) is not None]
+    for kill in kills:
+        before = {
+            subject(record)
+            for record in numbered
+            if record.status and (record.ended or kill) < kill - ON_ITS_WAY
+        }
+        found += [subject(r) for r in numbered if r.started > kill and subject(r) in before]
+    return found
+
+
+def asked_by_two(records: Sequence[Asked]) -> list[str]:
+    """What was asked a second time while it was being answered."""
+    found, last = [], dict[str, Asked]()
+    for record in sorted(records, key=lambda record: record.started):
+        if case_of(record) is None:
+            continue
+        before = last.get(subject(record))
+        if before and record.started < (before.ended or float("inf")):
+            found.append(subject(record))
+        last[subject(record)] = record
+    return found
+
+
+class Fleet:
+    """Workers, each with a home of its own under `folder`, as machines have."""
+
+    def __init__(self, folder: Path, env: dict[str, str], sessions: int) -> None:
+        self._folder = folder
+        self._sessions = sessions
+        own = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("OPENAI_", "SPADEWORK_"))
+        }
+        self._env = own | env
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            if worker.poll() is None:
+                worker.kill()
+            worker.wait(PATIENCE)
+
+    def start(self, number: int) -> subprocess.Popen[bytes]:
+        """Start the worker of a machine, and wait until it takes sessions."""
+        log = self._folder / f"worker-{number}.log"
+        known = log.read_text().count("takes sessions") if log.exists() else 0
+        home = self._folder / f"machine-{number}"
+        command = [sys.executable, "-m", "spadework", "worker", "--sessions", str(self._sessions)]
+        with log.open("ab") as file:
+            worker = subprocess.Popen(
+                [*command, "--home", str(home)], env=self._env, stdout=file, stderr=file
+            )
+        self.workers.append(worker)
+        until = time.monotonic() + PATIENCE
+        while log.read_text().count("takes sessions") == known:
+            assert worker.poll() is None and time.monotonic() < until, log.read_text()
+            time.sleep(0.05)
+        return worker
+
+    def logs(self) -> str:
+        """What all workers have said."""
+        return "\n".join(log.read_text() for log in sorted(self._folder.glob("worker-*.log")))
