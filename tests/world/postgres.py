@@ -72,17 +72,19 @@ class Postgres:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        self.process = subprocess.Popen(
-            [
-                *(program("postgres"), "-D", str(self.data), "-p", str(self.port)),
-                *("-k", str(self.folder), "-c", f"listen_addresses={self.host}"),
-                *("-c", "max_connections=200"),
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "log").open("ab"),
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
-            **self._own,  # type: ignore[call-overload]
-        )
+        command = [
+            *(program("postgres"), "-D", str(self.data), "-p", str(self.port)),
+            *("-k", str(self.folder), "-c", f"listen_addresses={self.host}"),
+            *("-c", "max_connections=200"),
+        ]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+                **self._own,  # type: ignore[call-overload]
+            )
         until = time.monotonic() + PATIENCE
         while True:
             try:
