@@ -4,6 +4,7 @@ prove both.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -38,4 +39,4 @@ async def claimed(database: str, tmp_path: Path) -> AsyncIterator[None]:
         CLAIM.set(await shared.take(tmp_path.name, "this"))
         yield
         CLAIM.set(None)
-        assert not list(tmp_path.glob("*.sqlite"))
+        assert not await asyncio.to_thread(lambda: list(tmp_path.glob("*.sqlite")))

@@ -33,10 +33,11 @@ def program(name: str) -> str:
 
 class Postgres:
     """One server with its data in a temporary folder, on a port of loopback. `host` and `port` are
-    where it listens, also after it was started again.
+    where it listens, also after it was started again. What is not `durable` survives its end in any
+    way, and not the machine's.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="spadework-postgres-"))
         self.host, self.port = "127.0.0.1", _free_port()
         self._own = {"user": _USER, "group": _USER} if os.getuid() == 0 else {}
@@ -44,6 +45,7 @@ class Postgres:
             shutil.chown(self.folder, _USER, _USER)
         self.data = self.folder / "data"
         self._databases = 0
+        self._fsync = "on" if durable else "off"
         self._run(
             *("initdb", "-D", str(self.data), "-U", "spadework", "--auth=trust"),
             *("--encoding=UTF8", "--locale=C", "--no-sync"),
@@ -75,7 +77,7 @@ class Postgres:
         command = [
             *(program("postgres"), "-D", str(self.data), "-p", str(self.port)),
             *("-k", str(self.folder), "-c", f"listen_addresses={self.host}"),
-            *("-c", "max_connections=200"),
+            *("-c", "max_connections=200", "-c", f"fsync={self._fsync}"),
         ]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(

@@ -42,11 +42,6 @@ def read_log(folder: Path) -> list[Event | None]:
     return [_event(line) for line in lines]
 
 
-def count_lines(folder: Path) -> int:
-    """How many events a session has told, as far as it is known here."""
-    return len(read_log(folder))
-
-
 def was_cancelled(folder: Path) -> bool:
     """Whether the last thing that has happened in a session is that it was cancelled."""
     last = next((event for event in reversed(read_log(folder)) if event is not None), None)

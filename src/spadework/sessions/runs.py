@@ -139,9 +139,7 @@ class Runs:
     async def find(self, session_id: str) -> None:
         """Bring a session here that workers know, and watch it from here while they run it."""
         if session_id not in self._runs and await find(self.settings, session_id):
-            self.start(
-                await asyncio.to_thread(Session.resume, session_id, home=self.settings.home)
-            )
+            self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
 
     def running(self, session_id: str) -> Run | None:
         """The run of a session, None when it does not run here."""

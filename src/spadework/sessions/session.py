@@ -298,4 +298,3 @@ class Session:
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""
-

@@ -47,7 +47,7 @@ async def bring(
             break
         except SessionBusy:
             late = asyncio.get_running_loop().time() > until
-            if late or not patient or await on_disk(whole_result, folder):
+            if late or not patient or (await on_disk(whole_result, folder)) is not None:
                 return folder
         await asyncio.sleep(LOOK_SECONDS)
     if new:

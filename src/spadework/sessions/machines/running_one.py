@@ -41,9 +41,7 @@ MOST_RUNS = 20
 _log = logging.getLogger(__name__)
 
 
-async def run_one(
-    shared: SharedSessions, settings: Settings, session_id: str, worker: str
-) -> None:
+async def run_one(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
     """Run a session to its end, or as long as it is ours. What is left undone by a fault that
     passes (the database, the disk, another process of this machine) waits for the next who looks.
     """

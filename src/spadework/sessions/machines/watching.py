@@ -15,7 +15,6 @@ from spadework.errors import SessionError, SessionNotFound
 from spadework.events import VERSION, Ended, Event, Finished, read_event
 from spadework.sessions import quotas
 from spadework.sessions.files import whole_result
-from spadework.sessions.log import count_lines
 from spadework.sessions.machines.bringing import bring
 from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.machines.submitting import submit
@@ -41,7 +40,6 @@ async def run_by_workers(
     """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
-    seen = session.seen if session.seen is not None else await on_disk(count_lines, folder)
     known = await begin_metadata(folder, brief, settings, session.budget.limits)
     async with shared_sessions(settings) as shared:
         if result := await _known_result(shared, settings, session.session_id):
@@ -49,6 +47,7 @@ async def run_by_workers(
             yield Finished(result=result)
             return
         await submit(shared, settings, brief, known)
+        seen = session.seen if session.seen is not None else await _ended(shared, folder.name)
         watched = watch(shared, settings, session.session_id, seen, told or _unheard)
         said = forwarding(shared, session.session_id, stop, answers)
         async with said, aclosing(watched) as events:
@@ -116,6 +115,12 @@ async def _known_result(
     if kept is None or kept.state != "finished":
         return None
     return await on_disk(whole_result, await bring(shared, settings, kept))
+
+
+async def _ended(shared: SharedSessions, session_id: str) -> int:
+    """The number of the event that has ended a session last, 0 where none has."""
+    told = await shared.events(session_id, 0)
+    return max((n for n, line in told if isinstance(read_event(line.encode()), Ended)), default=0)
 
 
 async def cancel(settings: Settings, session_id: str) -> None:

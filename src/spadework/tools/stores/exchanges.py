@@ -109,9 +109,7 @@ class Exchanges:
         ]
         packed = pack_bytes(request.text.encode(errors="surrogatepass"))
         await self._rows.put_exchange(
-            ExchangeRow(
-                request.key, request.kind, packed, json.dumps(pieces), error, *charged()
-            )
+            ExchangeRow(request.key, request.kind, packed, json.dumps(pieces), error, *charged())
         )
 
     async def requests(self, kind: str) -> list[Any]:

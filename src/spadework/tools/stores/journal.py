@@ -256,9 +256,7 @@ class Journal:
         self, request: Request, answer: str | None, error: str | None, bill: Bill
     ) -> None:
         said = (request.key, request.kind, request.text[:500], answer, error)
-        await self._rows.put_answer(
-            AnswerRow(*said, self._charged(bill), self._budget.elapsed())
-        )
+        await self._rows.put_answer(AnswerRow(*said, self._charged(bill), self._budget.elapsed()))
 
     async def _put(self, request: Request, tape: Tape, error: str | None, bill: Bill) -> None:
         await self._exchanges.put(

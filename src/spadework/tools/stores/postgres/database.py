@@ -159,4 +159,3 @@ def _where(url: str) -> str:
     host = given.get("host") or given.get("hostaddr") or "on this machine"
     port = f":{given['port']}" if given.get("port") else ""
     return f"{given.get('dbname', '')!s} at {host}{port}"
-

@@ -48,7 +48,9 @@ _PUT_BODY = (
 
 
 class PostgresRows:
-    """The rows of the session that is claimed; see `JournalRows`. Raises DatabaseDown, ClaimLost."""
+    """The rows of the session that is claimed; see `JournalRows`. Raises DatabaseDown,
+    ClaimLost.
+    """
 
     def __init__(self, claim: SessionClaim) -> None:
         self._claim = claim

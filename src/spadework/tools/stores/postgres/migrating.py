@@ -29,9 +29,7 @@ def migrate(conninfo: str, schema: str) -> None:
     """
     with Connection.connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
-        connection.execute(
-            sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema))
-        )
+        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
         _our_tables(conninfo)
         _queue_tables(connection)
         PostgresSaver(connection).setup()

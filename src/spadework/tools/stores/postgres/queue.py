@@ -18,8 +18,8 @@ from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorExcep
 from procrastinate.jobs import Status
 from psycopg import OperationalError
 
-from spadework.tools.stores.postgres.database import AWAY_SECONDS, Database
 from spadework.tools.stores.database_faults import DatabaseDown
+from spadework.tools.stores.postgres.database import AWAY_SECONDS, Database
 
 #: What jobs of ours are called.
 QUEUE, TASK = "sessions", "spadework.research"
@@ -117,9 +117,7 @@ class Queue:
         one process at a time does.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
-            cursor = await connection.execute(
-                "SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,)
-            )
+            cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
             row = await cursor.fetchone()
             if not row or not row[0]:
                 return

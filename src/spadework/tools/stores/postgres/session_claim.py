@@ -9,9 +9,9 @@ from typing import Any
 
 import zstandard
 
+from spadework.tools.stores.database_faults import ClaimLost
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.database_faults import ClaimLost
 from spadework.tools.stores.postgres.journal_rows import PostgresRows
 from spadework.tools.stores.postgres.listening import CHANNEL
 
@@ -21,8 +21,7 @@ _FENCED = (
     " done AS ({}) SELECT count(*) FROM mine"
 )
 _PUT_EVENT = (
-    "INSERT INTO events (session, number, line) SELECT id, %s, %s FROM mine"
-    " ON CONFLICT DO NOTHING"
+    "INSERT INTO events (session, number, line) SELECT id, %s, %s FROM mine ON CONFLICT DO NOTHING"
 )
 _PUT_FILE = (
     "INSERT INTO files (session, name, packed) SELECT id, %s, %s FROM mine"

@@ -23,9 +23,7 @@ _SUBMIT = (
     "INSERT INTO sessions (id, owner, state, brief, metadata) VALUES (%s, %s, 'coming', %s, %s)"
     " ON CONFLICT DO NOTHING"
 )
-_PUT_FILE = (
-    "INSERT INTO files (session, name, packed) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
-)
+_PUT_FILE = "INSERT INTO files (session, name, packed) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _WAIT = (
     "UPDATE sessions SET state = 'waiting', submitted_at = now(), changed_at = now()"
     " WHERE id = %s AND state = ANY(%s)"
@@ -132,9 +130,7 @@ class SharedSessions:
 
     async def events(self, session_id: str, after: int) -> list[tuple[int, str]]:
         """The events after number `after`, each with its own."""
-        asked = (
-            "SELECT number, line FROM events WHERE session = %s AND number > %s ORDER BY number"
-        )
+        asked = "SELECT number, line FROM events WHERE session = %s AND number > %s ORDER BY number"
         return [(n, line) for n, line in await self.database.ask(asked, (session_id, after))]
 
     async def file_names(self, session_id: str) -> list[str]:
