@@ -5,11 +5,14 @@ the run where it is, and nothing that was gathered is lost.
 from __future__ import annotations
 
 import errno
+import re
 
 #: Characters that are shown of what a server says.
 MOST_CHARS = 200
 #: What psycopg and libpq put before it.
-_BEFORE = ("connection failed: ", "connection is bad: ", "FATAL: ", "ERROR: ")
+_BEFORE = re.compile(
+    r"^(?:(?:connection (?:failed|is bad)|connection to server at .*? failed|FATAL|ERROR): +)+"
+)
 
 
 class DatabaseDown(OSError):
@@ -30,9 +33,5 @@ def why(error: Exception) -> str:
     """What an error of the database says, in one line."""
     if isinstance(error, TimeoutError):
         return "it took too long"
-    said = str(error).strip().splitlines()
-    line = said[-1].strip() if said else type(error).__name__
-    for _ in range(2):
-        for before in _BEFORE:
-            line = line.removeprefix(before).strip()
-    return line.rstrip(".")[:MOST_CHARS]
+    first = str(error).strip().partition("\n")[0]
+    return _BEFORE.sub("", first).rstrip(" .")[:MOST_CHARS] or type(error).__name__
