@@ -98,6 +98,16 @@ async def test_a_session_is_run_by_a_worker_with_a_home_of_its_own(
     assert whole_result(session.folder) == result
 
 
+async def test_a_worker_and_who_watches_it_may_have_the_same_home(settings: Settings) -> None:
+    session = Session.start(QUESTION, settings=settings)
+    async with worker(settings):
+        result = await session.result()
+    log = [event for event in read_log(session.folder) if event]
+    assert isinstance(log[0], Started) and isinstance(log[-1], Finished)
+    assert whole_result(session.folder) == result
+    assert not any(isinstance(event, Ended) for event in log)
+
+
 async def test_what_is_told_is_told_to_whoever_watches_on_whatever_machine(
     settings: Settings, machine: Settings
 ) -> None:

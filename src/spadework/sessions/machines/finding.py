@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from spadework.errors import DiskFailed, SettingsError
 from spadework.sessions.file_names import METADATA
@@ -16,6 +17,9 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.session_ids import is_session_id
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.session_rows import Kept
 
 #: Sessions that are known in a list, and the seconds that the database has to name them.
 MOST_LISTED, LIST_SECONDS = 200, 3.0
@@ -31,7 +35,10 @@ async def find(settings: Settings, session_id: str) -> bool:
         kept = await shared.find(session_id)
         if kept is None or kept.owner != owner_of(settings):
             return False
-        await bring(shared, settings, kept, patient=False)
+        if kept.live:  # who runs it may do so here, and would find its folder held
+            await _know(settings, kept)
+        else:
+            await bring(shared, settings, kept, patient=False)
         return kept.live
 
 
@@ -44,11 +51,9 @@ async def know_all(settings: Settings) -> None:
     with suppress(TimeoutError, SettingsError, DiskFailed):
         async with asyncio.timeout(LIST_SECONDS), shared_sessions(settings) as shared:
             for session_id in await shared.of_owner(owner_of(settings), MOST_LISTED):
-                folder = settings.home / "sessions" / session_id
-                if not (folder / METADATA).exists() and (kept := await shared.find(session_id)):
-                    await on_disk(make_folder, folder)
-                    known = metadata_at(folder, kept.metadata)
-                    await on_disk(write_atomically, folder / METADATA, known)
+                path = settings.home / "sessions" / session_id / METADATA
+                if not path.exists() and (kept := await shared.find(session_id)):
+                    await _know(settings, kept)
 
 
 async def forget(settings: Settings, session_id: str) -> None:
@@ -59,3 +64,11 @@ async def forget(settings: Settings, session_id: str) -> None:
         kept = await shared.find(session_id)
         if kept is not None and kept.owner == owner_of(settings):
             await shared.delete(session_id)
+
+
+async def _know(settings: Settings, kept: Kept) -> None:
+    """Have the folder of a session, with its metadata."""
+    folder = settings.home / "sessions" / kept.id
+    if not await on_disk((folder / METADATA).exists):
+        await on_disk(make_folder, folder)
+        await on_disk(write_atomically, folder / METADATA, metadata_at(folder, kept.metadata))

@@ -118,15 +118,17 @@ async def _to_its_end(session: Session) -> bool:
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
     """Tell the session what is told to it, until somebody else has it or it was cancelled."""
+    from spadework.tools.stores.postgres.listening import SIGNALS
+
     done, told = 0, await shared.events(claim.session_id, 0)
     answered = max((n for n, line in told if _is_answer(line)), default=0)
-    with shared.database.listening.heard(claim.session_id) as changed:
+    with shared.database.listening.heard(SIGNALS, claim.session_id) as changed:
         while True:
-            kept = await shared.find(claim.session_id)
-            if kept is None or kept.run != claim.run:
+            taken, signals = await shared.signals(claim.session_id, done)
+            if taken != claim.run:
                 claim.lost = True
                 return
-            for signal in await shared.signals(claim.session_id, done):
+            for signal in signals:
                 done = signal.number
                 if signal.kind == "stop":
                     session.stop()

@@ -23,7 +23,8 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     """
     from spadework.tools.stores.postgres.queue import Queue
 
-    if brief.follows and await shared.find(brief.follows) is None:
+    before = await shared.find(brief.follows) if brief.follows else None
+    if brief.follows and (before is None or before.owner != owner_of(settings)):
         raise SettingsError(
             f"Session {brief.follows[:80]} is on this machine alone, where no worker finds it.",
             hint="Ask without following it, or without SPADEWORK_DATABASE_URL.",

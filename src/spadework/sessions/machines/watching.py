@@ -26,7 +26,7 @@ from spadework.values import Result
 
 if TYPE_CHECKING:
     from spadework.sessions.session import Session
-    from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
+    from spadework.tools.stores.postgres.session_rows import SharedSessions
 
 #: Told what is waited for before a session runs.
 Told = Callable[[str], None]
@@ -63,22 +63,25 @@ async def watch(
     """The events of a session after number `after`, until it has a result or has ended without
     one; then its folder is here, too. `told` hears what is waited for. Raises DatabaseDown.
     """
+    from spadework.tools.stores.postgres.listening import EVENTS
+    from spadework.tools.stores.postgres.session_rows import LIVE
+
     said = ""
-    with shared.database.listening.heard(session_id) as changed:
+    with shared.database.listening.heard(EVENTS, session_id) as changed:
         while True:
-            kept = await shared.find(session_id)
-            if kept is None:
-                raise SessionNotFound(f"Session {session_id} was deleted.")
-            for number, line in await shared.events(session_id, after):
+            state, lines = await shared.news(session_id, after)
+            for number, line in lines:
                 after, event = number, read_event(line.encode())
                 if isinstance(event, Finished):
-                    event = await _brought(shared, settings, kept, event)
+                    event = await _brought(shared, settings, session_id, event)
                 yield number, event
                 if isinstance(event, Finished | Ended):
                     return
-            if not kept.live:
+            if not state:
+                raise SessionNotFound(f"Session {session_id} was deleted.")
+            if state not in LIVE:
                 return
-            if kept.state == "waiting" and (why := await _why(shared, session_id)) != said:
+            if state == "waiting" and (why := await _why(shared, session_id)) != said:
                 said = why
                 told(why)
             await changed()
@@ -136,8 +139,10 @@ def told_now(event: Event) -> str:
 
 
 async def _brought(
-    shared: SharedSessions, settings: Settings, kept: Kept, event: Finished
+    shared: SharedSessions, settings: Settings, session_id: str, event: Finished
 ) -> Finished:
+    if (kept := await shared.find(session_id)) is None:
+        return event
     folder = await bring(shared, settings, kept)
     result = event.result.model_copy(update={"session_dir": str(folder)})
     return event.model_copy(update={"result": result})

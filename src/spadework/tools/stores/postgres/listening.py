@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 
 from psycopg import AsyncConnection, Error, sql
 
-#: What is told of: the id of a session, of which something has changed.
-CHANNEL = "spadework_sessions"
+#: What is told of, by the id of its session: to who watches it, and to who runs it.
+EVENTS, SIGNALS = "spadework_events", "spadework_signals"
 #: Seconds after which who waits looks by himself, and between two tries to listen again.
 LOOK_SECONDS, AGAIN_SECONDS = 2.0, 1.0
 
@@ -23,7 +23,7 @@ class Listening:
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
         self._task: asyncio.Task[None] | None = None
-        self._waiting: defaultdict[str, list[asyncio.Event]] = defaultdict(list)
+        self._waiting: defaultdict[tuple[str, str], list[asyncio.Event]] = defaultdict(list)
 
     def start(self) -> None:
         """Listen from now on."""
@@ -36,11 +36,11 @@ class Listening:
             await asyncio.gather(self._task, return_exceptions=True)
 
     @contextmanager
-    def heard(self, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
+    def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
         """What returns when something was told of a session since it was called last, or after
         LOOK_SECONDS.
         """
-        told = asyncio.Event()
+        told, key = asyncio.Event(), (channel, session_id)
 
         async def changed() -> None:
             with suppress(TimeoutError):
@@ -48,13 +48,13 @@ class Listening:
                     await told.wait()
             told.clear()
 
-        self._waiting[session_id].append(told)
+        self._waiting[key].append(told)
         try:
             yield changed
         finally:
-            self._waiting[session_id].remove(told)
-            if not self._waiting[session_id]:
-                del self._waiting[session_id]
+            self._waiting[key].remove(told)
+            if not self._waiting[key]:
+                del self._waiting[key]
 
     async def _listen(self) -> None:
         while True:
@@ -62,8 +62,9 @@ class Listening:
                 async with await AsyncConnection.connect(
                     self._conninfo, autocommit=True
                 ) as connection:
-                    await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+                    for name in (EVENTS, SIGNALS):
+                        await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(name)))
                     async for told in connection.notifies():
-                        for waiting in self._waiting.get(told.payload, ()):
+                        for waiting in self._waiting.get((told.channel, told.payload), ()):
                             waiting.set()
             await asyncio.sleep(AGAIN_SECONDS)

@@ -13,15 +13,15 @@ from spadework.tools.stores.database_faults import ClaimLost
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.postgres.database import Database
 from spadework.tools.stores.postgres.journal_rows import PostgresRows
-from spadework.tools.stores.postgres.listening import CHANNEL
 
 #: The row is locked until the statement is done: to take the session waits for that.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
 )
-_PUT_EVENT = (
-    "INSERT INTO events (session, number, line) SELECT id, %s, %s FROM mine ON CONFLICT DO NOTHING"
+_PUT_EVENTS = (
+    "INSERT INTO events (session, number, line)"
+    " SELECT id, unnest(%s::integer[]), unnest(%s::text[]) FROM mine ON CONFLICT DO NOTHING"
 )
 _PUT_FILE = (
     "INSERT INTO files (session, name, packed) SELECT id, %s, %s FROM mine"
@@ -65,11 +65,11 @@ class SessionClaim:
         return PostgresRows(self)
 
     async def tell(self, lines: bytes) -> None:
-        """Keep lines of the record, and wake who watches."""
-        for line in filter(None, lines.split(b"\n")):
-            await self.write(_PUT_EVENT, self.told + 1, line.decode())
-            self.told += 1
-        await self.database.ask("SELECT pg_notify(%s, %s)", (CHANNEL, self.session_id))
+        """Keep lines of the record. Who watches is told of them."""
+        told = [line.decode() for line in lines.split(b"\n") if line]
+        numbers = [*range(self.told + 1, self.told + 1 + len(told))]
+        await self.write(_PUT_EVENTS, numbers, told)
+        self.told += len(told)
 
     async def keep_file(self, name: str, data: bytes) -> None:
         """Keep a file of the folder."""
@@ -78,7 +78,6 @@ class SessionClaim:
     async def end(self, state: str, metadata: str) -> None:
         """Say how the session has ended."""
         await self.write(_END, state, metadata)
-        await self.database.ask("SELECT pg_notify(%s, %s)", (CHANNEL, self.session_id))
 
 
 def unpack(packed: bytes) -> bytes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.listening import CHANNEL
 from spadework.tools.stores.postgres.session_claim import SessionClaim, unpack
 
 #: A session is coming until all that belongs to it is there, then it waits for a worker and is
@@ -40,10 +40,24 @@ _END = (
     "UPDATE sessions SET state = %s, run = run + 1, changed_at = now()"
     " WHERE id = %s AND state = ANY(%s) RETURNING run"
 )
-_PUT_EVENT = "INSERT INTO events (session, number, line) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+_PUT_LAST = (
+    "INSERT INTO events (session, number, line)"
+    " SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM events WHERE session = id), %s"
+    " FROM sessions WHERE id = %s"
+)
 _SIGNAL = (
     "INSERT INTO signals (session, id, kind, told, events) VALUES (%s, %s, %s, %s,"
     " (SELECT coalesce(max(number), 0) FROM events WHERE session = %s)) ON CONFLICT DO NOTHING"
+)
+_SIGNALS = (
+    "SELECT sessions.run, signals.number, signals.kind, signals.told, signals.events FROM sessions"
+    " LEFT JOIN signals ON signals.session = sessions.id AND signals.number > %s"
+    " WHERE sessions.id = %s ORDER BY signals.number"
+)
+_NEWS = (
+    "SELECT sessions.state, events.number, events.line FROM sessions"
+    " LEFT JOIN events ON events.session = sessions.id AND events.number > %s"
+    " WHERE sessions.id = %s ORDER BY events.number"
 )
 _AHEAD = (
     "SELECT count(*) FILTER (WHERE (submitted_at, id) <="
@@ -121,17 +135,27 @@ class SharedSessions:
         """End a session without a result, whoever runs it, and tell that as its last event. False
         where it was over.
         """
-        ended = await self.database.ask(_END, (state, session_id, list(LIVE + AGAIN[:1])))
-        if ended:
-            [(told, _)] = await self.database.ask(_COUNTS, (session_id, session_id))
-            await self.database.ask(_PUT_EVENT, (session_id, told + 1, line))
-        await self._notify(session_id)
-        return bool(ended)
+        return await self.database.again(partial(self._end, session_id, state, line))
+
+    async def _end(self, session_id: str, state: str, line: str) -> bool:
+        """In one step: who sees the one sees the other."""
+        async with self.database.pool.connection() as connection, connection.transaction():
+            ended = await connection.execute(_END, (state, session_id, list(LIVE + AGAIN[:1])))
+            if await ended.fetchone() is None:
+                return False
+            # Nobody else writes any more: what was being written when it ended is counted.
+            await connection.execute(_PUT_LAST, (line, session_id))
+            return True
 
     async def events(self, session_id: str, after: int) -> list[tuple[int, str]]:
         """The events after number `after`, each with its own."""
         asked = "SELECT number, line FROM events WHERE session = %s AND number > %s ORDER BY number"
         return [(n, line) for n, line in await self.database.ask(asked, (session_id, after))]
+
+    async def news(self, session_id: str, after: int) -> tuple[str, list[tuple[int, str]]]:
+        """The state of a session, "" where it is gone, and its events after number `after`."""
+        rows = await self.database.ask(_NEWS, (after, session_id))
+        return (rows[0][0] if rows else ""), [(n, line) for _, n, line in rows if n is not None]
 
     async def file_names(self, session_id: str) -> list[str]:
         """The files of a session, by their paths in its folder."""
@@ -152,15 +176,14 @@ class SharedSessions:
         """Tell the run of a session something, wherever it is."""
         one = secrets.token_hex(8)
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
-        await self._notify(session_id)
 
-    async def signals(self, session_id: str, after: int) -> Iterable[Signal]:
-        """What was told a run after the signal with number `after`."""
-        asked = (
-            "SELECT number, kind, told, events FROM signals"
-            " WHERE session = %s AND number > %s ORDER BY number"
-        )
-        return [Signal(*row) for row in await self.database.ask(asked, (session_id, after))]
+    async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
+        """How often a session was taken, 0 where it is gone; and what was told its run after the
+        signal with number `after`.
+        """
+        rows = await self.database.ask(_SIGNALS, (after, session_id))
+        taken = int(rows[0][0]) if rows else 0
+        return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
 
     async def place(self, session_id: str) -> tuple[int, int]:
         """The place of a session among those that wait, from 1, and how many they are."""
@@ -177,6 +200,3 @@ class SharedSessions:
         for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
             await self.database.ask(f"DELETE FROM {table} WHERE thread_id = %s", (session_id,))
         await self.database.ask("DELETE FROM sessions WHERE id = %s", (session_id,))
-
-    async def _notify(self, session_id: str) -> None:
-        await self.database.ask("SELECT pg_notify(%s, %s)", (CHANNEL, session_id))

@@ -62,11 +62,34 @@ ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
 ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
 ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
 """
+#: Who waits for a session is told of its events, and of what becomes of it; who runs it, of what a
+#: user says and of who has taken it.
+_TOLD = """
+CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('spadework_events', NEW.session);
+    RETURN NULL;
+END $$;;
+CREATE FUNCTION tell_workers() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('spadework_signals', NEW.session);
+    RETURN NULL;
+END $$;;
+CREATE FUNCTION tell_all() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('spadework_events', NEW.id), pg_notify('spadework_signals', NEW.id);
+    RETURN NULL;
+END $$;;
+CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_watchers();;
+CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
+CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
+"""
 
 
 def upgrade() -> None:
     """Make the tables."""
-    for statement in filter(None, map(str.strip, _TABLES.split(";"))):
+    statements = [*_TABLES.split(";"), *_TOLD.split(";;")]
+    for statement in filter(None, map(str.strip, statements)):
         op.execute(statement)
 
 
@@ -74,3 +97,5 @@ def downgrade() -> None:
     """Remove them with all that they hold."""
     for name in ("signals", "files", "bodies", "exchanges", "journal", "events", "sessions"):
         op.execute(f"DROP TABLE {name}")
+    for name in ("tell_watchers", "tell_workers", "tell_all"):
+        op.execute(f"DROP FUNCTION {name}")
