@@ -55,20 +55,22 @@ def case_of(record: Asked) -> int | None:
     return int(found[1]) if found else None
 
 
-def asked_again(records: Sequence[Asked], kills: Sequence[float]) -> list[str]:
-    """What had been answered before one of these moments, not only just, and was asked after it.
-    Only what bears the number of its question is looked at: of the rest nobody can tell whose it
-    is.
+def asked_again(records: Sequence[Asked], kills: Sequence[float]) -> list[tuple[str, float]]:
+    """What had been answered before one of these moments, not only just, and was asked after it;
+    and how many seconds before. Only what bears the number of its question is looked at: of the
+    rest nobody can tell whose it is.
     """
     found = []
-    numbered = [record for record in records if case_of(record) is not None]
+    numbered = [(subject(one), one) for one in records if case_of(one) is not None]
     for kill in kills:
         before = {
-            subject(record)
-            for record in numbered
-            if record.status and (record.ended or kill) < kill - ON_ITS_WAY
+            name: kill - one.ended
+            for name, one in numbered
+            if one.status and one.ended and one.ended < kill - ON_ITS_WAY
         }
-        found += [subject(r) for r in numbered if r.started > kill and subject(r) in before]
+        found += [
+            (name, before[name]) for name, r in numbered if r.started > kill and name in before
+        ]
     return found
 
 
@@ -97,18 +99,18 @@ class Fleet:
             if not name.startswith(("OPENAI_", "SPADEWORK_"))
         }
         self._env = own | env
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.workers: dict[int, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self.workers:
+        for worker in self.workers.values():
             if worker.poll() is None:
                 worker.kill()
             worker.wait(PATIENCE)
 
-    def start(self, number: int) -> subprocess.Popen[bytes]:
+    def start(self, number: int) -> None:
         """Start the worker of a machine, and wait until it takes sessions."""
         log = self._folder / f"worker-{number}.log"
         known = log.read_text().count("takes sessions") if log.exists() else 0
@@ -118,12 +120,16 @@ class Fleet:
             worker = subprocess.Popen(
                 [*command, "--home", str(home)], env=self._env, stdout=file, stderr=file
             )
-        self.workers.append(worker)
+        self.workers[number] = worker
         until = time.monotonic() + PATIENCE
         while log.read_text().count("takes sessions") == known:
             assert worker.poll() is None and time.monotonic() < until, log.read_text()
             time.sleep(0.05)
-        return worker
+
+    def kill(self, number: int) -> None:
+        """Kill the worker of a machine."""
+        self.workers[number].kill()
+        self.workers[number].wait(PATIENCE)
 
     def logs(self) -> str:
         """What all workers have said."""

@@ -39,7 +39,7 @@ async def test_all_sessions_end_with_a_report_and_nothing_that_was_answered_is_a
         return sum(1 for r in [*model.asked, *searx.requests] if r.status and case_of(r))
 
     with Fleet(tmp_path, env, sessions=3) as fleet:
-        first = await asyncio.to_thread(fleet.start, 1)
+        await asyncio.to_thread(fleet.start, 1)
         await asyncio.to_thread(fleet.start, 2)
         sessions = [Session.start(question(n), settings=settings) for n in range(SESSIONS)]
         running = [asyncio.create_task(session.result()) for session in sessions]
@@ -47,7 +47,7 @@ async def test_all_sessions_end_with_a_report_and_nothing_that_was_answered_is_a
             assert not all(task.done() for task in running), await asyncio.gather(*running)
             await asyncio.sleep(0.01)
         killed = time.monotonic()
-        first.kill()
+        fleet.kill(1)
         results: list[Result] = await asyncio.gather(*running)
         said = fleet.logs()
     records = [*model.asked, *searx.requests]
