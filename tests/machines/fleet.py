@@ -62,15 +62,12 @@ def asked_again(records: Sequence[Asked], kills: Sequence[float]) -> list[tuple[
     """
     found = []
     numbered = [(subject(one), one) for one in records if case_of(one) is not None]
-    for kill in kills:
-        before = {
-            name: kill - one.ended
-            for name, one in numbered
-            if one.status and one.ended and one.ended < kill - ON_ITS_WAY
-        }
-        found += [
-            (name, before[name]) for name, r in numbered if r.started > kill and name in before
-        ]
+    for name, one in numbered:
+        ended = one.ended if one.status and one.ended else float("inf")
+        kill = min((kill for kill in kills if kill > ended), default=float("inf"))
+        again = any(other == name and later.started > kill for other, later in numbered)
+        if again and kill - ended > ON_ITS_WAY:
+            found.append((name, kill - ended))
     return found
 
 

@@ -18,6 +18,8 @@ from tests.world.sites import World
 
 pytestmark = [pytest.mark.machines, pytest.mark.slow, pytest.mark.timeout(300)]
 SESSIONS = 6
+#: Requests of a session that bear its number, and which worker is killed after which share of all.
+EACH, KILLS = 12, ((0, 0.3), (1, 0.55), (0, 0.8))
 
 
 async def test_all_sessions_end_with_a_report_and_nothing_that_was_answered_is_asked_again(
@@ -38,21 +40,24 @@ async def test_all_sessions_end_with_a_report_and_nothing_that_was_answered_is_a
     def answers() -> int:
         return sum(1 for r in [*model.asked, *searx.requests] if r.status and case_of(r))
 
+    kills: list[float] = []
     with Fleet(tmp_path, env, sessions=3) as fleet:
-        await asyncio.to_thread(fleet.start, 1)
-        await asyncio.to_thread(fleet.start, 2)
+        for number in range(2):
+            await asyncio.to_thread(fleet.start, number)
         sessions = [Session.start(question(n), settings=settings) for n in range(SESSIONS)]
         running = [asyncio.create_task(session.result()) for session in sessions]
-        while answers() < 3 * SESSIONS:
-            assert not all(task.done() for task in running), await asyncio.gather(*running)
-            await asyncio.sleep(0.01)
-        killed = time.monotonic()
-        fleet.kill(1)
+        for number, share in KILLS:
+            while answers() < share * EACH * SESSIONS:
+                assert not all(task.done() for task in running), await asyncio.gather(*running)
+                await asyncio.sleep(0.01)
+            fleet.kill(number)
+            kills.append(time.monotonic())
+            await asyncio.to_thread(fleet.start, number)
         results: list[Result] = await asyncio.gather(*running)
         said = fleet.logs()
     records = [*model.asked, *searx.requests]
     assert [result.status for result in results] == ["completed"] * SESSIONS, said
     assert all(result.sources for result in results)
     assert "waits again" in said, "sessions of the killed worker are taken over"
-    assert not asked_again(records, [killed]), said
+    assert not asked_again(records, kills), said
     assert not asked_by_two(records), said
