@@ -24,7 +24,15 @@ import psycopg
 from spadework.errors import SpadeworkError
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from tests.machines.fleet import Fleet, asked_again, asked_by_two, case_of, play_cases, question
+from tests.machines.fleet import (
+    Fleet,
+    asked_again,
+    asked_by_two,
+    case_of,
+    paid_twice,
+    play_cases,
+    question,
+)
 from tests.world.background import Background
 from tests.world.model import Model
 from tests.world.postgres import Postgres
@@ -90,6 +98,7 @@ async def _measure(
     print(f"  {took:.1f} s, {60 * given.sessions / took:.1f} sessions a minute")
     print(f"  kills and restarts: {len(kills)}, taken over: {fleet.logs().count('waits again')}")
     print(f"  requests with a number: {len(numbered)}, answered and asked again: {len(again)}")
+    print(f"  answers that were written down twice: {len(paid_twice(address))}")
     print(f"  asked by two at once: {len(asked_by_two(records))}")
     after = _cost(address)
     each = [(a - b) / given.sessions for a, b in zip(after, before, strict=True)]

@@ -11,14 +11,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.hostile.killing import ON_ITS_WAY, subject
+import psycopg
+
+from tests.hostile.killing import subject
 from tests.world.brain import play
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
 from tests.world.record import Asked
 
 #: Longest wait for a worker to be ready or gone, in seconds.
-PATIENCE = 60.0
+PATIENCE = 180.0
+#: An answer that a server has sent may be on its way for so many seconds where several workers
+#: share few processors: read, taken apart, written down.
+ON_ITS_WAY = 1.5
 _CASE = re.compile(r"case (\d+)")
 _TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse"}
 
@@ -69,6 +74,16 @@ def asked_again(records: Sequence[Asked], kills: Sequence[float]) -> list[tuple[
         if again and kill - ended > ON_ITS_WAY:
             found.append((name, kill - ended))
     return found
+
+
+def paid_twice(address: str) -> list[tuple[str, str]]:
+    """What a session has written down twice as answered: session and kind."""
+    asked = (
+        "SELECT session, kind FROM spadework.exchanges WHERE error IS NULL"
+        " AND kind IN ('model', 'search') GROUP BY session, kind, key HAVING count(*) > 1"
+    )
+    with psycopg.connect(address) as connection:
+        return [(session, kind) for session, kind in connection.execute(asked)]
 
 
 def asked_by_two(records: Sequence[Asked]) -> list[str]:

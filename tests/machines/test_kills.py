@@ -11,12 +11,20 @@ import pytest
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
-from tests.machines.fleet import Fleet, asked_again, asked_by_two, case_of, play_cases, question
+from tests.machines.fleet import (
+    Fleet,
+    asked_again,
+    asked_by_two,
+    case_of,
+    paid_twice,
+    play_cases,
+    question,
+)
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-pytestmark = [pytest.mark.machines, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.machines, pytest.mark.slow, pytest.mark.timeout(900)]
 SESSIONS = 6
 #: Requests of a session that bear its number, and which worker is killed after which share of all.
 EACH, KILLS = 12, ((0, 0.3), (1, 0.55), (0, 0.8))
@@ -60,4 +68,5 @@ async def test_all_sessions_end_with_a_report_and_nothing_that_was_answered_is_a
     assert all(result.sources for result in results)
     assert "waits again" in said, "sessions of the killed worker are taken over"
     assert not asked_again(records, kills), said
+    assert not paid_twice(database), said
     assert not asked_by_two(records), said

@@ -13,11 +13,13 @@ import pytest
 
 from spadework.errors import SessionError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Reading, Started
+from spadework.sessions.file_check import broken_files
 from spadework.sessions.files import read_page, whole_result
 from spadework.sessions.listing import list_sessions
 from spadework.sessions.log import read_log
-from spadework.sessions.machines.finding import find, forget, know_all
+from spadework.sessions.machines.finding import bring_recording, find, forget, know_all
 from spadework.sessions.machines.working import work
+from spadework.sessions.replaying import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.hostile.drawn import differing, drawn
@@ -144,6 +146,21 @@ async def test_a_session_that_is_over_is_known_on_every_machine(
     fourth = settings.with_(home=settings.home / "fourth")
     await know_all(fourth)
     assert not list(list_sessions(fourth.home))
+
+
+async def test_a_session_is_replayed_on_another_machine_from_what_it_has_heard(
+    settings: Settings, machine: Settings
+) -> None:
+    session = Session.start(QUESTION, settings=settings)
+    async with worker(machine):
+        result = await session.result()
+    third = settings.with_(home=settings.home / "third")
+    await bring_recording(third, session.session_id)
+    done = await replay(third.home, session.session_id)
+    assert done.result.report == result.report
+    assert done.replayed > 10 and not done.missing
+    assert not broken_files(third.home / "sessions" / session.session_id)
+    assert not broken_files(session.folder)
 
 
 async def test_a_plan_is_approved_from_another_machine(

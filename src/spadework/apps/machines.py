@@ -22,6 +22,14 @@ def bring_session(home: Path, session_id: str) -> None:
         asyncio.run(find(settings_from(home=home), session_id))
 
 
+def bring_recording(home: Path, session_id: str) -> None:
+    """Have a session here with what a replay needs of it, where workers have run it."""
+    if VARIABLE in os.environ:
+        from spadework.sessions.machines.finding import bring_recording
+
+        asyncio.run(bring_recording(settings_from(home=home), session_id))
+
+
 def bring_list(home: Path) -> None:
     """Know the sessions of all machines here, where the settings name a database."""
     if VARIABLE in os.environ:  # settings are nothing to a command that needs none

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from spadework.errors import DiskFailed, SettingsError
-from spadework.sessions.file_names import METADATA
+from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.files import make_folder
 from spadework.sessions.machines.bringing import bring, metadata_at
 from spadework.sessions.machines.shared import owner_of, shared_sessions
@@ -40,6 +40,21 @@ async def find(settings: Settings, session_id: str) -> bool:
         else:
             await bring(shared, settings, kept, patient=False)
         return kept.live
+
+
+async def bring_recording(settings: Settings, session_id: str) -> None:
+    """Have the journal of a finished session here, where workers have run it: it can be replayed
+    from then on. Raises SettingsError, DiskFailed.
+    """
+    path = settings.home / "sessions" / session_id / JOURNAL
+    if await find(settings, session_id) or await on_disk(path.exists):
+        return
+    async with shared_sessions(settings) as shared:
+        from spadework.tools.stores.postgres.journal_copy import copy_journal
+
+        kept = await shared.find(session_id)
+        if kept is not None and kept.owner == owner_of(settings) and kept.state == "finished":
+            await copy_journal(shared.database, session_id, path)
 
 
 async def know_all(settings: Settings) -> None:

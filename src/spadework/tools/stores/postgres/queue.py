@@ -24,7 +24,7 @@ from spadework.tools.stores.postgres.database import AWAY_SECONDS, Database
 #: What jobs of ours are called.
 QUEUE, TASK = "sessions", "spadework.research"
 #: A worker tells so often that it lives, and has died where it has not for so long.
-BEAT_SECONDS, LEASE_SECONDS = 3.0, 12.0
+BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
 #: How often each worker looks for sessions that nobody runs; and for new jobs, if it was not told.
 SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
 #: How long a worker that is told to stop waits for its sessions: they go on elsewhere.
