@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -142,6 +143,25 @@ class Fleet:
         """Kill the worker of a machine."""
         self.workers[number].kill()
         self.workers[number].wait(PATIENCE)
+
+    def signal(self, number: int, how: signal.Signals) -> None:
+        """Send a signal to the worker of a machine."""
+        self.workers[number].send_signal(how)
+
+    def left(self, number: int) -> int:
+        """The exit code of a worker, once it has ended."""
+        return self.workers[number].wait(PATIENCE)
+
+    def log(self, number: int) -> str:
+        """What a worker has said."""
+        return (self._folder / f"worker-{number}.log").read_text()
+
+    def runs(self, number: int) -> bool:
+        """Whether the database says that a worker runs a session."""
+        asked = "SELECT worker FROM spadework.sessions WHERE state = 'running'"
+        with psycopg.connect(self._env["SPADEWORK_DATABASE_URL"]) as connection:
+            pid = self.workers[number].pid
+            return any(worker.endswith(f"-{pid}") for (worker,) in connection.execute(asked))
 
     def logs(self) -> str:
         """What all workers have said."""

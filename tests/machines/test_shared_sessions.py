@@ -70,7 +70,7 @@ def machine(settings: Settings) -> Settings:
 
 async def eventually(true: Callable[[], Any]) -> None:
     """Wait until something is true."""
-    for _ in range(600):
+    for _ in range(2400):
         if await said if inspect.isawaitable(said := true()) else said:
             return
         await asyncio.sleep(0.05)

@@ -22,7 +22,7 @@ _PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/p
 #: The user that it runs as where the tests run as root, as which it does not run.
 _USER = "postgres"
 #: Longest wait for it to start or to stop, in seconds.
-PATIENCE = 30.0
+PATIENCE = 180.0
 
 
 def program(name: str) -> str:

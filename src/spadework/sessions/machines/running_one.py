@@ -28,6 +28,7 @@ from spadework.sessions.machines.watching import told_now
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.stores.claim import CLAIM
+from spadework.tools.stores.database_faults import ClaimLost
 from spadework.tools.stores.disk import on_disk
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ async def run_one(shared: SharedSessions, settings: Settings, session_id: str, w
         _taken(shared, settings, session_id, worker), return_exceptions=True
     )
     if isinstance(outcome, DiskFailed | SessionBusy | OSError):
-        _log.warning("Session %s waits: %s", session_id, outcome)
+        _log.warning("Session %s is left: %s", session_id, outcome)
     elif isinstance(outcome, SpadeworkError | BudgetSpent):
         hint = getattr(outcome, "hint", "")
         await _fail(shared, session_id, f"{outcome} {hint}".strip())
@@ -98,9 +99,9 @@ async def _run(shared: SharedSessions, claim: SessionClaim, session: Session) ->
     heeding = asyncio.create_task(_heed(shared, claim, session))
     try:
         await asyncio.wait((running, heeding), return_when=asyncio.FIRST_COMPLETED)
-        if heeding.done():
-            heeding.result()  # a fault of the database ends it
-        return await running if running.done() else False
+        if heeding.done():  # with what ends the run
+            heeding.result()
+        return running.result()
     finally:
         CLAIM.reset(token)
         for task in (running, heeding):
@@ -127,7 +128,7 @@ async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -
             taken, signals = await shared.signals(claim.session_id, done)
             if taken != claim.run:
                 claim.lost = True
-                return
+                raise ClaimLost(claim.session_id)
             for signal in signals:
                 done = signal.number
                 if signal.kind == "stop":

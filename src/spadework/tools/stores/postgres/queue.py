@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Any
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorException
@@ -80,6 +81,7 @@ class Queue:
         """Run sessions, at most so many at once, until this is cancelled. A database that is away
         is waited for.
         """
+        asyncio.get_running_loop().set_exception_handler(_tell_unheard)
         sweeping = asyncio.create_task(self._sweep_on())
         try:
             async with self._app.open_async():
@@ -128,3 +130,12 @@ class Queue:
             for (session_id,) in await self._database.ask(_ORPHANS):
                 _log.warning("Session %s has nobody who runs it: it waits again", session_id)
                 await self._put(session_id)
+
+
+def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say in a line what nobody hears: a worker that was slow closes a job that was closed."""
+    if isinstance(error := context.get("exception"), ConnectorException):
+        said = str(error.__cause__ or error).partition("\n")[0]
+        _log.warning("The queue says: %s", said)
+    else:
+        loop.default_exception_handler(context)
