@@ -19,7 +19,7 @@ class DatabaseDown(OSError):
     """The database has not done what it was asked."""
 
     def __init__(self, where: str, error: Exception) -> None:
-        super().__init__(errno.EIO, f"the database {where} does not answer: {why(error)}")
+        super().__init__(errno.EIO, f"the database {where} cannot be used: {why(error)}")
 
 
 class ClaimLost(OSError):

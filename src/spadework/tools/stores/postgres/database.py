@@ -29,8 +29,9 @@ T = TypeVar("T")
 
 #: Seconds for a connection, for one statement, and in all for a server that is away.
 CONNECT_SECONDS, STATEMENT_SECONDS, AWAY_SECONDS = 5.0, 20.0, 30.0
-#: Seconds between two tries.
-AGAIN_SECONDS = 0.25
+#: Seconds between two tries; and after which the pool waits for who asks before it tries again,
+#: since its own tries become ever rarer.
+AGAIN_SECONDS, RECONNECT_SECONDS = 0.25, 3.0
 #: Connections of a process at most, beside the one that listens.
 MOST_CONNECTIONS = 8
 #: The schema in which all tables are.
@@ -49,6 +50,7 @@ class Database:
             min_size=1,
             max_size=MOST_CONNECTIONS,
             timeout=CONNECT_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
             open=False,
             kwargs={"autocommit": True},
         )

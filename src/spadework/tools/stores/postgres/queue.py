@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -20,7 +21,7 @@ from procrastinate.jobs import Status
 from psycopg import OperationalError
 
 from spadework.tools.stores.database_faults import DatabaseDown
-from spadework.tools.stores.postgres.database import AWAY_SECONDS, Database
+from spadework.tools.stores.postgres.database import AWAY_SECONDS, RECONNECT_SECONDS, Database
 
 #: What jobs of ours are called.
 QUEUE, TASK = "sessions", "spadework.research"
@@ -50,7 +51,11 @@ class Queue:
         # A connection that has died is replaced before the queue has it.
         self._app = App(
             connector=PsycopgConnector(
-                conninfo=database.conninfo, min_size=1, max_size=4, timeout=AWAY_SECONDS
+                conninfo=database.conninfo,
+                min_size=1,
+                max_size=4,
+                timeout=AWAY_SECONDS,
+                reconnect_timeout=RECONNECT_SECONDS,
             )
         )
 
@@ -109,10 +114,17 @@ class Queue:
             )
 
     async def _sweep_on(self) -> None:
+        """Sweep every now and then. After the database was away, workers have first time to tell
+        that they live.
+        """
+        calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
-            with suppress(ConnectorException, DatabaseDown, OperationalError, AppNotOpen):
-                await self.sweep()
+            try:
+                if time.monotonic() > calm:
+                    await self.sweep()
+            except (ConnectorException, DatabaseDown, OperationalError, AppNotOpen):
+                calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
         """Close the jobs of workers that have died, and let each session be run that nobody runs;
