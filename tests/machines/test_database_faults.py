@@ -115,7 +115,7 @@ async def test_a_session_whose_database_stays_away_stops_and_goes_on_when_it_is_
     machine = settings.with_(home=settings.home / "elsewhere")
     session = Session.start(question(1), settings=settings)
     async with worker(machine):
-        with pytest.raises(SessionError, match="the database .* cannot be used"):
+        with pytest.raises(SessionError, match=r"the database .* cannot be used"):
             async with aclosing(session.events()) as events:
                 async for event in events:
                     if isinstance(event, Planned):

@@ -7,30 +7,33 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
 from langgraph.checkpoint.postgres import PostgresSaver
 from procrastinate.schema import SchemaManager
 from psycopg import Connection, OperationalError, sql
 from psycopg.rows import DictRow, dict_row
-from sqlalchemy import NullPool, create_engine
 
 #: The lock that is held meanwhile, the seconds it is waited for, and between two tries: who waits
 #: within a statement would hold up the indexes that are made beside other transactions.
 LOCK, LOCK_SECONDS, AGAIN_SECONDS = 0x5ADE, 60.0, 0.2
-#: The version of our tables that this spadework works with, as its last migration is called.
-HEAD = "0001"
+#: Our steps, a file each, and the last of them: what this spadework works with.
+MIGRATIONS = Path(__file__).parent / "migrations"
+HEAD = max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("v*.py"))
 _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Make or change what is missing in the schema. Raises psycopg.Error; nothing is changed of
-    tables that a newer spadework has made.
+    """Make or change what is missing in the schema. Raises psycopg.Error, also for tables that a
+    newer spadework has made.
     """
     with Connection.connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
-        _our_tables(conninfo)
+        if (version := _version(connection)) > HEAD:
+            raise OperationalError(
+                f"its tables are of a newer spadework (version {version}; this one knows {HEAD})"
+            )
+        if version < HEAD:
+            _our_tables(conninfo)
         _queue_tables(connection)
         PostgresSaver(connection).setup()
 
@@ -48,12 +51,25 @@ def _locked(connection: Connection[DictRow]) -> bool:
     return bool(row and row["held"])
 
 
+def _version(connection: Connection[DictRow]) -> str:
+    """The last step that was taken, "" where none was."""
+    found = connection.execute("SELECT to_regclass('migrations') AS named").fetchone()
+    if not found or found["named"] is None:
+        return ""
+    row = connection.execute("SELECT max(version_num) AS version FROM migrations").fetchone()
+    return str(row["version"] or "") if row else ""
+
+
 def _our_tables(conninfo: str) -> None:
+    from alembic import command  # it and what it needs take half a second to load
+    from alembic.config import Config
+    from sqlalchemy import NullPool, create_engine
+
     engine = create_engine(
         "postgresql+psycopg://", creator=lambda: Connection.connect(conninfo), poolclass=NullPool
     )
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
