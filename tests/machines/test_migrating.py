@@ -1,5 +1,5 @@
-"""The tables of the database: made once by whoever comes first, and left alone where a newer version
-has made them.
+"""The tables of the database: made once by whoever comes first, and left alone where a newer
+version has made them.
 """
 
 from __future__ import annotations

@@ -149,9 +149,9 @@ async def _brought(
 
 
 async def _why(shared: SharedSessions, session_id: str) -> str:
-    if not await shared.workers():
+    workers, place, of = await shared.place(session_id)
+    if not workers:
         return "No worker runs: `spadework worker` starts one on any machine of the database."
-    place, of = await shared.place(session_id)
     return f"Other questions are being researched: place {place} of {of} in the queue."
 
 

@@ -59,14 +59,12 @@ _NEWS = (
     " LEFT JOIN events ON events.session = sessions.id AND events.number > %s"
     " WHERE sessions.id = %s ORDER BY events.number"
 )
-_AHEAD = (
-    "SELECT count(*) FILTER (WHERE (submitted_at, id) <="
+_PLACE = (
+    "SELECT (SELECT count(*) FROM procrastinate_workers"
+    " WHERE last_heartbeat > now() - make_interval(secs => %s)),"
+    " count(*) FILTER (WHERE (submitted_at, id) <="
     " (SELECT submitted_at, id FROM sessions WHERE id = %s)), count(*)"
     " FROM sessions WHERE state = 'waiting'"
-)
-_ALIVE = (
-    "SELECT count(*) FROM procrastinate_workers"
-    " WHERE last_heartbeat > now() - make_interval(secs => %s)"
 )
 
 
@@ -185,15 +183,12 @@ class SharedSessions:
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
 
-    async def place(self, session_id: str) -> tuple[int, int]:
-        """The place of a session among those that wait, from 1, and how many they are."""
-        [(place, of)] = await self.database.ask(_AHEAD, (session_id,))
-        return int(place), int(of)
-
-    async def workers(self) -> int:
-        """How many workers live."""
-        [(count,)] = await self.database.ask(_ALIVE, (ALIVE_SECONDS,))
-        return int(count)
+    async def place(self, session_id: str) -> tuple[int, int, int]:
+        """How many workers live; the place of a session among those that wait, from 1, and how many
+        they are.
+        """
+        [(workers, place, of)] = await self.database.ask(_PLACE, (ALIVE_SECONDS, session_id))
+        return int(workers), int(place), int(of)
 
     async def delete(self, session_id: str) -> None:
         """Delete a session with all that is kept of it."""
