@@ -8,6 +8,7 @@ that may be asked twice.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -89,6 +90,8 @@ class Database:
 
     async def open(self) -> None:
         """Connect, and bring the tables up to date. Raises SettingsError where that cannot be."""
+        # What it cannot do is raised to who asks, in a sentence: its own lines come ten a second.
+        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         try:
             async with asyncio.timeout(2 * CONNECT_SECONDS):
                 await (await AsyncConnection.connect(self.conninfo)).close()
