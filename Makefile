@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Tests wait more than they reckon: one more process than cores.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 1 + (os.cpu_count() or 2)))')
 
-.PHONY: help setup run test test-full test-model release-check check fix lock bench bench-gate docs clean
+.PHONY: help setup run test test-full test-model test-machines release-check check fix lock bench bench-gate docs clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -22,11 +22,11 @@ run: setup  ## Ask a question: make run Q="…"
 	$(BIN)/spadework ask "$(Q)"
 
 test: setup  ## Run the tests (under 10 minutes)
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed"
-	$(BIN)/pytest -m "timed and not full"
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed and not machines"
+	$(BIN)/pytest -m "timed and not full and not machines"
 
 test-full: setup  ## Run the tests and the long ones
-	$(BIN)/pytest --hypothesis-profile search
+	$(BIN)/pytest --hypothesis-profile search -m "not machines"
 
 release-check: setup  ## Try the wheel in fresh environments of every Python that is here (minutes)
 	$(BIN)/pytest -m release -rs --durations 0 --durations-min 1 tests/release
@@ -39,6 +39,9 @@ release-check: setup  ## Try the wheel in fresh environments of every Python tha
 
 test-model: setup .venv-model/installed  ## Run a question end to end on a small local model (minutes)
 	SPADEWORK_TEST_MODEL=.venv-model/bin/python $(BIN)/pytest -s --timeout 1800 tests/local
+
+test-machines: setup  ## Run workers on a PostgreSQL server of the tests' own (needs its packages; minutes)
+	$(BIN)/pytest --timeout 600 -m machines tests/machines
 
 check: setup  ## Lint, types, import directions, generated docs
 	$(BIN)/ruff check .

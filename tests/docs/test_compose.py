@@ -22,10 +22,6 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = [name for name, service in SERVICES.items() if "build" in service]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
-with_machines = pytest.mark.skipif(
-    "database_url" not in Settings.model_fields, reason="there are no workers yet"
-)
-
 
 def variables() -> set[str]:
     """The variables of the environment that are settings."""
@@ -37,7 +33,6 @@ def variables() -> set[str]:
     return names
 
 
-@with_machines
 @pytest.mark.parametrize("name", OURS)
 def test_each_variable_is_a_setting_and_each_value_fits_it(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -50,7 +45,6 @@ def test_each_variable_is_a_setting_and_each_value_fits_it(
     assert Settings.load().drain_seconds < seconds(SERVICES[name]["stop_grace_period"])
 
 
-@with_machines
 def test_each_command_is_one_of_spadework() -> None:
     known = typer.main.get_command(app)
     for name in OURS:
@@ -82,7 +76,6 @@ def test_what_services_refer_to_is_there() -> None:
     assert "json" in searxng["search"]["formats"], "else it answers no program"
 
 
-@with_machines
 def test_the_image_is_made_of_what_there_is_and_runs_without_root() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     [extras] = re.findall(r"^ARG EXTRAS=(.*)$", DOCKERFILE, re.MULTILINE)

@@ -38,6 +38,7 @@ REASONS = {
     "pip install .": "changes the venv that runs this",
     "spadework resume 20260304": "needs a session of the reader, and the network",
     "spadework replay 20260304": "needs a session of the reader; tests/apps/test_cli.py has one",
+    'pip install "spadework[postgres]"': "needs a database; tests/machines has its own",
     "make setup": "makes a venv of its own; tests/graph/test_server.py starts the server",
     "import asyncio": "needs that server; tests/graph/test_server.py does the same",
     "npm pack": "needs Node.js and the network",

@@ -26,6 +26,9 @@ def resume(
 
     wanted = Wanted(output, as_json, events).checked()
     base = settings_from(home=home)
+    from spadework.apps.machines import bring_session
+
+    bring_session(base.home, session_id)
     from spadework.apps.terminal.running import run
     from spadework.sessions.session import Session
 
@@ -49,6 +52,9 @@ def replay(
     """Run a finished session again from what it has heard. It needs no network, and comes to the
     same report.
     """
+    from spadework.apps.machines import bring_recording
     from spadework.apps.replay_command import replay_one
 
-    raise typer.Exit(replay_one(settings_from(home=home).home, session_id, model, to))
+    place = settings_from(home=home).home
+    bring_recording(place, session_id)
+    raise typer.Exit(replay_one(place, session_id, model, to))

@@ -54,6 +54,7 @@ from spadework.apps.options import (
 from spadework.apps.serving_cli import mcp, serve
 from spadework.apps.sessions_cli import sessions
 from spadework.apps.tokens_cli import tokens
+from spadework.apps.worker_command import worker
 
 EXAMPLES = """\b
 Examples:
@@ -215,7 +216,7 @@ def chat(
     begin(base, followed_session(base.home, follow, last=continue_))
 
 
-for command in (resume, replay, read, search, index, doctor, stats, mcp, serve):
+for command in (resume, replay, read, search, index, doctor, stats, mcp, serve, worker):
     app.command()(command)
 
 

@@ -29,24 +29,30 @@ def sessions_default(context: typer.Context, home: Home = None) -> None:
 @sessions.command("list")
 def list_sessions(home: Home = None) -> None:
     """List sessions, newest first."""
+    from spadework.apps.machines import bring_list
     from spadework.apps.session_list import print_list
 
+    bring_list(home_of(home))
     print_list(home_of(home))
 
 
 @sessions.command("show")
 def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """Print the report of a session."""
+    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import print_report
 
+    bring_session(home_of(home), session_id)
     print_report(home_of(home), session_id, as_json)
 
 
 @sessions.command("files")
 def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """List the files of a session, each with its type."""
+    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import print_files
 
+    bring_session(home_of(home), session_id)
     print_files(home_of(home), session_id, as_json)
 
 
@@ -60,17 +66,22 @@ def export_session(
     home: Home = None,
 ) -> None:
     """Write the report of a session to a file."""
+    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import export
 
+    bring_session(home_of(home), session_id)
     export(home_of(home), session_id, output)
 
 
 @sessions.command("delete")
 def delete_session(session_id: str, home: Home = None) -> None:
     """Delete a session with all its files."""
+    from spadework.apps.machines import bring_session, forget_session
     from spadework.apps.session_actions import delete
 
+    bring_session(home_of(home), session_id)
     delete(home_of(home), session_id)
+    forget_session(home_of(home), session_id)
 
 
 @sessions.command("redraw")

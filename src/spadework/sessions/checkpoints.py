@@ -11,13 +11,19 @@ from itertools import chain
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+)
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from spadework.graph.checkpoint_types import OUR_VALUES
 from spadework.graph.research import Graph
 from spadework.graph.state import ResearchState
+from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal import Journal
 
@@ -47,16 +53,13 @@ class _Summed(JsonPlusSerializer):
         return super().loads_typed((kind.removesuffix(_SUMMED), told))
 
 
-class Checkpoints(AsyncSqliteSaver):
-    """The checkpoints of a session, in the file of its journal and through its connection; the last
-    one also in memory, for a run whose disk no longer answers. A step is saved once all that it has
-    told is written down: it will not be taken again.
+class AfterTelling(BaseCheckpointSaver[str]):
+    """Saves a step once all that it has told is written down: it will not be taken again. The last
+    one is also kept in memory, for a run whose disk no longer answers.
     """
 
-    def __init__(self, journal: Journal, record: Record) -> None:
-        super().__init__(journal.connection, serde=_Summed(allowed_msgpack_modules=OUR_VALUES))
-        self._record = record
-        self._last: Mapping[str, Any] = {}
+    _record: Record
+    _last: Mapping[str, Any] = {}
 
     async def aput(
         self,
@@ -82,6 +85,28 @@ class Checkpoints(AsyncSqliteSaver):
         return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
 
+class Checkpoints(AfterTelling, AsyncSqliteSaver):
+    """The checkpoints of a session, in the file of its journal and through its connection."""
+
+    def __init__(self, journal: Journal, record: Record) -> None:
+        AsyncSqliteSaver.__init__(self, journal.connection, serde=our_serde())
+        self._record = record
+
+
+def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
+    """The checkpoints of a session: in its file, or where all machines find them."""
+    if (claim := claim_on(session_id)) is None:
+        return Checkpoints(journal, record)
+    from spadework.sessions.machines.shared_checkpoints import SharedCheckpoints
+
+    return SharedCheckpoints(claim, record)
+
+
+def our_serde() -> JsonPlusSerializer:
+    """How values are saved: our own alone come back as objects."""
+    return _Summed(allowed_msgpack_modules=OUR_VALUES)
+
+
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
     """What was saved of a run."""
     return cast("ResearchState", (await graph.aget_state(config)).values)
@@ -89,7 +114,7 @@ async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
 
 def damaged_checkpoint(db: sqlite3.Connection) -> str:
     """What is wrong with the checkpoints in the file of a session, "" where nothing is."""
-    told = _Summed(allowed_msgpack_modules=OUR_VALUES)
+    told = our_serde()
     rows = db.execute("SELECT type, checkpoint FROM checkpoints")
     written = db.execute("SELECT type, value FROM writes")
     try:

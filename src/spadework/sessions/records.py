@@ -29,12 +29,20 @@ from spadework.sessions.drawing.all_files import (
     stamp_name,
 )
 from spadework.sessions.file_names import LEDGER, LOG, METADATA, PROGRESS
-from spadework.sessions.files import VERSION, Metadata, read_metadata, session_folder, taken_over
+from spadework.sessions.files import (
+    VERSION,
+    Metadata,
+    make_folder,
+    read_metadata,
+    session_folder,
+    taken_over,
+)
 from spadework.sessions.late import Late
 from spadework.sessions.lock import hold_session
 from spadework.sessions.log import log_lines, read_log
 from spadework.sessions.logs import LOGS, Logs
 from spadework.settings import Settings
+from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import DiskHangs, on_disk
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.page_store import write_atomically
@@ -79,7 +87,7 @@ class Records:
             taken_up = cls(folder, metadata, logs, fresh=False)
             await taken_up._take_up()
             return taken_up
-        records = cls(folder, _begin_metadata(folder, brief, settings, limits), logs, fresh=True)
+        records = cls(folder, _metadata_of(folder, brief, settings, limits), logs, fresh=True)
         records.hurry(lambda: 60 * limits.minutes)
         try:
             await on_disk(write_atomically, folder / METADATA, as_file(records._metadata))
@@ -169,6 +177,8 @@ class Records:
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
+        if claim := claim_on(self.folder.name):
+            await claim.tell(lines)
         await self._late.within(LOG, self._log, lines)
 
     async def _write(self, name: str, data: bytes) -> None:
@@ -189,7 +199,21 @@ class Records:
         (self.folder / METADATA).stat()
 
 
-def _begin_metadata(folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Metadata:
+async def begin_metadata(
+    folder: Path, brief: Brief, settings: Settings, limits: Limits
+) -> Metadata:
+    """What is known at the start of a session that others run, written down here; what stands
+    there where it has begun.
+    """
+    await asyncio.to_thread(make_folder, folder)
+    if (folder / METADATA).exists():
+        return taken_over(await on_disk(read_metadata, folder))
+    metadata = _metadata_of(folder, brief, settings, limits)
+    await on_disk(write_atomically, folder / METADATA, as_file(metadata))
+    return metadata
+
+
+def _metadata_of(folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Metadata:
     # Only what was asked for; what comes from the environment is that of the process that resumes.
     kept = {
         name: value

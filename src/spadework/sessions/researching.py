@@ -18,7 +18,7 @@ from spadework.graph.research import Graph, build_graph
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.sessions.brief import Brief
-from spadework.sessions.checkpoints import Checkpoints, last_state
+from spadework.sessions.checkpoints import AfterTelling, checkpoints_of, last_state
 from spadework.sessions.file_names import JOURNAL
 from spadework.sessions.records import Records
 from spadework.sessions.stream import ANSWER_SECONDS, in_its_time, tell_beginning, watch_graph
@@ -45,7 +45,7 @@ class Researching:
         """Do it; its events, the last being Finished."""
         context, records = self._context, self._records
         record = context.record
-        saved = Checkpoints(context.journal, record)
+        saved = checkpoints_of(context.session_id, context.journal, record)
         graph = build_graph(saved)
         config: RunnableConfig = {
             "configurable": {"thread_id": context.session_id},
@@ -80,7 +80,7 @@ class Researching:
             yield event
 
     async def _cut_off(
-        self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: Checkpoints
+        self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: AfterTelling
     ) -> Result:
         """The result of a run that was cut off at the deadline, in whatever node it was: what the
         ledger holds is handed over.

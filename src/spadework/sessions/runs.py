@@ -18,6 +18,7 @@ from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, St
 from spadework.sessions.file_names import METADATA
 from spadework.sessions.files import session_folder
 from spadework.sessions.log import read_log
+from spadework.sessions.machines.finding import find
 from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -27,6 +28,8 @@ from spadework.values import Result
 
 #: The file that marks a session as run by a server.
 SERVED = ".served"
+#: How long it is waited for that a run of another machine tells that it was cancelled.
+CANCEL_SECONDS = 5.0
 
 
 class Run:
@@ -115,6 +118,7 @@ class Runs:
         if session.session_id in self._runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
+        session.seen = len(run.told)
         if run.finished:
             (session.folder / SERVED).unlink(missing_ok=True)
             run.end()
@@ -132,6 +136,11 @@ class Runs:
             with suppress(SpadeworkError, OSError):
                 runs.append(self.start(Session.resume(mark.parent.name, home=self.settings.home)))
         return runs
+
+    async def find(self, session_id: str) -> None:
+        """Bring a session here that workers know, and watch it from here while they run it."""
+        if session_id not in self._runs and await find(self.settings, session_id):
+            self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
 
     def running(self, session_id: str) -> Run | None:
         """The run of a session, None when it does not run here."""
@@ -168,9 +177,11 @@ class Runs:
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
         run, task = self._runs[session_id], self._tasks[session_id]
+        if await run.session.cancel():
+            await asyncio.wait({task}, timeout=CANCEL_SECONDS)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        if not run.over:
+        if not (run.over or run.session.elsewhere):
             await self._ended(run, Ended(how="cancelled"))
 
     async def close(self) -> None:
@@ -193,11 +204,15 @@ class Runs:
             async with aclosing(session.events(progress=told)) as events:
                 async for event in events:
                     run.tell(event)
-                    if isinstance(event, Finished):
+                    if isinstance(event, Finished | Ended):  # the latter of one that others run
                         break
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:
             hint = getattr(error, "hint", "")
+            if session.elsewhere:
+                run.tell(Ended(how="failed", text=f"{error} {hint}".strip()))
+                await self._forget(run)
+                return
             await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -26,15 +25,17 @@ from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import quotas, telemetry
 from spadework.sessions.alerts import found_alerts
 from spadework.sessions.brief import Brief
+from spadework.sessions.entering import by_workers, entered
 from spadework.sessions.figures import figures_of
 from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
 from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lock import hold_session
+from spadework.sessions.machines.watching import cancel, run_by_workers
 from spadework.sessions.records import Records
 from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
-from spadework.sessions.reserve import reserve, took
+from spadework.sessions.reserve import took
 from spadework.sessions.run_history import experience
 from spadework.sessions.stream import in_its_time, start_event, tell_beginning
 from spadework.sessions.tally import TALLY
@@ -42,9 +43,6 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result
 from spadework.visible import visible
-
-#: Whether this is done within a session: one that it starts must not wait for its end.
-_inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 class Session:
@@ -64,6 +62,8 @@ class Session:
         self.gathered: Gathered | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
+        #: How many of its events who watches knows, where others run it; None: what is told here.
+        self.seen: int | None = None
 
     @property
     def question(self) -> str:
@@ -183,6 +183,12 @@ class Session:
             yield start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True)
             yield Finished(result=done)
             return
+        if self.elsewhere:
+            watched = run_by_workers(self, self._stop, self._answers, progress)
+            async with aclosing(watched) as events:
+                async for event in events:
+                    yield event
+            return
         await quotas.check(self.settings, replayed=bool(self._replay))
         if self.settings.otel:
             await asyncio.to_thread(telemetry.providers)  # before anything is paid for
@@ -192,25 +198,26 @@ class Session:
                 self.folder, self.brief, self.settings, self.budget.limits
             )
         # What is asked stands written down while it waits, so that it can be taken up.
-        async with self._admitted(progress):
+        async with entered(self.brief, self.settings, self.budget, self._stop, progress):
             with hold_session(self.folder):
                 set_today(records.created_at)
                 async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
                     async for event in events:
                         yield event
 
-    @asynccontextmanager
-    async def _admitted(self, progress: Callable[[str], None] | None) -> AsyncIterator[None]:
-        """A place in the process, the clock of the run standing still while it is waited for."""
-        if _inside.get() or self.brief.kind == "read":  # one page waits for no research
-            yield
-            return
-        self.budget.reserve = await on_disk(reserve, self.settings.home)
-        self.budget.pause()
-        async with quotas.place(self.settings, self._stop, progress):
-            self.budget.go_on()
-            _inside.set(True)
-            yield
+    @property
+    def elsewhere(self) -> bool:
+        """Whether workers run it; what needs objects of this process runs here."""
+        own = bool(self._replay or self._providers)
+        return not own and by_workers(self.session_id, self.brief, self.settings)
+
+    async def cancel(self) -> bool:
+        """Cancel it where workers run it; False where it runs here, and ends with who reads its
+        events.
+        """
+        if self.elsewhere:
+            await cancel(self.settings, self.session_id)
+        return self.elsewhere
 
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None

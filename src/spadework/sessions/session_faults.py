@@ -15,6 +15,7 @@ from spadework.errors import DiskFailed, SessionError, SessionUnreadable
 from spadework.graph.stopping import DiskStopped
 from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.session_file import REPAIR
+from spadework.tools.stores.database_faults import ClaimLost, DatabaseDown
 from spadework.tools.stores.disk_faults import IO_ERROR, NO_SPACE, disk_fault, said_of
 
 #: Bytes below which a disk is full for a database.
@@ -37,6 +38,11 @@ def disk_faults(folder: Path) -> Iterator[None]:
 
 def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
     why = said_of(fault)
+    if isinstance(fault, DatabaseDown | ClaimLost):
+        return DiskFailed(
+            f"Session {folder.name} cannot go on: {why}. What it has gathered stays.",
+            hint=f"`spadework resume {folder.name}` goes on when that is mended.",
+        )
     if not why:
         said = " ".join(str(fault).split())[:150]
         return SessionUnreadable(

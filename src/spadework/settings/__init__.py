@@ -28,6 +28,7 @@ from spadework.home import absolute
 from spadework.settings.budgets import Budgets
 from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
+from spadework.settings.machines import Machines
 from spadework.settings.model_choice import Models
 from spadework.settings.observing import Observing
 from spadework.settings.page_reading import Reading
@@ -42,7 +43,16 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
 class Settings(
-    Users, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
+    Machines,
+    Users,
+    Observing,
+    Serving,
+    Judging,
+    Reading,
+    Searching,
+    Budgets,
+    Models,
+    BaseSettings,
 ):
     """What a run may use and how much. Frozen: make a changed copy with
     `settings.with_(minutes=5)`.

@@ -28,6 +28,8 @@ async def test_a_run_that_has_told_its_result_is_done(
     session: Any = SimpleNamespace(session_id=id_, question=result.question)
     run = Run(session, [STARTED, Finished(result=result), *after])
     runs = SimpleNamespace(current=lambda: [run], running=lambda _: run)
-    web: Any = SimpleNamespace(settings=SimpleNamespace(home=tmp_path), runs=runs)
+    web: Any = SimpleNamespace(
+        settings=SimpleNamespace(home=tmp_path, database_url=None), runs=runs
+    )
     [entry] = await history_of(web)
     assert (entry.state, entry.live) == (state, live)

@@ -37,7 +37,8 @@ async def run(session: Session, teller: Teller) -> Result:
         return result
     except asyncio.CancelledError:
         await _stop_task(following)
-        if session.brief.kind == "research":  # another one has closed itself
+        there = await session.cancel()
+        if session.brief.kind == "research" and not there:  # another one has closed itself
             with suppress(OSError):
                 await asyncio.to_thread(end, session.folder, Ended(how="cancelled"))
         raise

@@ -20,6 +20,7 @@ from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import part
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
 from spadework.sessions import quotas
+from spadework.sessions.machines.finding import forget
 from spadework.sessions.receptionist import receive
 from spadework.sessions.records import delete_session
 from spadework.sessions.runs import Run
@@ -164,6 +165,7 @@ async def delete(request: Request) -> Response:
         raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
     session_id = request.path_params["id"]
     await asyncio.to_thread(delete_session, web.settings.home, session_id)
+    await forget(web.settings, session_id)
     people_of(request).shares.share(session_id, web.user, ())
     return RedirectResponse("/", 303)
 

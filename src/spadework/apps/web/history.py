@@ -14,6 +14,7 @@ from spadework.apps.web.view_model import ViewModel
 from spadework.errors import SessionError
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import Listed, list_sessions
+from spadework.sessions.machines.finding import know_all
 
 #: Sessions in the list; older ones are reached by their address.
 MOST_LISTED = 100
@@ -50,6 +51,7 @@ async def history_of(web: Web) -> list[Entry]:
     """The newest sessions, first those that have only just begun; not the single pages that the
     clients of MCP have read, which nobody here has asked for.
     """
+    await know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}

@@ -25,6 +25,7 @@ from spadework.values import Evidence, Result
 
 async def known_session(web: Web, session_id: str) -> str:
     """The id itself. Raises SessionNotFound when there is no such session."""
+    await web.runs.find(session_id)
     if web.runs.running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
     return session_id
@@ -32,6 +33,7 @@ async def known_session(web: Web, session_id: str) -> str:
 
 async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
     """What the page of a session shows now, and whether it runs. Raises SessionNotFound."""
+    await web.runs.find(session_id)
     run = web.runs.running(session_id)
     if run is None:
         return await asyncio.to_thread(_load_picture, web.settings.home, session_id), False

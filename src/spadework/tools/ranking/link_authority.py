@@ -11,6 +11,7 @@ from pathlib import Path
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.relevance import query_terms, relevance, relevance_parts
+from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.text.prompt_injection import is_injection
@@ -39,7 +40,10 @@ class LinkStore:
         rows = json.dumps(
             [[link.url, link.text[:200]] for link in links[:MOST_KEPT]], ensure_ascii=False
         )
-        await on_disk(write_atomically, self._path(url), rows.encode(errors="replace"))
+        data, path = rows.encode(errors="replace"), self._path(url)
+        if claim := claim_on(self.folder.parent.name):
+            await claim.keep_file(f"{self.folder.name}/{path.name}", data)
+        await on_disk(write_atomically, path, data)
 
     async def of(self, url: str) -> tuple[Link, ...]:
         """The links of a page; () of one that was never read or is no web page."""

@@ -1,6 +1,5 @@
 """Raw exchanges of a session: what was asked, and the bytes that came before anything was made of
-them, in a table of the session's file. Bodies are packed, and stand under the hash of what they
-hold.
+them, among the rows of its journal. Bodies are packed, and stand under the hash of what they hold.
 """
 
 from __future__ import annotations
@@ -11,22 +10,16 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-import aiosqlite
 import zstandard
 
 from spadework.errors import BudgetSpent, SpadeworkError
+from spadework.tools.stores.journal_rows import ExchangeRow, FoundExchange, JournalRows
 from spadework.tools.stores.tape import Request, Tape
 
 T = TypeVar("T")
 
 #: What is found on pages and in files; all else is small.
 BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
-
-_FIND = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
-
-_REFUSED = (
-    "SELECT error FROM exchanges WHERE error LIKE '[\"BudgetSpent\"%' ORDER BY number LIMIT 1"
-)
 
 
 class Row(NamedTuple):
@@ -69,23 +62,21 @@ class Damaged(Exception):
 
 
 class Exchanges:
-    """The table, in a file whose connection others use, too. At most `most_bytes` of bulky bodies
-    are kept, as they stand on the disk.
+    """The exchanges among the rows of a journal. At most `most_bytes` of bulky bodies are kept, as
+    they are packed.
     """
 
-    def __init__(self, db: aiosqlite.Connection, most_bytes: float) -> None:
-        self._db = db
+    def __init__(self, rows: JournalRows, most_bytes: float) -> None:
+        self._rows = rows
         self._room = most_bytes
 
     async def measure(self) -> None:
         """Find out how much room earlier processes of the session have left."""
-        rows = await self._db.execute_fetchall("SELECT total(length(packed)) FROM bodies")
-        self._room -= next(iter(rows))[0]
+        self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
         """All exchanges under a key, the oldest first. Raises Damaged."""
-        found = await self._db.execute_fetchall(_FIND, (key,))
-        return [await self._row(*row) for row in found]
+        return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
         """The last exchange that gave an answer, or has failed for good; None where it must be
@@ -99,8 +90,8 @@ class Exchanges:
 
     async def refused(self) -> str:
         """The limit that first could not pay for an exchange, "" where all could."""
-        rows = await self._db.execute_fetchall(_REFUSED)
-        return str(next((json.loads(error)[2]["what"] for (error,) in rows), ""))
+        error = await self._rows.refused()
+        return str(json.loads(error)[2]["what"]) if error else ""
 
     async def put(
         self,
@@ -116,43 +107,28 @@ class Exchanges:
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces
         ]
-        await self._db.execute_fetchall(
-            "INSERT INTO exchanges (key, kind, request, pieces, error, used, elapsed)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(
-                    request.key,
-                    request.kind,
-                    pack_bytes(request.text.encode(errors="surrogatepass")),
-                ),
-                *(json.dumps(pieces), error, *charged()),
-            ),
+        packed = pack_bytes(request.text.encode(errors="surrogatepass"))
+        await self._rows.put_exchange(
+            ExchangeRow(request.key, request.kind, packed, json.dumps(pieces), error, *charged())
         )
-        await self._db.commit()
 
     async def requests(self, kind: str) -> list[Any]:
         """The contents of all requests of a kind, those that cannot be read left out."""
-        found = await self._db.execute_fetchall(
-            "SELECT request FROM exchanges WHERE kind = ? ORDER BY number", (kind,)
-        )
-        return list(_readable(data for (data,) in found))
+        return list(_readable(iter(await self._rows.requests(kind))))
 
     async def _body(self, body: bytes, *, bulky: bool) -> str:
         """The hash under which a body is kept, "" for one for which there is no room."""
         name, kept = await asyncio.to_thread(_split_name, body)
-        if await self._db.execute_fetchall("SELECT 1 FROM bodies WHERE hash = ?", (name,)):
+        if await self._rows.has_body(name):
             return name
         if bulky and len(kept) > self._room:
             return ""
         self._room -= len(kept) if bulky else 0
-        await self._db.execute_fetchall(
-            "INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", (name, kept)
-        )
+        await self._rows.put_body(name, kept)
         return name
 
-    async def _row(
-        self, number: int, pieces: str, error: str | None, used: str, elapsed: float
-    ) -> Row:
+    async def _row(self, found: FoundExchange) -> Row:
+        number, pieces, error, used, elapsed = found
         try:
             listed = json.loads(pieces)
             tape: Tape | None = Tape()
@@ -169,9 +145,8 @@ class Exchanges:
             raise Damaged(f"row {number} of its exchanges is damaged") from None
 
     async def _unpacked(self, name: str) -> bytes:
-        [(data,)] = await self._db.execute_fetchall(
-            "SELECT packed FROM bodies WHERE hash = ?", (name,)
-        )
+        if (data := await self._rows.body(name)) is None:
+            raise LookupError
         body = zstandard.decompress(data)
         if hashlib.sha256(body).hexdigest() != name:
             raise ValueError

@@ -21,11 +21,13 @@ from pydantic import TypeAdapter, ValidationError
 from spadework.bill import Amounts, Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
-from spadework.tools.stores.charges import USED, sum_charges
+from spadework.tools.stores.charges import sum_charges
+from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.exchanges import Exchanges, error_from_text, error_to_text
+from spadework.tools.stores.journal_rows import AnswerRow, JournalRows
 from spadework.tools.stores.kept_answers import answer_in
 from spadework.tools.stores.recording import Recording
-from spadework.tools.stores.session_database import connect, prepare, stop_connection
+from spadework.tools.stores.sqlite_rows import SqliteRows
 from spadework.tools.stores.tape import Request, Tape
 
 T = TypeVar("T")
@@ -34,8 +36,6 @@ Ask = Callable[[Tape], Awaitable[T]]
 
 #: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
 MOST_BYTES = 50_000_000
-_CHARGE = "SELECT used FROM exchanges WHERE key = ? ORDER BY number DESC LIMIT 1"
-_OF_KIND = "SELECT 1 FROM journal WHERE kind = ?"
 
 
 class Journal:
@@ -45,14 +45,14 @@ class Journal:
 
     def __init__(
         self,
-        db: aiosqlite.Connection,
+        rows: JournalRows,
         budget: Budget,
         recording: Recording | None = None,
         most_bytes: float = MOST_BYTES,
     ) -> None:
-        self._db = db
+        self._rows = rows
         self._budget = budget
-        self._exchanges = Exchanges(db, most_bytes)
+        self._exchanges = Exchanges(rows, most_bytes)
         self._running: dict[str, asyncio.Event] = {}
         #: Whether the file did not answer when it was last asked to.
         self.hangs = False
@@ -72,26 +72,27 @@ class Journal:
         session used. Of pages, files and documents as they came it keeps `most_bytes`. Raises
         SessionUnreadable for a later version, sqlite3.Error where the file is damaged.
         """
-        db = await connect(path)
+        claim = claim_on(path.parent.name)
+        rows = claim.journal_rows() if claim else await SqliteRows.open(path)
+        journal = cls(rows, budget, recording, most_bytes)
         try:
-            await prepare(db)
-            journal = cls(db, budget, recording, most_bytes)
             await journal._restore()
         except BaseException:
-            await stop_connection(db)
+            await rows.abandon()
             raise
         return journal
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The connection to the session's file. The checkpoints use it, too: two writers of one
-        file would wait for each other.
+        """The connection to the session's file, where its journal is one. The checkpoints use it,
+        too: two writers of one file would wait for each other.
         """
-        return self._db
+        assert isinstance(self._rows, SqliteRows)
+        return self._rows.db
 
     def asking(self) -> Journal:
         """The same journal for what is asked anew in a replay."""
-        return Journal(self._db, self._budget)
+        return Journal(self._rows, self._budget)
 
     def asked_anew(self) -> None:
         """Count what the recording lacked last, and was asked anew."""
@@ -108,22 +109,14 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Close the file. What a cancelled write left open is rolled back first: closed with it,
-        the connection would keep its lock.
-
-        Nor may what a cancelled run still sends begin another write in between.
-        """
+        """Write down what belongs to no answer, and close the rows."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
-            await self._db.execute_fetchall("PRAGMA query_only = ON")
-            await self._db.rollback()
         except BaseException:
-            await stop_connection(self._db)
+            await self._rows.abandon()
             raise
-        # ends its thread also when it is cancelled; to stop it once more would be to wait for
-        # nobody
-        await self._db.close()
+        await self._rows.close()
 
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
@@ -134,7 +127,7 @@ class Journal:
         any other may be tried again. An answer that is damaged is had anew.
         """
         asked = Request(kind, key)
-        async with self._alone(asked, self._row) as row:
+        async with self._alone(asked, self._rows.answer) as row:
             if row is not None and (answer := answer_in(row, shape)):
                 self._budget.add(cache_hits=1)
                 return answer[0]
@@ -154,13 +147,13 @@ class Journal:
         """The answer that is kept for `kind` and `key`, None where there is none: nothing is done.
         Raises a failure that was kept.
         """
-        row = await self._row(Request(kind, key).key)
+        row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else answer_in(row, shape)
         return answer[0] if answer else None
 
     async def count(self, kind: str) -> int:
         """How many answers of a kind are kept."""
-        return len([*await self._db.execute_fetchall(_OF_KIND, (kind,))])
+        return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
         """What `ask(tape)` gives, which puts on the tape what came, byte for byte; done once for
@@ -190,8 +183,8 @@ class Journal:
         """What the last exchange of a request was charged, by the field names of Usage; nothing in
         a replay.
         """
-        rows = await self._db.execute_fetchall(_CHARGE, (request.key,))
-        return next((json.loads(used) for (used,) in rows), {})
+        found = await self._rows.exchanges(request.key)
+        return json.loads(found[-1].used) if found else {}
 
     async def note(self, kind: str, key: Any, value: Any) -> None:
         """Write down what a replay could not know by itself, such as what the clock said."""
@@ -259,23 +252,11 @@ class Journal:
             self._budget.refused = self._budget.refused or error.what
         return await row.again(read)
 
-    async def _row(self, key: str) -> tuple[str | None, str | None] | None:
-        asked = "SELECT answer, error FROM journal WHERE key = ?"
-        rows = await self._db.execute_fetchall(asked, (key,))
-        return next(((answer, error) for answer, error in rows), None)
-
     async def _keep(
         self, request: Request, answer: str | None, error: str | None, bill: Bill
     ) -> None:
-        await self._db.execute_fetchall(
-            "INSERT OR REPLACE INTO journal (key, kind, subject, answer, error, used, elapsed)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(request.key, request.kind, request.text[:500], answer, error),
-                *(self._charged(bill), self._budget.elapsed()),
-            ),
-        )
-        await self._db.commit()
+        said = (request.key, request.kind, request.text[:500], answer, error)
+        await self._rows.put_answer(AnswerRow(*said, self._charged(bill), self._budget.elapsed()))
 
     async def _put(self, request: Request, tape: Tape, error: str | None, bill: Bill) -> None:
         await self._exchanges.put(
@@ -291,6 +272,6 @@ class Journal:
     async def _restore(self) -> None:
         await self._exchanges.measure()
         self._budget.refused = self._budget.refused or await self._exchanges.refused()
-        if found := sum_charges(await self._db.execute_fetchall(USED)):
+        if found := sum_charges(await self._rows.charges()):
             used, elapsed = found
             self._budget.start(self._budget.started - elapsed, used)

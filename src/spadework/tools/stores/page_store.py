@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.visible import visible
@@ -57,6 +58,8 @@ class PageStore:
         digest = content_hash(text)
         if digest not in self._texts:
             path = self.path(digest)
+            if claim := claim_on(self.folder.parent.name):
+                await claim.keep_file(f"{self.folder.name}/{path.name}", text.encode())
             if not path.exists():
                 await on_disk(self._write, path, text.encode())
             self._texts[digest] = text

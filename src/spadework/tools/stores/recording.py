@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import aiosqlite
-
 from spadework.errors import FetchError, NotRecorded, SearchError, SpadeworkError
 from spadework.tools.stores.exchanges import Damaged, Exchanges, Row
+from spadework.tools.stores.journal_rows import JournalRows
 from spadework.tools.stores.request_difference import difference
+from spadework.tools.stores.sqlite_rows import SqliteRows
 from spadework.tools.stores.tape import Request
 
 
@@ -36,9 +36,9 @@ class Recording:
     were not recorded.
     """
 
-    def __init__(self, db: aiosqlite.Connection) -> None:
-        self._db = db
-        self._exchanges = Exchanges(db, 0)
+    def __init__(self, rows: JournalRows) -> None:
+        self._rows = rows
+        self._exchanges = Exchanges(rows, 0)
         self._turns: Counter[str] = Counter()
         self.replayed = self.new = 0
         self.missing: list[Missing] = []
@@ -48,11 +48,11 @@ class Recording:
         """The recording in the file of a session, of which it changes nothing. Raises
         sqlite3.Error.
         """
-        return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
+        return cls(await SqliteRows.read(path))
 
     async def aclose(self) -> None:
         """Close the file."""
-        await self._db.close()
+        await self._rows.close()
 
     async def row(self, request: Request) -> Row:
         """The exchange that was recorded of a request, in their order where it was sent several
@@ -93,8 +93,7 @@ class Recording:
         """
         if len(rows) < 2:
             return rows
-        asked = "SELECT ifnull(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
-        [(opened,)] = await self._db.execute_fetchall(asked, (rows[-1].number,))
+        opened = await self._rows.opened_before(rows[-1].number)
         return [row for row in rows if row.number > opened]
 
     def _lacks(self, request: Request, why: str) -> SpadeworkError:

@@ -1,0 +1,157 @@
+"""Workers on one database: sessions that all end although workers are killed and the database is
+restarted, how many are done in a minute, and what each costs the database.
+
+python -m benchmarks.machines [--workers 2] [--sessions 12] [--at-once 4] [--kill-every SECONDS]
+    [--restart SECONDS] [--delay SECONDS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from spadework.errors import SpadeworkError
+from spadework.sessions.session import Session
+from spadework.settings import Settings
+from tests.machines.fleet import (
+    Fleet,
+    asked_again,
+    asked_by_two,
+    case_of,
+    paid_twice,
+    play_cases,
+    question,
+)
+from tests.world.background import Background
+from tests.world.model import Model
+from tests.world.postgres import Postgres
+from tests.world.searx import Searx
+from tests.world.sites import World
+
+#: Seconds between the submissions of two sessions.
+BETWEEN = 0.05
+_COST = (
+    "SELECT (SELECT active_time FROM pg_stat_database WHERE datname = current_database()),"
+    " (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()),"
+    " (SELECT sum(n_tup_ins) FROM pg_stat_user_tables),"
+    " pg_database_size(current_database())"
+)
+
+
+def main() -> None:
+    """Run the sessions and print the figures."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sessions", type=int, default=12)
+    parser.add_argument("--at-once", type=int, default=4)
+    parser.add_argument("--kill-every", type=float, default=0.0)
+    parser.add_argument("--restart", type=float, default=0.0)
+    parser.add_argument("--delay", type=float, default=0.4)
+    given = parser.parse_args()
+    with (
+        Background() as background,
+        Postgres(durable=True) as postgres,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        world = World(background)
+        searx, model = Searx(background, world), Model(background)
+        play_cases(model)
+        model.delay = searx.delay = given.delay
+        address = postgres.database()
+        env = {**world.env, **searx.env, **model.env, "SPADEWORK_DATABASE_URL": address}
+        os.environ.update(env | {"SPADEWORK_HOME": f"{folder}/home"})
+        with Fleet(Path(folder), env, given.at_once) as fleet:
+            asyncio.run(_measure(given, fleet, postgres, address, [model, searx]))
+
+
+async def _measure(
+    given: argparse.Namespace, fleet: Fleet, postgres: Postgres, address: str, servers: list[Any]
+) -> None:
+    for number in range(given.workers):
+        await asyncio.to_thread(fleet.start, number)
+    before, began = _cost(address), time.monotonic()
+    kills: list[float] = []
+    disturbing = [
+        asyncio.create_task(_kill_on(fleet, given.workers, given.kill_every, kills)),
+        asyncio.create_task(_restart_once(postgres, given.restart, kills)),
+    ]
+    results = await asyncio.gather(*(_one(n) for n in range(given.sessions)))
+    took = time.monotonic() - began
+    for task in disturbing:
+        task.cancel()
+    await asyncio.gather(*disturbing, return_exceptions=True)
+    records = [record for server in servers for record in _records(server)]
+    numbered = [record for record in records if case_of(record) is not None and record.status]
+    again = asked_again(records, kills)
+    print(f"{given.workers} workers, {given.sessions} sessions: {dict(Counter(results))}")
+    print(f"  {took:.1f} s, {60 * given.sessions / took:.1f} sessions a minute")
+    print(f"  kills and restarts: {len(kills)}, taken over: {fleet.logs().count('waits again')}")
+    print(f"  requests with a number: {len(numbered)}, answered and asked again: {len(again)}")
+    print(f"  answers that were written down twice: {len(paid_twice(address))}")
+    print(f"  asked by two at once: {len(asked_by_two(records))}")
+    after = _cost(address)
+    each = [(a - b) / given.sessions for a, b in zip(after, before, strict=True)]
+    print(
+        f"  the database, a session: {each[0]:.0f} ms at work, {each[1]:.0f} transactions,"
+        f" {each[2]:.0f} rows, {each[3] / 1000:.0f} kB"
+    )
+    for subject, age in again[:5]:
+        print(f"    {age:.2f} s before: {subject[:100]}", file=sys.stderr)
+
+
+async def _one(number: int) -> str:
+    await asyncio.sleep(number * BETWEEN)
+    session = Session.start(question(number), settings=Settings.load(minutes=10))
+    while True:
+        try:
+            result = await session.result()
+            return result.status if result.sources else "without sources"
+        except SpadeworkError as error:
+            print(error, file=sys.stderr)
+            await asyncio.sleep(1)
+            session = Session.resume(session.session_id, settings=session.settings)
+
+
+async def _kill_on(fleet: Fleet, workers: int, every: float, kills: list[float]) -> None:
+    """Kill a worker again and again, and start it anew."""
+    chance, alive = random.Random(20), list(range(workers))
+    while every:
+        await asyncio.sleep(every)
+        number = chance.choice(alive)
+        fleet.kill(number)
+        kills.append(time.monotonic())
+        await asyncio.to_thread(fleet.start, number)
+
+
+async def _restart_once(postgres: Postgres, after: float, kills: list[float]) -> None:
+    if after:
+        await asyncio.sleep(after)
+        kills.append(time.monotonic())
+        await asyncio.to_thread(postgres.stop)
+        await asyncio.to_thread(postgres.start)
+
+
+def _records(server: Any) -> list[Any]:
+    return list(server.asked if isinstance(server, Model) else server.requests)
+
+
+def _cost(address: str) -> tuple[float, ...]:
+    with suppress(psycopg.Error), psycopg.connect(address) as connection:
+        row = connection.execute(_COST).fetchone()
+        return tuple(float(value or 0) for value in row) if row else (0.0,) * 4
+    return (0.0,) * 4
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Sessions of other machines, for the commands: brought here before a command looks for them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from spadework.apps.given_settings import settings_from
+
+#: The variable of the setting `database_url`.
+VARIABLE = "SPADEWORK_DATABASE_URL"
+
+
+def bring_session(home: Path, session_id: str) -> None:
+    """Have a session here that workers know, where the settings name a database. Raises
+    SettingsError, DiskFailed.
+    """
+    if VARIABLE in os.environ:  # settings are nothing to a command that needs none
+        from spadework.sessions.machines.finding import find
+
+        asyncio.run(find(settings_from(home=home), session_id))
+
+
+def bring_recording(home: Path, session_id: str) -> None:
+    """Have a session here with what a replay needs of it, where workers have run it."""
+    if VARIABLE in os.environ:
+        from spadework.sessions.machines.finding import bring_recording
+
+        asyncio.run(bring_recording(settings_from(home=home), session_id))
+
+
+def bring_list(home: Path) -> None:
+    """Know the sessions of all machines here, where the settings name a database."""
+    if VARIABLE in os.environ:  # settings are nothing to a command that needs none
+        from spadework.sessions.machines.finding import know_all
+
+        asyncio.run(know_all(settings_from(home=home)))
+
+
+def forget_session(home: Path, session_id: str) -> None:
+    """Delete a session where workers know it, where the settings name a database."""
+    if VARIABLE in os.environ:  # settings are nothing to a command that needs none
+        from spadework.sessions.machines.finding import forget
+
+        asyncio.run(forget(settings_from(home=home), session_id))

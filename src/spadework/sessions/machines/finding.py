@@ -1,0 +1,89 @@
+"""Sessions that were submitted anywhere, found on this machine: one that is looked at is brought
+here, and those of a list are known here by what they asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from spadework.errors import DiskFailed, SettingsError
+from spadework.sessions.file_names import JOURNAL, METADATA
+from spadework.sessions.files import make_folder
+from spadework.sessions.machines.bringing import bring, metadata_at
+from spadework.sessions.machines.shared import owner_of, shared_sessions
+from spadework.settings import Settings
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.session_ids import is_session_id
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.session_rows import Kept
+
+#: Sessions that are known in a list, and the seconds that the database has to name them.
+MOST_LISTED, LIST_SECONDS = 200, 3.0
+
+
+async def find(settings: Settings, session_id: str) -> bool:
+    """Bring a session of this home here, where workers know it; whether it waits or runs. Raises
+    SettingsError, DiskFailed where the database cannot be asked.
+    """
+    if settings.database_url is None or not is_session_id(session_id):
+        return False
+    async with shared_sessions(settings) as shared:
+        kept = await shared.find(session_id)
+        if kept is None or kept.owner != owner_of(settings):
+            return False
+        if kept.live:  # who runs it may do so here, and would find its folder held
+            await _know(settings, kept)
+        else:
+            await bring(shared, settings, kept, patient=False)
+        return kept.live
+
+
+async def bring_recording(settings: Settings, session_id: str) -> None:
+    """Have the journal of a finished session here, where workers have run it: it can be replayed
+    from then on. Raises SettingsError, DiskFailed.
+    """
+    path = settings.home / "sessions" / session_id / JOURNAL
+    if await find(settings, session_id) or await on_disk(path.exists):
+        return
+    async with shared_sessions(settings) as shared:
+        from spadework.tools.stores.postgres.journal_copy import copy_journal
+
+        kept = await shared.find(session_id)
+        if kept is not None and kept.owner == owner_of(settings) and kept.state == "finished":
+            await copy_journal(shared.database, session_id, path)
+
+
+async def know_all(settings: Settings) -> None:
+    """Have a folder with its metadata for each of the newest sessions of this home that workers
+    know, as far as the database tells in time: a list is shown without it as well.
+    """
+    if settings.database_url is None:
+        return
+    with suppress(TimeoutError, SettingsError, DiskFailed):
+        async with asyncio.timeout(LIST_SECONDS), shared_sessions(settings) as shared:
+            for session_id in await shared.of_owner(owner_of(settings), MOST_LISTED):
+                path = settings.home / "sessions" / session_id / METADATA
+                if not path.exists() and (kept := await shared.find(session_id)):
+                    await _know(settings, kept)
+
+
+async def forget(settings: Settings, session_id: str) -> None:
+    """Delete a session where workers know it, with all that is kept of it there."""
+    if settings.database_url is None:
+        return
+    async with shared_sessions(settings) as shared:
+        kept = await shared.find(session_id)
+        if kept is not None and kept.owner == owner_of(settings):
+            await shared.delete(session_id)
+
+
+async def _know(settings: Settings, kept: Kept) -> None:
+    """Have the folder of a session, with its metadata."""
+    folder = settings.home / "sessions" / kept.id
+    if not await on_disk((folder / METADATA).exists):
+        await on_disk(make_folder, folder)
+        await on_disk(write_atomically, folder / METADATA, metadata_at(folder, kept.metadata))

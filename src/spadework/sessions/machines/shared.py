@@ -1,0 +1,69 @@
+"""Opening the database that the settings name, and whose a session is there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from spadework.errors import DiskFailed, SettingsError
+from spadework.settings import Settings
+from spadework.tools.stores.database_faults import DatabaseDown
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.session_rows import SharedSessions
+
+#: Packages of the extra `postgres`.
+_EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg", "psycopg_pool")
+
+
+@asynccontextmanager
+async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
+    """The sessions in the database of the settings. Raises SettingsError where there is none, or it
+    cannot be used, DiskFailed where it is away meanwhile.
+    """
+    if settings.database_url is None:
+        raise SettingsError(
+            "No database is named.",
+            hint="Set SPADEWORK_DATABASE_URL=postgresql://user:password@host/name.",
+        )
+    if not all(_is_installed(name) for name in _EXTRA):
+        raise SettingsError(
+            "SPADEWORK_DATABASE_URL needs the packages of an extra.",
+            hint='Install it: pip install "spadework[postgres]".',
+        )
+    from spadework.tools.stores.postgres.database import opened
+    from spadework.tools.stores.postgres.session_rows import SharedSessions
+
+    try:
+        async with opened(settings.database_url) as database:
+            yield SharedSessions(database)
+    except DatabaseDown as error:
+        raise DiskFailed(f"Nothing is known of sessions now: {error.strerror}.") from None
+
+
+def owner_of(settings: Settings) -> str:
+    """Whose the sessions of a home are: the path of the home in that of the server, "" for its
+    owner's.
+    """
+    home, common = settings.home, settings.common
+    return "" if home == common else home.relative_to(common).as_posix()
+
+
+def home_of(owner: str, settings: Settings) -> Path:
+    """The home of an owner on this machine, whose server has these settings. Raises SettingsError
+    for a path that leads elsewhere.
+    """
+    parts = PurePosixPath(owner).parts
+    if ".." in parts or PurePosixPath(owner).is_absolute():
+        raise SettingsError(f"The database names an owner that cannot be: {owner[:80]!r}.")
+    return settings.common.joinpath(*parts)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,19 @@
+"""The checkpoints of a session that several machines know."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from spadework.sessions.checkpoints import AfterTelling, our_serde
+from spadework.tools.stores.claim import Claim
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.postgres.checkpoint_saver import CheckpointSaver
+from spadework.tools.stores.postgres.session_claim import SessionClaim
+
+
+class SharedCheckpoints(AfterTelling, CheckpointSaver):
+    """In the database, under the claim to the session."""
+
+    def __init__(self, claim: Claim, record: Record) -> None:
+        CheckpointSaver.__init__(self, cast("SessionClaim", claim), our_serde())
+        self._record = record

@@ -1,0 +1,28 @@
+"""A worker: it takes sessions that wait in the database and runs them, until it is told to stop.
+What it runs then goes on elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+
+from spadework.sessions.machines.running_one import run_one
+from spadework.sessions.machines.shared import shared_sessions
+from spadework.settings import Settings
+
+
+async def work(settings: Settings, most: int, ready: Callable[[str], None]) -> None:
+    """Run at most so many sessions at once. `ready` is told the name of the worker once it works.
+    Raises SettingsError where there is no database that can be used.
+    """
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    async with shared_sessions(settings) as shared:
+        from spadework.tools.stores.postgres.queue import Queue
+
+        async def run(session_id: str) -> None:
+            await run_one(shared, settings, session_id, name)
+
+        ready(f"{name} takes sessions from {shared.database.where}")
+        await Queue(shared.database, run).work(name, most)

@@ -1,0 +1,60 @@
+"""LangGraph's checkpoints in the database, saved under the claim to their session."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow, dict_row
+
+from spadework.tools.stores.database_faults import ClaimLost
+from spadework.tools.stores.postgres.session_claim import SessionClaim
+
+_HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
+
+
+class CheckpointSaver(AsyncPostgresSaver):
+    """What is saved of one step is saved whole, and only while the claim holds. Raises
+    DatabaseDown, ClaimLost.
+    """
+
+    def __init__(self, claim: SessionClaim, serde: Any) -> None:
+        super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]
+        self._claim = claim
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """What was saved last, or under the id that the config names."""
+        return await self._claim.database.again(partial(super().aget_tuple, config))
+
+    async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
+        """Save a checkpoint."""
+        return await self._claim.database.again(partial(super().aput, *args, **named))
+
+    async def aput_writes(self, *args: Any, **named: Any) -> None:
+        """Save what a node gives."""
+        await self._claim.database.again(partial(super().aput_writes, *args, **named))
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
+        """A cursor on a connection of its own; what writes asks for `pipeline`."""
+        async with (
+            self._claim.database.pool.connection() as connection,
+            connection.transaction(),
+            connection.cursor(row_factory=dict_row) as cursor,
+        ):
+            if pipeline:
+                await self._check(cursor)
+            yield cursor
+
+    async def _check(self, cursor: AsyncCursor[DictRow]) -> None:
+        claim = self._claim
+        await cursor.execute(_HELD, (claim.session_id, claim.run))
+        if await cursor.fetchone() is None:
+            claim.lost = True
+            raise ClaimLost(claim.session_id)

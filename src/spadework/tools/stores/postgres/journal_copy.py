@@ -1,0 +1,56 @@
+"""The journal of a session as a file of this machine, for who replays the session: a copy, in which
+nothing is written any more.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.postgres.database import Database
+from spadework.tools.stores.sqlite_rows import SqliteRows
+
+#: Bodies that are asked for at a time.
+AT_ONCE = 50
+_TABLES = {
+    "journal": ("key, kind, subject, answer, error, used, elapsed, at::text", 8),
+    "exchanges": ("number, key, kind, request, pieces, error, used, elapsed, at::text", 9),
+}
+
+
+async def copy_journal(database: Database, session_id: str, path: Path) -> None:
+    """Write it to `path` in one step. Raises DatabaseDown, OSError, sqlite3.Error."""
+    draft = path.with_name(f".{secrets.token_hex(8)}.sqlite")
+    rows = await SqliteRows.open(draft)
+    try:
+        try:
+            await _copy_tables(database, session_id, rows)
+            await _copy_bodies(database, session_id, rows)
+            await rows.db.commit()
+            await rows.db.execute_fetchall("PRAGMA journal_mode = DELETE")  # one file, as it lies
+        finally:
+            await rows.close()
+        await on_disk(draft.replace, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+async def _copy_tables(database: Database, session_id: str, rows: SqliteRows) -> None:
+    for name, (columns, count) in _TABLES.items():
+        found = await database.ask(
+            f"SELECT {columns} FROM {name} WHERE session = %s", (session_id,)
+        )
+        ours = columns.replace("::text", "")
+        marks = ", ".join("?" * count)
+        await rows.db.executemany(f"INSERT INTO {name} ({ours}) VALUES ({marks})", found)
+
+
+async def _copy_bodies(database: Database, session_id: str, rows: SqliteRows) -> None:
+    asked = "SELECT hash FROM bodies WHERE session = %s ORDER BY hash"
+    names = [name for (name,) in await database.ask(asked, (session_id,))]
+    wanted = "SELECT hash, packed FROM bodies WHERE session = %s AND hash = ANY(%s)"
+    for at in range(0, len(names), AT_ONCE):
+        found = await database.ask(wanted, (session_id, names[at : at + AT_ONCE]))
+        await rows.db.executemany("INSERT INTO bodies (hash, packed) VALUES (?, ?)", found)

@@ -1,0 +1,93 @@
+"""Bringing the tables of the database up to date: ours by Alembic, those of the queue and of the
+checkpoints by what their packages bring. One process at a time does it; the others wait.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from langgraph.checkpoint.postgres import PostgresSaver
+from procrastinate.schema import SchemaManager
+from psycopg import Connection, OperationalError, sql
+from psycopg.rows import DictRow, dict_row
+
+#: The lock that is held meanwhile, the seconds it is waited for, and between two tries: who waits
+#: within a statement would hold up the indexes that are made beside other transactions.
+LOCK, LOCK_SECONDS, AGAIN_SECONDS = 0x5ADE, 60.0, 0.2
+#: Our steps, a file each, and the last of them: what this spadework works with.
+MIGRATIONS = Path(__file__).parent / "migrations"
+HEAD = max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("v*.py"))
+_APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
+
+
+def migrate(conninfo: str, schema: str) -> None:
+    """Make or change what is missing in the schema. Raises psycopg.Error, also for tables that a
+    newer spadework has made.
+    """
+    with Connection.connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
+        _wait_for_lock(connection)
+        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
+        if (version := _version(connection)) > HEAD:
+            raise OperationalError(
+                f"its tables are of a newer spadework (version {version}; this one knows {HEAD})"
+            )
+        if version < HEAD:
+            _our_tables(conninfo)
+        _queue_tables(connection)
+        PostgresSaver(connection).setup()
+
+
+def _wait_for_lock(connection: Connection[DictRow]) -> None:
+    until = time.monotonic() + LOCK_SECONDS
+    while not _locked(connection):
+        if time.monotonic() > until:
+            raise OperationalError("another process has been changing its tables for a minute")
+        time.sleep(AGAIN_SECONDS)
+
+
+def _locked(connection: Connection[DictRow]) -> bool:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS held", (LOCK,)).fetchone()
+    return bool(row and row["held"])
+
+
+def _version(connection: Connection[DictRow]) -> str:
+    """The last step that was taken, "" where none was."""
+    found = connection.execute("SELECT to_regclass('migrations') AS named").fetchone()
+    if not found or found["named"] is None:
+        return ""
+    row = connection.execute("SELECT max(version_num) AS version FROM migrations").fetchone()
+    return str(row["version"] or "") if row else ""
+
+
+def _our_tables(conninfo: str) -> None:
+    from alembic import command  # it and what it needs take half a second to load
+    from alembic.config import Config
+    from sqlalchemy import NullPool, create_engine
+
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: Connection.connect(conninfo), poolclass=NullPool
+    )
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _queue_tables(connection: Connection[DictRow]) -> None:
+    """The queue's own tables: all of them where there are none, else what its package has changed
+    since.
+    """
+    files = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+    connection.execute(_APPLIED)
+    known = {row["file"] for row in connection.execute("SELECT file FROM queue_migrations")}
+    with connection.transaction():
+        if not known:
+            connection.execute(SchemaManager.get_schema().encode())
+        for file in files:
+            if file.name in known:
+                continue
+            if known:
+                connection.execute(file.read_bytes())
+            connection.execute("INSERT INTO queue_migrations VALUES (%s)", (file.name,))

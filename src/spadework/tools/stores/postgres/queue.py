@@ -1,0 +1,153 @@
+"""The queue of sessions, which is procrastinate's: who waits, who is run by which worker, and which
+worker has died. A job says only which session is to be run; what becomes of it stands in the
+session.
+
+A job of a worker that has told nothing of itself for a while is closed, and the session gets a new
+one. So a worker that was only slow closes its own job in the end, and not that of who goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from procrastinate import App, PsycopgConnector
+from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorException
+from procrastinate.jobs import Status
+from psycopg import OperationalError
+
+from spadework.tools.stores.database_faults import DatabaseDown
+from spadework.tools.stores.postgres.database import AWAY_SECONDS, RECONNECT_SECONDS, Database
+
+#: What jobs of ours are called.
+QUEUE, TASK = "sessions", "spadework.research"
+#: A worker tells so often that it lives, and has died where it has not for so long.
+BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
+#: How often each worker looks for sessions that nobody runs; and for new jobs, if it was not told.
+SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
+#: How long a worker that is told to stop waits for its sessions: they go on elsewhere.
+STOP_SECONDS = 1.0
+#: Held by who looks for sessions that nobody runs.
+SWEEP_LOCK = 0x5AFE
+_ORPHANS = (
+    "SELECT id FROM sessions WHERE state IN ('waiting', 'running') AND NOT EXISTS"
+    " (SELECT 1 FROM procrastinate_jobs WHERE procrastinate_jobs.lock = sessions.id"
+    " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY submitted_at"
+)
+_log = logging.getLogger(__name__)
+
+Run = Callable[[str], Awaitable[None]]
+
+
+class Queue:
+    """The queue in a database. `run` is what a worker does with a session."""
+
+    def __init__(self, database: Database, run: Run | None = None) -> None:
+        self._database = database
+        # A connection that has died is replaced before the queue has it.
+        self._app = App(
+            connector=PsycopgConnector(
+                conninfo=database.conninfo,
+                min_size=1,
+                max_size=4,
+                timeout=AWAY_SECONDS,
+                reconnect_timeout=RECONNECT_SECONDS,
+            )
+        )
+
+        async def research(session_id: str) -> None:
+            assert run is not None
+            await run(session_id)
+
+        self._task = self._app.task(name=TASK, queue=QUEUE)(research)
+
+    async def put(self, session_id: str) -> None:
+        """Let a session be run, once however often it is put. Raises DatabaseDown."""
+        async with self._app.open_async(self._database.pool):
+            await self._put(session_id)
+
+    async def _put(self, session_id: str) -> None:
+        job = self._task.configure(lock=session_id, queueing_lock=session_id)
+
+        async def defer() -> None:
+            try:
+                with suppress(AlreadyEnqueued):
+                    await job.defer_async(session_id=session_id)
+            except ConnectorException as error:
+                raise OperationalError(str(error.__cause__ or error)) from error
+
+        await self._database.again(defer)
+
+    async def work(self, name: str, most: int) -> None:
+        """Run sessions, at most so many at once, until this is cancelled. A database that is away
+        is waited for.
+        """
+        asyncio.get_running_loop().set_exception_handler(_tell_unheard)
+        sweeping = asyncio.create_task(self._sweep_on())
+        try:
+            async with self._app.open_async():
+                while True:
+                    await self._work_on(name, most)
+                    _log.warning("The queue is waited for")
+                    await asyncio.sleep(SWEEP_SECONDS)
+        finally:
+            sweeping.cancel()
+            await asyncio.gather(sweeping, return_exceptions=True)
+
+    async def _work_on(self, name: str, most: int) -> None:
+        """Work as long as the database is there."""
+        with suppress(ConnectorException, OperationalError):
+            await self._app.run_worker_async(
+                queues=[QUEUE],
+                name=name,
+                concurrency=most,
+                fetch_job_polling_interval=LOOK_SECONDS,
+                shutdown_graceful_timeout=STOP_SECONDS,
+                delete_jobs="always",
+                install_signal_handlers=False,
+                update_heartbeat_interval=BEAT_SECONDS,
+                stalled_worker_timeout=LEASE_SECONDS,
+            )
+
+    async def _sweep_on(self) -> None:
+        """Sweep every now and then. After the database was away, workers have first time to tell
+        that they live.
+        """
+        calm = time.monotonic() + 2 * BEAT_SECONDS
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            try:
+                if time.monotonic() > calm:
+                    await self.sweep()
+            except (ConnectorException, DatabaseDown, OperationalError, AppNotOpen):
+                calm = time.monotonic() + LEASE_SECONDS
+
+    async def sweep(self) -> None:
+        """Close the jobs of workers that have died, and let each session be run that nobody runs;
+        one process at a time does.
+        """
+        async with self._database.pool.connection() as connection, connection.transaction():
+            cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
+            row = await cursor.fetchone()
+            if not row or not row[0]:
+                return
+            jobs = self._app.job_manager
+            for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=LEASE_SECONDS):
+                if job.id is not None:
+                    await jobs.finish_job_by_id_async(job.id, Status.FAILED, delete_job=True)
+            for (session_id,) in await self._database.ask(_ORPHANS):
+                _log.warning("Session %s has nobody who runs it: it waits again", session_id)
+                await self._put(session_id)
+
+
+def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say in a line what nobody hears: a worker that was slow closes a job that was closed."""
+    if isinstance(error := context.get("exception"), ConnectorException):
+        said = str(error.__cause__ or error).partition("\n")[0]
+        _log.warning("The queue says: %s", said)
+    else:
+        loop.default_exception_handler(context)

@@ -1,0 +1,197 @@
+"""The sessions that several machines know, as any process of theirs sees them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from spadework.tools.stores.exchanges import pack_bytes
+from spadework.tools.stores.postgres.database import Database
+from spadework.tools.stores.postgres.session_claim import SessionClaim, unpack
+
+#: A session is coming until all that belongs to it is there, then it waits for a worker and is
+#: running; it can wait again after it has failed or was cancelled.
+LIVE, AGAIN = ("waiting", "running"), ("coming", "failed", "cancelled")
+#: Workers that have told of themselves for so many seconds live.
+ALIVE_SECONDS = 30
+#: Files that are asked for at a time.
+FILES_AT_ONCE = 20
+
+_SUBMIT = (
+    "INSERT INTO sessions (id, owner, state, brief, metadata) VALUES (%s, %s, 'coming', %s, %s)"
+    " ON CONFLICT DO NOTHING"
+)
+_PUT_FILE = "INSERT INTO files (session, name, packed) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+_WAIT = (
+    "UPDATE sessions SET state = 'waiting', submitted_at = now(), changed_at = now()"
+    " WHERE id = %s AND state = ANY(%s)"
+)
+_TAKE = (
+    "UPDATE sessions SET state = 'running', run = run + 1, worker = %s, changed_at = now()"
+    " WHERE id = %s AND state = ANY(%s) RETURNING run"
+)
+_COUNTS = (
+    "SELECT (SELECT coalesce(max(number), 0) FROM events WHERE session = %s),"
+    " (SELECT coalesce(max(number), 0) FROM exchanges WHERE session = %s)"
+)
+_END = (
+    "UPDATE sessions SET state = %s, run = run + 1, changed_at = now()"
+    " WHERE id = %s AND state = ANY(%s) RETURNING run"
+)
+_PUT_LAST = (
+    "INSERT INTO events (session, number, line)"
+    " SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM events WHERE session = id), %s"
+    " FROM sessions WHERE id = %s"
+)
+_SIGNAL = (
+    "INSERT INTO signals (session, id, kind, told, events) VALUES (%s, %s, %s, %s,"
+    " (SELECT coalesce(max(number), 0) FROM events WHERE session = %s)) ON CONFLICT DO NOTHING"
+)
+_SIGNALS = (
+    "SELECT sessions.run, signals.number, signals.kind, signals.told, signals.events FROM sessions"
+    " LEFT JOIN signals ON signals.session = sessions.id AND signals.number > %s"
+    " WHERE sessions.id = %s ORDER BY signals.number"
+)
+_NEWS = (
+    "SELECT sessions.state, events.number, events.line FROM sessions"
+    " LEFT JOIN events ON events.session = sessions.id AND events.number > %s"
+    " WHERE sessions.id = %s ORDER BY events.number"
+)
+_PLACE = (
+    "SELECT (SELECT count(*) FROM procrastinate_workers"
+    " WHERE last_heartbeat > now() - make_interval(secs => %s)),"
+    " count(*) FILTER (WHERE (submitted_at, id) <="
+    " (SELECT submitted_at, id FROM sessions WHERE id = %s)), count(*)"
+    " FROM sessions WHERE state = 'waiting'"
+)
+
+
+class Kept(NamedTuple):
+    """What is known of a session without its events and files. `run` is how often it was taken."""
+
+    id: str
+    owner: str
+    state: str
+    run: int
+    brief: str
+    metadata: str
+
+    @property
+    def live(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in LIVE
+
+
+class Signal(NamedTuple):
+    """What a user tells a run, after so many of its events."""
+
+    number: int
+    kind: str
+    told: str
+    events: int
+
+
+class SharedSessions:
+    """All of them. Everything raises DatabaseDown."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    async def submit(
+        self, session_id: str, owner: str, brief: str, metadata: str, files: dict[str, bytes]
+    ) -> None:
+        """Put a session where workers find it; one that is there already waits again, where it
+        has failed or was cancelled.
+        """
+        await self.database.ask(_SUBMIT, (session_id, owner, brief, metadata))
+        for name, data in files.items():
+            await self.database.ask(_PUT_FILE, (session_id, name, pack_bytes(data)))
+        await self.database.ask(_WAIT, (session_id, list(AGAIN)))
+
+    async def find(self, session_id: str) -> Kept | None:
+        """A session, None where there is none of this id."""
+        asked = "SELECT id, owner, state, run, brief, metadata FROM sessions WHERE id = %s"
+        return next((Kept(*row) for row in await self.database.ask(asked, (session_id,))), None)
+
+    async def of_owner(self, owner: str, most: int) -> list[str]:
+        """The ids of the newest sessions of an owner."""
+        asked = "SELECT id FROM sessions WHERE owner = %s ORDER BY id DESC LIMIT %s"
+        return [one for (one,) in await self.database.ask(asked, (owner, most))]
+
+    async def take(self, session_id: str, worker: str) -> SessionClaim | None:
+        """Take a session to run it, from whoever had it; None where it is not to be run."""
+        rows = await self.database.ask(_TAKE, (worker, session_id, list(LIVE)))
+        if not rows:
+            return None
+        # Nobody writes to it any more: what was being written then is counted.
+        [(told, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
+        return SessionClaim(self.database, session_id, rows[0][0], told, exchanged)
+
+    async def end(self, session_id: str, state: str, line: str) -> bool:
+        """End a session without a result, whoever runs it, and tell that as its last event. False
+        where it was over.
+        """
+        return await self.database.again(partial(self._end, session_id, state, line))
+
+    async def _end(self, session_id: str, state: str, line: str) -> bool:
+        """In one step: who sees the one sees the other."""
+        async with self.database.pool.connection() as connection, connection.transaction():
+            ended = await connection.execute(_END, (state, session_id, list(LIVE + AGAIN[:1])))
+            if await ended.fetchone() is None:
+                return False
+            # Nobody else writes any more: what was being written when it ended is counted.
+            await connection.execute(_PUT_LAST, (line, session_id))
+            return True
+
+    async def events(self, session_id: str, after: int) -> list[tuple[int, str]]:
+        """The events after number `after`, each with its own."""
+        asked = "SELECT number, line FROM events WHERE session = %s AND number > %s ORDER BY number"
+        return [(n, line) for n, line in await self.database.ask(asked, (session_id, after))]
+
+    async def news(self, session_id: str, after: int) -> tuple[str, list[tuple[int, str]]]:
+        """The state of a session, "" where it is gone, and its events after number `after`."""
+        rows = await self.database.ask(_NEWS, (after, session_id))
+        return (rows[0][0] if rows else ""), [(n, line) for _, n, line in rows if n is not None]
+
+    async def file_names(self, session_id: str) -> list[str]:
+        """The files of a session, by their paths in its folder."""
+        asked = "SELECT name FROM files WHERE session = %s ORDER BY name"
+        return [name for (name,) in await self.database.ask(asked, (session_id,))]
+
+    async def files(self, session_id: str, names: Sequence[str]) -> dict[str, bytes]:
+        """What files hold, by their names."""
+        found: dict[str, bytes] = {}
+        asked = "SELECT name, packed FROM files WHERE session = %s AND name = ANY(%s)"
+        for at in range(0, len(names), FILES_AT_ONCE):
+            some = list(names[at : at + FILES_AT_ONCE])
+            rows = await self.database.ask(asked, (session_id, some))
+            found |= {name: unpack(packed) for name, packed in rows}
+        return found
+
+    async def signal(self, session_id: str, kind: str, told: str = "") -> None:
+        """Tell the run of a session something, wherever it is."""
+        one = secrets.token_hex(8)
+        await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
+
+    async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
+        """How often a session was taken, 0 where it is gone; and what was told its run after the
+        signal with number `after`.
+        """
+        rows = await self.database.ask(_SIGNALS, (after, session_id))
+        taken = int(rows[0][0]) if rows else 0
+        return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
+
+    async def place(self, session_id: str) -> tuple[int, int, int]:
+        """How many workers live; the place of a session among those that wait, from 1, and how many
+        they are.
+        """
+        [(workers, place, of)] = await self.database.ask(_PLACE, (ALIVE_SECONDS, session_id))
+        return int(workers), int(place), int(of)
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a session with all that is kept of it."""
+        for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+            await self.database.ask(f"DELETE FROM {table} WHERE thread_id = %s", (session_id,))
+        await self.database.ask("DELETE FROM sessions WHERE id = %s", (session_id,))
