@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,10 @@ def one_sentence() -> Iterator[None]:
             FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE
         ) from None
     except KeyboardInterrupt:
+        # Pressed twice quickly it would be the end before that is said.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         say("spadework: interrupted.", err=True)
+        signal.signal(signal.SIGINT, before)
         raise SystemExit(INTERRUPTED) from None
 
 
