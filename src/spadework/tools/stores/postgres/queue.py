@@ -25,8 +25,10 @@ from spadework.tools.stores.postgres.database import AWAY_SECONDS, RECONNECT_SEC
 
 #: What jobs of ours are called.
 QUEUE, TASK = "sessions", "spadework.research"
-#: A worker tells so often that it lives, and has died where it has not for so long.
-BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
+#: A worker tells so often that it lives, and has died where it has not for so long: with half of
+#: that, workers that shared two processors at a load of ten were taken for dead, and what they were
+#: just being answered was asked again.
+BEAT_SECONDS, LEASE_SECONDS = 3.0, 30.0
 #: How often each worker looks for sessions that nobody runs; and for new jobs, if it was not told.
 SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
 #: How long a worker that is told to stop waits for its sessions: they go on elsewhere.
@@ -87,6 +89,8 @@ class Queue:
         is waited for.
         """
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
+        # What the database keeps it from doing it does again; it says so in tracebacks.
+        logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         sweeping = asyncio.create_task(self._sweep_on())
         try:
             async with self._app.open_async():
