@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -41,6 +42,7 @@ from tests.world.sites import World
 
 #: Seconds between the submissions of two sessions.
 BETWEEN = 0.05
+_ID = re.compile(r"\d{8}-\d{6}-\w+")
 _COST = (
     "SELECT (SELECT active_time FROM pg_stat_database WHERE datname = current_database()),"
     " (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()),"
@@ -106,6 +108,9 @@ async def _measure(
         f"  the database, a session: {each[0]:.0f} ms at work, {each[1]:.0f} transactions,"
         f" {each[2]:.0f} rows, {each[3] / 1000:.0f} kB"
     )
+    said = Counter(_ID.sub("…", line) for line in fleet.logs().splitlines())
+    for line, times in said.most_common(20):
+        print(f"    {times} × {line[:200]}", file=sys.stderr)
     for subject, age in again[:5]:
         print(f"    {age:.2f} s before: {subject[:100]}", file=sys.stderr)
 
@@ -140,6 +145,7 @@ async def _restart_once(postgres: Postgres, after: float, kills: list[float]) ->
         kills.append(time.monotonic())
         await asyncio.to_thread(postgres.stop)
         await asyncio.to_thread(postgres.start)
+        print(f"the database was away for {time.monotonic() - kills[-1]:.1f} s", file=sys.stderr)
 
 
 def _records(server: Any) -> list[Any]:

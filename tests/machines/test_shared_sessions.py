@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg import AsyncConnection
+from psycopg.errors import UndefinedTable
 
 from spadework.errors import SessionError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Reading, Started
@@ -253,3 +255,33 @@ async def test_where_no_worker_runs_that_is_said(settings: Settings) -> None:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
     assert "No worker runs" in said[0]
+
+
+async def test_a_session_whose_job_a_worker_has_never_heard_of_is_run(
+    settings: Settings, machine: Settings, database: str
+) -> None:
+    """The queue has given its job to a worker that lives; the answer was lost on its way."""
+    session = Session.start(QUESTION, settings=settings)
+    running = asyncio.create_task(session.result())
+    count = "SELECT count(*) FROM procrastinate_jobs"
+    async with await AsyncConnection.connect(
+        database, autocommit=True, options="-c search_path=spadework"
+    ) as connection:
+
+        async def put() -> bool:
+            with suppress(UndefinedTable):
+                return (await (await connection.execute(count)).fetchone()) == (1,)
+            return False
+
+        await eventually(put)
+        for statement in (
+            "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() + interval '1 day')",
+            "UPDATE procrastinate_jobs SET status = 'doing',"
+            " worker_id = (SELECT id FROM procrastinate_workers)",
+            "UPDATE procrastinate_events SET at = now() - interval '2 minutes'",
+            "UPDATE sessions SET changed_at = now() - interval '3 minutes'",
+        ):
+            await connection.execute(statement.encode())
+    async with worker(machine):
+        result = await running
+    assert result.status == "completed"

@@ -25,8 +25,9 @@ from spadework.tools.stores.postgres.database import AWAY_SECONDS, RECONNECT_SEC
 
 #: What jobs of ours are called.
 QUEUE, TASK = "sessions", "spadework.research"
-#: A worker tells so often that it lives, and has died where it has not for so long.
-BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
+#: A worker tells so often that it lives, and has died where it has not for so long: with half of
+#: that, workers that shared two busy processors were taken for dead (docs/decisions/queue.md).
+BEAT_SECONDS, LEASE_SECONDS = 3.0, 30.0
 #: How often each worker looks for sessions that nobody runs; and for new jobs, if it was not told.
 SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
 #: How long a worker that is told to stop waits for its sessions: they go on elsewhere.
@@ -37,6 +38,16 @@ _ORPHANS = (
     "SELECT id FROM sessions WHERE state IN ('waiting', 'running') AND NOT EXISTS"
     " (SELECT 1 FROM procrastinate_jobs WHERE procrastinate_jobs.lock = sessions.id"
     " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY submitted_at"
+)
+#: A session is taken as soon as its job is begun. Where it was not for so long, the worker has
+#: never heard that it has the job: the answer was lost with its connection.
+UNHEARD_SECONDS = 60.0
+_UNHEARD = (
+    "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
+    " WHERE job.status = 'doing' AND sessions.state IN ('waiting', 'running')"
+    " AND (SELECT max(told.at) FROM procrastinate_events AS told"
+    " WHERE told.job_id = job.id AND told.type = 'started')"
+    " BETWEEN sessions.changed_at AND now() - make_interval(secs => %s)"
 )
 _log = logging.getLogger(__name__)
 
@@ -87,6 +98,8 @@ class Queue:
         is waited for.
         """
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
+        # What the database keeps it from doing it does again; it says so in tracebacks.
+        logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         sweeping = asyncio.create_task(self._sweep_on())
         try:
             async with self._app.open_async():
@@ -127,8 +140,8 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close the jobs of workers that have died, and let each session be run that nobody runs;
-        one process at a time does.
+        """Close the jobs of workers that have died or never heard of them, and let each session be
+        run that nobody runs; one process at a time does.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
@@ -136,9 +149,10 @@ class Queue:
             if not row or not row[0]:
                 return
             jobs = self._app.job_manager
-            for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=LEASE_SECONDS):
-                if job.id is not None:
-                    await jobs.finish_job_by_id_async(job.id, Status.FAILED, delete_job=True)
+            stalled = await jobs.get_stalled_jobs(seconds_since_heartbeat=LEASE_SECONDS)
+            unheard = await self._database.ask(_UNHEARD, (UNHEARD_SECONDS,))
+            for job in {*(job.id for job in stalled if job.id), *(job for (job,) in unheard)}:
+                await jobs.finish_job_by_id_async(job, Status.FAILED, delete_job=True)
             for (session_id,) in await self._database.ask(_ORPHANS):
                 _log.warning("Session %s has nobody who runs it: it waits again", session_id)
                 await self._put(session_id)
