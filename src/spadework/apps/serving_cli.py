@@ -65,8 +65,9 @@ def serve(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Serve the web page until Ctrl-C, or SIGTERM, after which runs may go on for a while. What
-    still runs then is taken up by the next `serve`.
+    """Serve the web page until Ctrl-C.
+
+    After SIGTERM runs may go on for a while. What still runs then is taken up by the next `serve`.
     """
     from spadework.apps.web.serve_command import serve as serve_page
 

@@ -25,8 +25,10 @@ def worker(
     model: Model = None,
     home: Home = None,
 ) -> None:
-    """Run sessions that `serve` and the other doors submit, from the database that
-    SPADEWORK_DATABASE_URL names, until Ctrl-C. Start as many as you like, on any machine.
+    """Run the sessions that other processes submit.
+
+    They wait in the database that SPADEWORK_DATABASE_URL names. It works until Ctrl-C; start as
+    many as you like, on any machine.
     """
     settings = settings_from(
         home=home,

@@ -25,6 +25,7 @@ KEYS = (
     "qdrant_api_key",
     "fallback_api_key",
     "embeddings_api_key",
+    "database_url",
 )
 
 
