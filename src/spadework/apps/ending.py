@@ -41,11 +41,28 @@ def one_sentence() -> Iterator[None]:
             FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE
         ) from None
     except KeyboardInterrupt:
-        # Pressed twice quickly it would be the end before that is said.
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        say("spadework: interrupted.", err=True)
-        signal.signal(signal.SIGINT, before)
+        _tell_interrupted()
         raise SystemExit(INTERRUPTED) from None
+    except SystemExit as error:
+        # Typer makes an exit code of it, and says nothing.
+        if _is_interrupt(error):
+            _tell_interrupted()
+        raise
+
+
+def _tell_interrupted() -> None:
+    """Say it, also where Ctrl-C is pressed twice quickly."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    say("spadework: interrupted.", err=True)
+    signal.signal(signal.SIGINT, before)
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether an error comes of Ctrl-C, and not of what has said so."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return seen is not None
 
 
 def describe_error(error: SpadeworkError) -> str:
