@@ -11,6 +11,8 @@ from typing import get_args
 from spadework.agents.examination import Examined, examine_model, known_result
 from spadework.agents.model import Model
 from spadework.errors import BudgetSpent, ModelError
+from spadework.events import Notice
+from spadework.graph.emit import Emit
 from spadework.graph.session_context import SessionContext
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Role
@@ -30,7 +32,7 @@ def begin(context: SessionContext) -> None:
         _begin(context)
 
 
-async def leave_out(context: SessionContext) -> list[Problem]:
+async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
     """Have the run go on without a model that has only guessed when it was examined before, where
     it is that of all roles; what is told of that. Its plans bring a report no more than those of
     code (benchmarks/small_model.py).
@@ -48,6 +50,8 @@ async def leave_out(context: SessionContext) -> list[Problem]:
     )
     effect = "It was left out: code planned, searched, judged and composed the report."
     name = model.name("verifier")
+    if emit:
+        emit(Notice(text=f"{name}: {reason} {effect}"))
     return [Problem(stage="examination", subject=name, reason=reason, effect=effect)]
 
 

@@ -22,7 +22,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
 from spadework.errors import SettingsError, SpadeworkError
-from spadework.events import Assessed, Finished, Notice, Planned, Wrote
+from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
 from spadework.graph.assessing import assess_round
@@ -80,9 +80,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     context = await context_of(session_id, runtime.context)
     attached, problems = await attached_pages(context, state.get("attachments", []))
     cleared = left_over(state)
-    left_out = await leave_out(context)
-    for one in left_out:
-        emitter(context, runtime)(Notice(text=f"{one.subject}: {one.reason} {one.effect}"))
+    left_out = await leave_out(context, emitter(context, runtime))
     problems = [*context.problems, *left_out, *problems]
     met = Overwrite(problems) if cleared else problems
     return {
