@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.editor import Made, about, disagreements, not_found
+from spadework.agents.editor import Made, about, disagreements, not_found, untold
 from spadework.tools.text.phrases import Phrases
-from spadework.values import Conflict, Coverage, Evidence, Plan, Side, Topic
+from spadework.values import Conflict, Coverage, Evidence, Plan, Section, Sentence, Side, Topic
 
 NAMES = ("What is a sluice?", "Prices", "Owners", "Never judged")
 PLAN = Plan(question="q", topics=tuple(Topic(name=name, question=name) for name in NAMES))
@@ -113,3 +113,45 @@ def test_a_report_of_a_model_says_who_wrote_who_judged_and_what_was_found() -> N
     assert "7 sentences are borne out" in how.text
     assert "2 conclude" in how.text
     assert "could not be checked" not in how.text
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (("It cost 412 million.", "At the opening it was 338 million."), True),
+        (("It cost 412 million.", "Less was said at the opening."), False),
+        (("It cost 412 million, and not 338 million.",), False),
+    ],
+)
+def test_a_disagreement_is_told_by_a_section_with_the_figures_of_all_sides(
+    texts: tuple[str, ...], told: bool
+) -> None:
+    sides = (
+        Side(claim="It cost 412 million in 2023.", evidence_ids=("E1",), weight=0.5),
+        Side(claim="It cost 338 million in 2023.", evidence_ids=("E2",), weight=0.5),
+    )
+    conflict = Conflict(topic="Cost", kind="number", sides=sides)
+    said = tuple(Sentence(text=text, evidence_ids=(f"E{n}",)) for n, text in enumerate(texts, 1))
+    sections = [Section(heading="Cost", sentences=said)]
+    assert untold([conflict], sections) == ([] if told else [conflict])
+    unsaid = conflict.model_copy(
+        update={"sides": tuple(side.model_copy(update={"claim": "It did."}) for side in sides)}
+    )
+    assert untold([unsaid], sections) == [unsaid], "what has no figures of its own is always told"
+
+
+def test_no_day_may_replace_itself() -> None:
+    day = datetime(2024, 3, 18, tzinfo=UTC)
+    known = {
+        id_: Evidence(
+            **{"id": id_, "topic": "t", "quote": "q", "url": "u", "start": 0, "end": 1},
+            content_hash="h",
+            fetched_at=day,
+            origin="u",
+            published_at=published,
+        )
+        for id_, published in (("E1", day), ("E2", day), ("E3", day.replace(year=2022)))
+    }
+    sides = tuple(Side(claim=id_, evidence_ids=(id_,), weight=0.3) for id_ in known)
+    made = disagreements([Conflict(topic="T", kind="number", sides=sides)], known)
+    assert made.sentences[0].text.endswith("told before it: 2022-03-18.")

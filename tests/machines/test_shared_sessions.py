@@ -20,6 +20,7 @@ from spadework.sessions.files import read_page, whole_result
 from spadework.sessions.listing import list_sessions
 from spadework.sessions.log import read_log
 from spadework.sessions.machines.finding import bring_recording, find, forget, know_all
+from spadework.sessions.machines.watching import cancel
 from spadework.sessions.machines.working import work
 from spadework.sessions.replaying import replay
 from spadework.sessions.session import Session
@@ -204,7 +205,7 @@ async def test_a_session_that_is_cancelled_ends_and_can_be_taken_up(
             with pytest.raises(SessionError, match="cancelled"):
                 async for event in events:
                     if isinstance(event, Reading):
-                        assert await session.cancel()
+                        assert await cancel(session)
         world.hang_everything = False
         again = Session.resume(session.session_id, settings=settings)
         result = await again.result()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import numbers
 from spadework.tools.text.phrases import ENGLISH, Phrases
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import (
@@ -79,6 +81,28 @@ def disagreements(
         lines.append(Sentence(text=f"{said} {how}"))
         lines += [Sentence(text=side.claim, evidence_ids=side.evidence_ids) for side in sides]
     return Section(heading=say("disagreements"), kind="conflicts", sentences=tuple(lines))
+
+
+def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
+    """The disagreements that no section of a model tells, whose writer says so where what it cites
+    disagrees: a section tells one whose sides it cites all, each with a figure of its own.
+    """
+    return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
+
+
+def _tells(section: Section, conflict: Conflict) -> bool:
+    ids = {id_ for one in section.sentences for id_ in one.evidence_ids}
+    words = " ".join([*(one.text for one in section.sentences), *(p.text for p in section.parts)])
+    said = numbers(words, spoken(words))
+    figures = [numbers(side.claim, spoken(side.claim)) for side in conflict.sides]
+    own = [
+        found.difference(*(other for n, other in enumerate(figures) if n != at))
+        for at, found in enumerate(figures)
+    ]
+    return all(
+        ids.intersection(side.evidence_ids) and said & its
+        for side, its in zip(conflict.sides, own, strict=True)
+    )
 
 
 def _weighed(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spadework.agents.editor import Made, about, disagreements, limits, not_found
+from spadework.agents.editor import Made, about, disagreements, limits, not_found, untold
 from spadework.agents.entered import speaks_of
 from spadework.agents.extractive import writer as extractive
 from spadework.graph.earlier import makers
@@ -28,7 +28,7 @@ from spadework.graph.unreached import (
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import hosts_for_urls
-from spadework.values import Conflict, Problem, Report, Section, Source, Verdict
+from spadework.values import Problem, Report, Section, Source, Verdict
 
 
 class Troubles(NamedTuple):
@@ -68,7 +68,7 @@ def build_report(
     writer, _ = makers(context, state)
     conflicts = state.get("conflicts", [])
     closing = [
-        disagreements(_untold(conflicts, sections) if writer else conflicts, ledger, say),
+        disagreements(untold(conflicts, sections) if writer else conflicts, ledger, say),
         open_ones,
         *told_last(limited, troubles.rest, say, first=bool(troubles.unreached)),
         _about(context, state, why, sources, say),
@@ -80,20 +80,6 @@ def build_report(
     )
     named = state.get("title") or state["plan"].title or state["plan"].question
     return Report(title=hosts_for_urls(named), sections=whole, language=say.spoken)
-
-
-def _untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """The disagreements that no section of a model tells, whose writer says so where what it cites
-    disagrees: one that cites something of every side.
-    """
-    cited = [{id_ for one in each.sentences for id_ in one.evidence_ids} for each in sections]
-    return [
-        conflict
-        for conflict in conflicts
-        if not any(
-            all(ids.intersection(side.evidence_ids) for side in conflict.sides) for ids in cited
-        )
-    ]
 
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:

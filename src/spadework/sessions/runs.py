@@ -19,6 +19,7 @@ from spadework.sessions.file_names import METADATA
 from spadework.sessions.files import session_folder
 from spadework.sessions.log import read_log
 from spadework.sessions.machines.finding import find
+from spadework.sessions.machines.watching import cancel
 from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -177,7 +178,7 @@ class Runs:
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
         run, task = self._runs[session_id], self._tasks[session_id]
-        if await run.session.cancel():
+        if await cancel(run.session):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -23,15 +23,13 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import new_session_id
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import quotas, telemetry
-from spadework.sessions.alerts import found_alerts
 from spadework.sessions.brief import Brief
 from spadework.sessions.entering import by_workers, entered
-from spadework.sessions.figures import figures_of
 from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
 from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lock import hold_session
-from spadework.sessions.machines.watching import cancel, run_by_workers
+from spadework.sessions.machines.watching import run_by_workers
 from spadework.sessions.records import Records
 from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
@@ -211,14 +209,6 @@ class Session:
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 
-    async def cancel(self) -> bool:
-        """Cancel it where workers run it; False where it runs here, and ends with who reads its
-        events.
-        """
-        if self.elsewhere:
-            await cancel(self.settings, self.session_id)
-        return self.elsewhere
-
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
     ) -> AsyncGenerator[Event, None]:
@@ -274,8 +264,7 @@ class Session:
         if course.result is None:
             return
         if self.brief.kind == "research":
-            figures = figures_of(records.metadata, course.result, course)
-            TALLY.alerts.update(about for about, _ in found_alerts(figures))
+            TALLY.look_at(records.metadata, course.result, course)
         if self.settings.otel:
             await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 

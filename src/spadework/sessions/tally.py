@@ -11,6 +11,10 @@ from contextlib import aclosing
 from typing import get_args
 
 from spadework.events import Called, Event, Finished, Read, Searched, Unanswered
+from spadework.sessions.alerts import found_alerts
+from spadework.sessions.course import Course
+from spadework.sessions.figures import figures_of
+from spadework.sessions.files import Metadata
 from spadework.settings import Role
 from spadework.values import Result
 
@@ -69,6 +73,11 @@ class Tally:
             self.pages["unread" if event.reason else "known" if event.known else "read"] += 1
         elif isinstance(event, Finished):
             self._finished(event.result)
+
+    def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
+        """Count what should be looked at in a run that has ended."""
+        figures = figures_of(metadata, result, course)
+        self.alerts.update(about for about, _ in found_alerts(figures))
 
     def _called(self, event: Called) -> None:
         role = event.role if event.role in _ROLES else "other"

@@ -10,6 +10,7 @@ from contextlib import aclosing, suppress
 from spadework.apps.mcp.progress_notices import BEAT_SECONDS, LEAST_SECONDS, Teller
 from spadework.errors import SessionNotFound
 from spadework.events import Ended, Event, Finished, Notice
+from spadework.sessions.machines.watching import cancel
 from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
 from spadework.values import Result
@@ -37,7 +38,7 @@ async def run(session: Session, teller: Teller) -> Result:
         return result
     except asyncio.CancelledError:
         await _stop_task(following)
-        there = await session.cancel()
+        there = await cancel(session)
         if session.brief.kind == "research" and not there:  # another one has closed itself
             with suppress(OSError):
                 await asyncio.to_thread(end, session.folder, Ended(how="cancelled"))

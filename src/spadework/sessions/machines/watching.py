@@ -126,10 +126,14 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
     return max((n for n, line in told if isinstance(read_event(line.encode()), Ended)), default=0)
 
 
-async def cancel(settings: Settings, session_id: str) -> None:
-    """End a session without a report, whoever runs it; it can be taken up again."""
-    async with shared_sessions(settings) as shared:
-        await shared.end(session_id, "cancelled", told_now(Ended(how="cancelled")))
+async def cancel(session: Session) -> bool:
+    """End a session that workers run without a report; it can be taken up again. False where it
+    runs here: then it ends with who reads its events.
+    """
+    if session.elsewhere:
+        async with shared_sessions(session.settings) as shared:
+            await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))
+    return session.elsewhere
 
 
 def told_now(event: Event) -> str:
