@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from spadework.agents.mark_spelling import MARK_IDS, uniform
-from spadework.agents.sentence_context import COLONS
+from spadework.tools.text.lead_in import leads
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.text.quotes import plain
 from spadework.tools.text.sentences import sentences
@@ -103,11 +103,6 @@ def _led_in(told: Sequence[Sentence]) -> dict[int, tuple[Sentence, ...]]:
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
     return led
-
-
-def leads(text: str) -> bool:
-    """Whether a line only leads to what follows it: it ends in a colon, bold or not."""
-    return text.rstrip("*_").endswith(COLONS)
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:

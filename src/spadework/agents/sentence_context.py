@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
+from spadework.tools.text.lead_in import leads
 from spadework.values import Part, Section, Sentence
 
 #: Words of what names a row at most.
 LABEL_WORDS = 8
-#: What ends a line that only leads to what follows.
-COLONS = (":", "：")
 
 
 @dataclass(frozen=True)
@@ -122,11 +121,7 @@ def _before(section: Section) -> dict[int, int]:
         if place.after is not None
         and (
             leaning(one)
-            or (
-                not one.code
-                and told[place.after].text.endswith(COLONS)
-                and n in where[place.after].ahead
-            )
+            or (not one.code and leads(told[place.after].text) and n in where[place.after].ahead)
         )
     }
 
@@ -139,7 +134,7 @@ def dangling(section: Section, gone: Container[int]) -> set[int]:
         if n not in gone
         and section.parts
         and not (one.code or place.in_table)
-        and one.text.endswith(COLONS)
+        and leads(one.text)
         and all(after in gone for after in place.ahead)
     }
 

@@ -12,7 +12,7 @@ from spadework.agents.bounds import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
-from spadework.agents.marked_text import bare_code, leads, parse_sentences, section_of
+from spadework.agents.marked_text import bare_code, parse_sentences, section_of
 from spadework.agents.model import Model
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.quoting import quote_entry
@@ -20,6 +20,7 @@ from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import render
+from spadework.tools.text.lead_in import leads
 from spadework.tools.text.phrases import Phrases
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from spadework.agents.passage_view import Spot
-from spadework.agents.sentence_context import COLONS
 from spadework.graph.cutting import blocks_of, heading_above, names_at
 from spadework.graph.session_context import SessionContext
 from spadework.tools.text.definitions import is_term
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
+from spadework.tools.text.lead_in import leads
 from spadework.tools.text.markdown_blocks import Block
 from spadework.tools.text.markdown_tables import rows_at
 from spadework.tools.text.neighbours import neighbours
@@ -73,7 +73,7 @@ def _places(text: str, spot: Spot) -> Iterator[_Place]:
 
 
 def _only_leads(said: str) -> bool:
-    return said.rstrip().endswith(COLONS) and len(sentences(said)) == 1
+    return leads(said) and len(sentences(said)) == 1
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:

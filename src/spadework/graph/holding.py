@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 from spadework.agents.sentence_context import (
-    COLONS,
     Stated,
     dangling,
     leaning,
@@ -21,6 +20,7 @@ from spadework.agents.verifier import Checked, Finding, Findings, judge_section
 from spadework.agents.writer import Changes
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
+from spadework.tools.text.lead_in import leads
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Problem, Section, Sentence
 
@@ -133,11 +133,11 @@ def once(sections: Sequence[Checked]) -> list[Checked]:
         told = section.sentences
         again = [n for n, one in enumerate(told) if one.text in said and n not in stays]
         own = {one.text for n, one in enumerate(told) if n not in again}
-        best = [n for n in again if not (told[n].code or told[n].text.endswith(COLONS))]
+        best = [n for n in again if not (told[n].code or leads(told[n].text))]
         kept = best[: max(0, LEAST_SAID - len(own))]
         if again and not (kept or own):
             # What leads to code stays with it.
-            kept = again[: 2 if told[again[0]].text.endswith(COLONS) else 1]
+            kept = again[: 2 if leads(told[again[0]].text) else 1]
         gone = set(again) - set(kept)
         gone |= dangling(section, gone)
         made.append(checked.changed(dict.fromkeys(gone, ())))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from spadework.tools.text.lead_in import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
 Item = tuple[Sentence, ...]
@@ -59,12 +60,12 @@ def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
     """
     pages = [{ledger[id_].url for id_ in each.evidence_ids if id_ in ledger} for each in sentences]
     leading = [
-        not one.code and one.text.rstrip("*_").endswith((":", "：")) and own <= following
+        not one.code and leads(one.text) and own <= following
         for one, own, following in zip(sentences, pages, pages[1:], strict=False)
     ]
     return tuple(
-        one.model_copy(update={"evidence_ids": ()}) if leads else one
-        for one, leads in zip(sentences, [*leading, False], strict=False)
+        one.model_copy(update={"evidence_ids": ()}) if bare else one
+        for one, bare in zip(sentences, [*leading, False], strict=False)
     )
 
 
