@@ -41,7 +41,8 @@ async def test_the_numbers_are_those_of_the_results_and_no_text_is_in_them(
 ) -> None:
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as page:
         before = numbers_of((await page.get("/metrics")).text)
-        session = await ask(page)
+        # In words that no other test has asked this server, so that its searches are not kept ones.
+        session = await ask(page, f"{QUESTION} Count what it takes.")
         async with page.stream("GET", f"/s/{session}/events") as events:
             lines = events.aiter_lines()
             await anext(lines)

@@ -28,7 +28,7 @@ _WATCH = """() => {
 }"""  # noqa: E501
 
 
-@pytest.mark.slow
+@pytest.mark.timed
 def test_a_large_report_is_without_jank(server: Server, open_page: Open) -> None:
     session = put(server.home, *large("large"))
     page = open_page(f"{server.url}/s/{session}")

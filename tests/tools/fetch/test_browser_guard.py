@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -193,6 +194,23 @@ async def test_a_page_does_not_lead_to_what_is_refused(
     except NotAllowed as error:
         assert "127.0.2.1 is not a public address" in str(error)
     assert trap.came == []
+
+
+@pytest.mark.full
+async def test_a_page_that_leads_on_at_once_hangs_never(
+    world: World, settings: Settings, trap: Trap
+):
+    plain = world.put("archive", "/plain", TEXT)
+
+    async def come_and_go() -> None:
+        for _ in range(20):
+            async with Browser(settings) as browser:
+                with suppress(NotAllowed):
+                    await read(world, browser, {"download": EXITS["download"]}, trap)
+                again = await browser.visit(plain, level=2, seconds=20)
+                assert b"printed by hand" in again.body
+
+    await asyncio.gather(*(come_and_go() for _ in range(3)))
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -17,11 +17,12 @@ Answers = dict[str, tuple[str, dict[str, Any]]]
 
 
 def presenting(devtools: CDPSession, permission: Permission) -> AbstractAsyncContextManager[None]:
-    """Inside, the first page of a context is asked for with its leave. The context remembers what
-    it has answered to the proxy.
+    """Inside, which is the whole first visit of a context, its documents are asked for with its
+    leave. The context remembers what it has answered to the proxy.
 
     Playwright would answer every question of the proxy, but for that it holds every request, and
-    turns the cache off.
+    turns the cache off. Chromium is told to hold no more by `empty_context`: where it is told while
+    a script leads the page on to another, the page sometimes hangs for good.
     """
     given = {
         "response": "ProvideCredentials",
@@ -61,6 +62,7 @@ async def empty_context(
         {"storageId": {"storageKey": key["storageKey"], "isLocalStorage": False}},
     )
     await page.goto("about:blank", wait_until="commit")
+    await devtools.send("Fetch.disable")
     await devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
     await devtools.send("Emulation.setScriptExecutionDisabled", {"value": False})
     await page.evaluate("window.name = ''")
@@ -103,7 +105,6 @@ async def _answering(
     try:
         await devtools.send("Fetch.enable", enable)
         yield
-        await devtools.send("Fetch.disable")
     finally:
         for name, hear in heard.items():
             devtools.remove_listener(name, hear)

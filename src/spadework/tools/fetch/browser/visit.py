@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -72,7 +72,7 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        async with asyncio.timeout_at(until):
+        async with asyncio.timeout_at(until), _introduced(tab):
             response = await _open_page(tab, errand, until)
             await _prepare_page(tab.page, until - min(RESERVE, errand.seconds / 4))
             return await _handed_over(tab, errand, response)
@@ -85,14 +85,16 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
         raise _in_our_words(tab, errand, error) from error
 
 
+def _introduced(tab: Tab) -> AbstractAsyncContextManager[None]:
+    """Inside, the proxy knows whose page it is: from the first visit of a context on."""
+    return nullcontext() if tab.visits else presenting(tab.devtools, tab.permission)
+
+
 async def _open_page(tab: Tab, errand: Errand, until: float) -> Response | None:
     """Go to the page and wait until its document is there; a part that comes late is not waited for
     to the end.
     """
-    async with AsyncExitStack() as first:
-        if tab.visits == 0:
-            await first.enter_async_context(presenting(tab.devtools, tab.permission))
-        response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
+    response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
     late = until - min(RESERVE, errand.seconds / 4)
     try:
         async with asyncio.timeout_at(late):
