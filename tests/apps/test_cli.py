@@ -230,6 +230,17 @@ def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(
         assert json.loads(out)["citations"]
 
 
+def test_a_run_that_is_ended_after_its_report_has_ended_well(terminal: Terminal) -> None:
+    with terminal.start("ask", QUESTION) as process:
+        assert process.stderr
+        while not process.stderr.readline().startswith("completed: "):
+            pass
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode in (0, 130), err
+    assert "Take it up" not in err
+
+
 def test_a_killed_run_resumes_and_pays_nothing_twice(
     terminal: Terminal, world: World, searx: Searx, model: Model
 ) -> None:

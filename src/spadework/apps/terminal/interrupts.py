@@ -18,6 +18,7 @@ class Interrupts:
         self._session = session
         self._note = note
         self._stopping = False
+        self._before = signal.getsignal(signal.SIGTERM)
 
     def listen(self) -> None:
         """Take the signals; also when somebody else had them meanwhile."""
@@ -28,11 +29,12 @@ class Interrupts:
             loop.add_signal_handler(signal.SIGTERM, self.left.set)
 
     def ignore(self) -> None:
-        """Give the signals back."""
+        """Give the signals back to who had them before."""
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError):
             loop.remove_signal_handler(signal.SIGINT)
-            loop.remove_signal_handler(signal.SIGTERM)
+            if loop.remove_signal_handler(signal.SIGTERM):
+                signal.signal(signal.SIGTERM, self._before)
 
     def pressed(self) -> None:
         """Ctrl-C was pressed."""

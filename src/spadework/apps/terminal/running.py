@@ -5,6 +5,7 @@ report on stdout and the exit code.
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -55,15 +56,18 @@ class Run:
 
     def __post_init__(self) -> None:
         self.interrupts = Interrupts(self.session, self.progress.note)
+        self._delivering: asyncio.Task[Result] | None = None
 
     async def result(self) -> Result | None:
-        """The result, or None when the user left the run."""
+        """The result, or None when the user left the run before it was there."""
         self.interrupts.listen()
         watching = asyncio.create_task(self._watch())
         leaving = asyncio.create_task(self.interrupts.left.wait())
         try:
             await asyncio.wait((watching, leaving), return_when=asyncio.FIRST_COMPLETED)
-            return watching.result() if watching.done() else None
+            if watching.done():
+                return watching.result()
+            return await self._delivering if self._delivering else None
         finally:
             await _ignore_cancel(watching, leaving)
             self.interrupts.ignore()
@@ -83,17 +87,18 @@ class Run:
                         # Answered, or the time to answer is over.
                         await _ignore_cancel(asking)
                     elif isinstance(event, Finished):
-                        await self._delivered(event.result)
-                        return event.result
+                        self._delivering = asyncio.create_task(self._deliver(event.result))
+                        return await asyncio.shield(self._delivering)
         finally:
             if asking:
                 await _ignore_cancel(asking)
         return None
 
-    async def _delivered(self, result: Result) -> None:
+    async def _deliver(self, result: Result) -> Result:
         if self.deliver:
             await self.progress.close()
             await aside(self.deliver, result)
+        return result
 
     async def _ask(self, asked: Asked) -> None:
         if self.answer is None:
@@ -119,6 +124,8 @@ async def _ignore_cancel(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> N
 
 def run(session: Session, output: Output) -> int:
     """Run a session to its end and print its result; the exit code."""
+    # Before and after the run itself, too, it is told that something has ended it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # The clock of a run starts with its process, not after its imports.
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
 
