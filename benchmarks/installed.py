@@ -21,7 +21,7 @@ from pathlib import Path
 
 import lxml.html
 
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 
 #: Questions of a module, hits that are looked at, and the words that a question has.
 MOST, FIRST = 2, 5

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 
 #: Results of one page of an answer, as SearXNG merges them.
 RESULTS = 18

@@ -31,7 +31,7 @@ from spadework.graph.distilling import (
     keep_near,
     rank_passages,
 )
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.display import without_targets
 from spadework.tools.text.markdown_blocks import blocks as blocks_of

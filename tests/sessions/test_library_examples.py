@@ -9,7 +9,7 @@ import pytest
 from spadework.sessions.library_examples import from_library
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 
 NOTES = {
     "quillon": "# Quillon\n\nThe Quillon is a wind-up radio that plays for 45 minutes after one"

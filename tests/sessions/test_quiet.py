@@ -23,7 +23,7 @@ import asyncio, sys
 from pathlib import Path
 from spadework import Session, Settings, research, research_sync, research_tool
 from spadework.graph.research import graph
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 
 QUESTION = "What is known about Port Aldermere?"
 settings = Settings.load()

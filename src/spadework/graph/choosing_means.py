@@ -17,7 +17,7 @@ from spadework.graph.default_model import default_model
 from spadework.graph.opening_record import Opened, PagesAlone, Replay
 from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.tools.search.failover import Search
 from spadework.tools.search.provider_choice import Choice, choose
 from spadework.tools.search.waiting_times import Waits

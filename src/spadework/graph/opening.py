@@ -20,7 +20,7 @@ from spadework.tools.dense.meaning import Meaning, meaning_of
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.knowledge import knowledge_of
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.private_files import private_folder
 

@@ -28,7 +28,7 @@ from spadework.graph.standing_in import StandIns
 from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
 from spadework.tools.fetch.page_reader import Reader
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.stores.disk import in_time
 from spadework.tools.stores.event_record import Record

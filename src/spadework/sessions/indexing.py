@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import meaning_of
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.values import Value
 
 

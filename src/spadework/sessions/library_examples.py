@@ -8,8 +8,8 @@ from spadework import clock
 from spadework.agents.example_questions import questions
 from spadework.errors import SpadeworkError
 from spadework.settings import Settings
-from spadework.tools.library import Library
 from spadework.tools.library.document import Document
+from spadework.tools.library.library import Library
 from spadework.tools.stores.page_store import content_hash
 from spadework.values import Page
 

@@ -18,9 +18,10 @@ import pytest
 from filelock import FileLock
 
 from spadework.errors import SettingsError
-from spadework.tools.library import Library, build
+from spadework.tools.library import build
 from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.index_writer import StoreWriter
+from spadework.tools.library.library import Library
 from spadework.tools.library.plan import plan
 from spadework.tools.library.search import Searcher
 

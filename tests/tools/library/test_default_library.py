@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("installed")]
 

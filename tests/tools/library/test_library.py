@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.tools.search.library_provider import LibrarySearch
 from spadework.values import Query
 

@@ -9,7 +9,7 @@ import pytest
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.tools.search.provider_choice import Choice, choose
 from tests.tools.search.namespace import run
 

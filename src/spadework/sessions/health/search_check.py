@@ -13,7 +13,7 @@ from spadework.sessions.health.check import Check, run_check
 from spadework.sessions.health.nearby import searxng_servers
 from spadework.sessions.health.page_check import check_fetching
 from spadework.settings import Settings
-from spadework.tools.library import Library
+from spadework.tools.library.library import Library
 from spadework.tools.search.failover import Manners, Search
 from spadework.tools.search.provider import Closing, Provider
 from spadework.tools.search.provider_choice import LIBRARY, names_of, providers_named

@@ -4,52 +4,20 @@ format.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from spadework.errors import Unreadable
-from spadework.tools.extract.archive import ReadMember, extract_packed, extract_tar
-from spadework.tools.extract.charset import decode_body
-from spadework.tools.extract.delimited import extract_delimited
+from spadework.tools.extract.charset import Decoded, decode_body
 from spadework.tools.extract.document_kinds import Kind, file_name, kind_of
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import added_formats
-from spadework.tools.extract.html import extract
-from spadework.tools.extract.image import extract_image
-from spadework.tools.extract.mail import extract_mail
-from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.office import not_installed, old_office, program
-from spadework.tools.extract.pdf import extract_pdf
-from spadework.tools.extract.rst import extract_rst
-from spadework.tools.extract.rtf import extract_rtf
-from spadework.tools.extract.text import extract_text
+from spadework.tools.extract.readers import bytes_reader, holder_reader, text_reader
 from spadework.tools.extract.writing import fence, not_shown
-from spadework.tools.extract.xml_text import extract_xml
-from spadework.tools.extract.zipped import extract_zip
 
 __all__ = ["read_document"]
 
-_TEXT_READERS: dict[str, Callable[[str, str], Extracted]] = {
-    "html": extract,
-    "markdown": clean_markdown,
-    "rst": extract_rst,
-    "text": extract_text,
-    "xml": extract_xml,
-    "delimited": extract_delimited,
-}
-_BYTE_READERS: dict[str, Callable[[bytes, str], Extracted]] = {
-    "pdf": extract_pdf,
-    "mail": extract_mail,
-    "rtf": extract_rtf,
-    "image": extract_image,
-}
-#: Readers of what holds other documents: they are told how to read these.
-_HOLDERS: dict[str, Callable[[bytes, str, ReadMember | None], Extracted]] = {
-    "zip": extract_zip,
-    "tar": extract_tar,
-    "packed": extract_packed,
-}
 #: How deep the members lie: an archive that was packed is opened, one that lies in an archive is
 #: not.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
@@ -81,24 +49,26 @@ def _cut(found: Extracted) -> Extracted:
 
 
 def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 0) -> Extracted:
-    if kind.reader in _HOLDERS:
-        member = (
-            partial(_read_member, depth=depth + _DEPTHS[kind.reader]) if depth <= _OPENED else None
-        )
-        return _HOLDERS[kind.reader](body, url, member)
+    if hold := holder_reader(kind.reader):
+        member = partial(_read_member, depth=depth + _DEPTHS[kind.reader])
+        return hold(body, url, member if depth <= _OPENED else None)
     if kind.reader in added_formats():
         return added_formats()[kind.reader].read(body, url)
     if kind.reader == "old":
         raise _unread(body, kind)
-    if kind.reader in _BYTE_READERS:
-        return _BYTE_READERS[kind.reader](body, url)
+    if read := bytes_reader(kind.reader):
+        return read(body, url)
     if not kind.reader:
         raise Unreadable(f"{kind.media_type} is not read yet.")
-    found = decode_body(body, charset)
-    if kind.reader == "code":
-        return _source(found.text, kind.language, url)
-    read = _TEXT_READERS[kind.reader](found.text, url)
-    return _add_doubt(read, found.charset) if found.doubtful and read.markdown else read
+    return _read_text(decode_body(body, charset), kind, url)
+
+
+def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
+    read = text_reader(kind.reader)
+    if read is None:
+        return _source(decoded.text, kind.language, url)
+    found = read(decoded.text, url)
+    return _add_doubt(found, decoded.charset) if decoded.doubtful and found.markdown else found
 
 
 def _add_doubt(found: Extracted, charset: str) -> Extracted:

@@ -10,6 +10,7 @@ from typing import Any
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
+from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.frames import document_reply, receive, refusal_reply, send, split_reply
 from spadework.tools.extract.process_limits import limit_memory, memory_taken, mortal
 from spadework.tools.extract.reading_time import within
@@ -33,6 +34,7 @@ def main() -> None:
     # Ctrl-C is for the process that asks, which then ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(MEMORY)
+    added_formats()  # and with them what reads most pages, while none is waiting
     try:
         last = False
         while not last:

@@ -19,7 +19,7 @@ from spadework.tools.search.provider_table import PROVIDERS
 from spadework.tools.search.result_cache import SearchCache
 
 if TYPE_CHECKING:
-    from spadework.tools.library import Library
+    from spadework.tools.library.library import Library
 
 #: Opens a provider that was not chosen; None where it cannot be reached.
 Spare = Callable[[], Coroutine[Any, Any, Provider | None]]

@@ -13,13 +13,11 @@ from typing import Any
 from spadework.errors import Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown import clean_markdown
-from spadework.tools.extract.rst import extract_rst
-from spadework.tools.extract.text import extract_text
+from spadework.tools.extract.readers import text_reader
 from spadework.tools.extract.writing import blocks, heading, item, plain
 from spadework.tools.text.dates import moment
 
-_WRITTEN = {"text/x-rst": extract_rst, "text/plain": extract_text}
+_WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
@@ -76,7 +74,8 @@ def package(
 def read_readme(text: str, media_type: str, url: str) -> Extracted | None:
     """A README in its format, Markdown where none is named; None for an empty one."""
     kind = media_type.partition(";")[0].strip().lower()
-    return _WRITTEN.get(kind, clean_markdown)(text, url) if text.strip() else None
+    read = text_reader(_WRITTEN.get(kind, "markdown"))
+    return read(text, url) if read and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
