@@ -41,6 +41,7 @@ async def test_who_may_only_read_is_offered_nothing_else(two: Two) -> None:
             hers, read = [(await one.get(path)).text for one in (anna, reader)]
             assert ('method="post"' in hers, 'method="post"' in read) == (True, False), path
             assert WORD in read
+            assert ("New question" in hers, "New question" in read) == (True, False), path
             assert "/settings" not in hers + read, "for administrators"
 
 
