@@ -10,6 +10,7 @@ from spadework.graph.page_cache import PageCache
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import meaning_of
 from spadework.tools.knowledge import knowledge_of
+from spadework.tools.knowledge.entry import Recalled
 from spadework.values import Page
 
 TEXT = "The ferry of Port Aldermere leaves the old pier at every full hour. " * 20
@@ -32,7 +33,7 @@ async def test_who_is_cancelled_while_pages_are_kept_leaves_no_connection(tmp_pa
             home=tmp_path, embeddings="m", embeddings_url=f"http://{host}:{port}/v1"
         )
         meaning = meaning_of(settings)
-        page_cache = PageCache(knowledge_of(settings, meaning), settings, meaning)
+        page_cache = PageCache(knowledge_of(settings, meaning), settings, lambda: 60.0, meaning)
         page = Page(
             url="https://ferry.example/hours",
             fetched_at=datetime.now(UTC),
@@ -46,6 +47,23 @@ async def test_who_is_cancelled_while_pages_are_kept_leaves_no_connection(tmp_pa
         await asyncio.wait({closing}, timeout=10)
         assert closing.cancelled()
         await asyncio.wait_for(left.wait(), 5)
+
+
+async def test_a_store_that_is_silent_is_not_waited_for_longer_than_there_is_time(tmp_path: Path):
+    settings = Settings.load(home=tmp_path)
+    page_cache = PageCache(Silent(), settings, lambda: 0.2)
+    async with asyncio.timeout(2):
+        assert await page_cache.search("ferry", limit=5, since=datetime.now(UTC)) == []
+    assert page_cache.problem
+    assert page_cache.problem.reason == "It did not answer within 0.2 s."
+
+
+class Silent:
+    """A store that never answers."""
+
+    async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
+        await asyncio.Event().wait()
+        raise AssertionError
 
 
 async def _text(content_hash: str) -> str:

@@ -40,4 +40,6 @@ def happened(planned: Attack) -> Happened:
         if planned.needs_namespace:
             place.enter(Path(folder))
         run = asyncio.run(ran(planned, Path(folder)))
+        if planned.disk:
+            place.unmount(Path(folder) / "home")
     return Happened(planned, run, faults(planned, run))

@@ -51,6 +51,12 @@ def mount(*how: str | Path) -> None:
     subprocess.run(["mount", *map(str, how)], check=True, capture_output=True)
 
 
+def unmount(folder: Path) -> None:
+    """Take away what is mounted at a folder, also where something is still open there."""
+    while not subprocess.run(["umount", "--lazy", folder], capture_output=True).returncode:
+        pass
+
+
 async def serve_names(names: dict[str, Name]) -> None:
     """Answer for these names until the event loop ends."""
     await asyncio.get_running_loop().create_datagram_endpoint(

@@ -77,7 +77,7 @@ async def open_parts(
         web = await opened.enter_async_context(Web(settings))
         browser = Browser(settings)
         opened.pop_all()
-    page_cache = PageCache(store, settings, meaning)
+    page_cache = PageCache(store, settings, budget.until_closing, meaning)
     return Parts(journal, means, web, browser, libraries, page_cache, cleanings)
 
 

@@ -31,15 +31,20 @@ class PageCache:
     """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be
     written.
 
-    `meaning` is the model by which it and the library are searched, too; it is closed with the
+    `left` gives the seconds in which it may be asked. `meaning` is the model by which it and the library are searched, too; it is closed with the
     store.
     """
 
     def __init__(
-        self, store: Knowledge | None, settings: Settings, meaning: Meaning | None = None
+        self,
+        store: Knowledge | None,
+        settings: Settings,
+        left: Callable[[], float],
+        meaning: Meaning | None = None,
     ) -> None:
         self.problem: Problem | None = None
         self._store = store
+        self._left = left
         self._meaning = meaning
         self._owned = {host.lower() for host in settings.allow_hosts}
         self._adding: asyncio.Task[None] | None = None
@@ -115,12 +120,13 @@ class PageCache:
             self._failed(error, "The pages of this run were not kept for later ones.")
 
     async def _answer(self, work: Awaitable[T], otherwise: T) -> T:
+        seconds = min(ANSWER_SECONDS, self._left())
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(seconds):
                 return await work
         except TimeoutError:
             self._failed(
-                KnowledgeError(f"It did not answer within {ANSWER_SECONDS:g} s."),
+                KnowledgeError(f"It did not answer within {seconds:.3g} s."),
                 "What earlier runs have read was not used.",
             )
         except KnowledgeError as error:

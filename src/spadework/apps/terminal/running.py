@@ -130,8 +130,12 @@ def run(session: Session, output: Output) -> int:
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
 
     def deliver(result: Result) -> None:
-        _print(result, output)
-        LEAVING.begin(session.budget.left(), EXIT[result.status])
+        code = FAILED  # where nobody is there to read the report
+        try:
+            _print(result, output)
+            code = EXIT[result.status]
+        finally:
+            LEAVING.begin(session.budget.left(), code)
 
     result = asyncio.run(_run(session, output, deliver))
     if result is None:
