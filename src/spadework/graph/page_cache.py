@@ -31,7 +31,8 @@ class PageCache:
     """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be
     written.
 
-    `left` gives the seconds in which it may be asked. `meaning` is the model by which it and the library are searched, too; it is closed with the
+    `left` gives the seconds in which it may be asked. `meaning` is the model by which it and the
+    library are searched, too; it is closed with the
     store.
     """
 
