@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import httpx
@@ -18,7 +19,7 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.api_keys import read_key
 from spadework.tools.web.certificates import certificates
 from spadework.tools.web.connections import closing_lines
-from spadework.tools.web.retries import attempts
+from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import place
 
 #: Texts in one request: every server known takes so many, and the answer stays below a few
@@ -120,9 +121,7 @@ class EndpointEmbedder:
 
     async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
         async with place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
-            async for attempt in attempts(_wait, ATTEMPTS):
-                with attempt:
-                    answer = await self._ask(texts)
+            answer = await ask_again(partial(self._ask, texts), _wait, ATTEMPTS)
         return _vectors(self.name, answer, len(texts))
 
     async def _ask(self, texts: Sequence[str]) -> Answer:
