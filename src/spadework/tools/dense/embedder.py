@@ -8,6 +8,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import httpx
@@ -167,11 +168,16 @@ class EndpointEmbedder:
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
     """The embedder of the settings, None where they name none. Raises SettingsError where its key
-    is missing.
+    or what compares vectors is missing.
     """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
         return None
+    if find_spec("numpy") is None:
+        raise SettingsError(
+            "SPADEWORK_EMBEDDINGS needs the package numpy.",
+            hint='Install it: pip install "spadework[embeddings]".',
+        )
     own = settings.embeddings_url
     # A key goes to its own server only.
     secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)
