@@ -1,7 +1,7 @@
 # The command spadework in a slim image: one process, no root. EXTRAS are those of pyproject.toml.
 FROM python:3.13-slim
 
-ARG EXTRAS=postgres
+ARG EXTRAS=postgres,embeddings
 RUN useradd --uid 10001 --create-home spadework && install --directory --owner spadework /data
 WORKDIR /src
 COPY pyproject.toml requirements.lock README.md LICENSE ./

@@ -141,7 +141,7 @@ class Deadline:
         """The same by the clock, also in a replay, which itself waits for nobody."""
         left = self.until_closing()
         order = list(self.shares)
-        coming = [name for name in order[order.index(phases[0]) :] if name != "write"]
+        coming: list[Phase] = [name for name in order[order.index(phases[0]) :] if name != "write"]
         if not coming:
             return left
         kept = min(left, self._writing)

@@ -55,6 +55,7 @@ class SharedLimit(Protocol):
 
     def free(self, *, settled: bool = False) -> Free:
         """What is left; `settled`: as if no call were under way."""
+        ...
 
     def take(self, hold: Hold) -> None:
         """Set aside what a call may cost."""

@@ -43,7 +43,7 @@ REASONS = {
     "import asyncio": "needs that server; tests/graph/test_server.py does the same",
     "npm pack": "needs Node.js and the network",
     "SPADEWORK_MODEL_SECONDS=900": "needs a model; `make test-model` runs one",
-    "SPADEWORK_EMBEDDINGS=": (
+    'pip install "spadework[embeddings]"': (
         "needs a model for embeddings; tests/sessions/test_meaning.py does the same"
     ),
     "spadework serve": "runs until it is stopped; the test starts one",

@@ -15,13 +15,17 @@ TOOLS = (
     "hypothesis",
     "langgraph-cli[inmem]",
     "langgraph-sdk",
+    "numpy",
     "openai",
+    "pillow",
     "pytest",
     "pytest-asyncio",
     "pytest-timeout",
     "pytest-xdist",
     "qdrant-client",
 )
+#: What a fresh environment has before anything is installed.
+_BUNDLED = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence")
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,13 @@ class Environment:
             text=True,
         )
         return done.returncode, done.stdout, done.stderr
+
+    def megabytes(self) -> float:
+        """What was installed takes, without pip and what came with it, in blocks of the disk."""
+        [packages] = self.folder.glob("lib/python*/site-packages")
+        own = [path for path in packages.iterdir() if not path.name.startswith(_BUNDLED)]
+        files = (file for path in own for file in (path, *path.rglob("*")) if file.is_file())
+        return sum(file.stat().st_blocks * 512 for file in files) / 2**20
 
     def program(self, name: str) -> Path:
         """A program of the environment."""

@@ -35,6 +35,8 @@ pytestmark = [
     pytest.mark.xdist_group("release"),  # environments are made once
 ]
 _worked: list[str] = []
+#: What the wheel and all it needs may take, compiled, in MB.
+MOST_MEGABYTES = 300
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +76,10 @@ def installed(
         pytest.skip(f"the packages do not install on Python {version}")
     yield made
     shutil.rmtree(folder)  # more than half a gigabyte
+
+
+def test_a_plain_install_is_small(installed: Environment) -> None:
+    assert installed.megabytes() < MOST_MEGABYTES
 
 
 @pytest.fixture(scope="module")

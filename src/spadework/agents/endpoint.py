@@ -33,7 +33,7 @@ from spadework.settings import Role, Settings
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.tools.web import name_lookup
-from spadework.tools.web.retries import attempts
+from spadework.tools.web.retries import ask_again
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -131,13 +131,14 @@ class Endpoint:
                     self._lessons.learn(context=context)
 
     async def _persisted(self, request: Request) -> str:
-        async for attempt in attempts(lambda error: isinstance(error, Passing), ATTEMPTS):
-            with attempt:
-                try:
-                    reply = await self._admitted(request)
-                except Passing as fault:
-                    self.failing = str(fault)
-                    raise
+        async def ask() -> str:
+            try:
+                return await self._admitted(request)
+            except Passing as fault:
+                self.failing = str(fault)
+                raise
+
+        reply = await ask_again(ask, lambda error: isinstance(error, Passing), ATTEMPTS)
         self.failing = ""
         return self._without_key(reply)
 

@@ -134,16 +134,16 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
         raise BadReply("The plan has no topics.")
     # What takes more topics is not so simple, whatever it is called: none is left out for that.
     order: tuple[Complexity, ...] = ("simple", "moderate", "complex")
-    fitting = (c for c in order[order.index(answer.complexity) :] if len(topics) <= MOST_TOPICS[c])
-    complexity: Complexity = next(fitting, "complex")
-    kept = answer.model_dump(include={"question_type", "freshness", "language"}) | {
-        "complexity": complexity
-    }
+    harder = order[order.index(answer.complexity) :]
+    fitting: list[Complexity] = [c for c in harder if len(topics) <= MOST_TOPICS[c]]
+    complexity = fitting[0] if fitting else order[-1]
+    kept = answer.model_dump(include={"question_type", "freshness", "language"})
     title = one_line(answer.title, TITLE_CHARS) or shorten_question(question)
     return Plan(
         question=question,
         title=title if is_long(question) else "",
         **kept,
+        complexity=complexity,
         subjects=tuple(answer.subjects),
         wishes=tuple(one_line(wish, WISH_CHARS) for wish in answer.wishes[:MOST_WISHES]),
         topics=topics[: min(most, MOST_TOPICS[complexity])],

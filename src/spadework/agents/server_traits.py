@@ -47,7 +47,7 @@ class Learned(BaseModel):
     temperature: bool = True
     context: int = 0
     speed: float = 0.0
-    counted: float = Field(1.0, ge=1, le=MOST_COUNTED)
+    counted: float = Field(default=1.0, ge=1, le=MOST_COUNTED)
     answers: dict[Role, tuple[int, ...]] = {}
     thinks: bool = False
 

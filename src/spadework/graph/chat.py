@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import Annotated, Any, Literal, NotRequired, Required, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
@@ -50,9 +50,9 @@ class ChatState(TypedDict, total=False):
     that runs.
     """
 
-    messages: Annotated[list[AnyMessage], add_messages]
-    session_id: str
-    question: str
+    messages: Required[Annotated[list[AnyMessage], add_messages]]
+    session_id: Required[str]
+    question: Required[str]
     follows: str
     earlier: list[str]
     wishes: str
@@ -114,7 +114,7 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """The loop, of which the thread's own stream is told: every event as a custom one, and what a
     reader wants to see while it goes on as messages. The report is the message that stays.
     """
-    asked: ResearchState = {
+    asked: dict[str, Any] = {
         "question": state["question"],
         "session_id": state["session_id"],
         "follows": state.get("follows", ""),
@@ -136,9 +136,11 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     return {"messages": [message_of(result)]}
 
 
-async def _events(loop: research.Graph, asked: ResearchState) -> AsyncGenerator[Event, None]:
+async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator[Event, None]:
     """What the loop tells, also of its workers; it runs in the thread of the conversation."""
-    parts = loop.astream(asked, stream_mode="custom", subgraphs=True, version="v2")
+    parts = loop.astream(
+        cast("ResearchState", asked), stream_mode="custom", subgraphs=True, version="v2"
+    )
     async for part in parts:
         if part["type"] == "custom":
             yield parse_event(part["data"])

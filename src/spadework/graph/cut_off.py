@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from spadework.agents import writer
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.outline import by_topic
@@ -22,10 +24,11 @@ async def closed_by_code(context: SessionContext, state: ResearchState, question
     model. A report that is followed up stands, with what was found for it.
     """
     before = state.get("before")
+    closed: ResearchState
     if before is None:
         closed = await _write_by_code(context, state, question)
     elif state["turn"].kind == "form":
-        closed = {**state, **as_it_was(before)}
+        closed = cast("ResearchState", {**state, **as_it_was(before)})
     else:
         closed = await _follow_by_code(context, state, before)
     closed["stopped_by"] = "time"
@@ -69,10 +72,11 @@ async def _follow_by_code(
     material, _ = standing(evidence, texts, plan.question, plan.language)
     base = Base(before.sections, before.citations)
     changes = await check_changed(now, None, base, material, Check(0, summed=False))
-    return {
+    told = {
         **now,
         **whole,
         "sections": changes["sections"],
         "citations": changes["citations"],
         "conflicts": find_disputes(plan, evidence, state.get("pages", {}), texts),
     }
+    return cast("ResearchState", told)

@@ -5,12 +5,13 @@ more than that.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from spadework.agents.editor import problem_lines
 from spadework.graph.ending import status_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
-from spadework.graph.state import WorkerState
+from spadework.graph.state import ResearchState, WorkerState
 from spadework.graph.tasks import asked_of, task_of
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.values import (
@@ -63,13 +64,14 @@ class Gathered(Value):
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
     """What the steps begin with for a query alone."""
     task = task_of(asked_of(query), pages)
-    return {
+    begun = {
         "session_id": context.session_id,
         "question": task.topic.question,
         "task": task,
         "read_before": [],
         "attached": [],
     }
+    return cast("WorkerState", begun)  # the steps add what they find
 
 
 def result_of_pages(
@@ -101,7 +103,8 @@ def result_of_pages(
 
 def _sources(pages: Mapping[str, Page]) -> list[Source]:
     """What was read, in its order: nothing rests on it that could be first."""
-    found = {source.url: source for source in sources_of({"pages": dict(pages)}, [], [])}
+    read = cast("ResearchState", {"pages": dict(pages)})
+    found = {source.url: source for source in sources_of(read, [], [])}
     return [found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)]
 
 

@@ -4,6 +4,8 @@ that says so, whether a model goes on from there or a run is cut off.
 
 from __future__ import annotations
 
+from typing import Any
+
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.extractive.lead import plan
 from spadework.agents.headings import one_a_heading
@@ -16,7 +18,7 @@ from spadework.values import Coverage, Evidence, Plan, Question, Section, Shortf
 RECALLED = "known"
 
 
-def as_it_was(before: Earlier) -> ResearchState:
+def as_it_was(before: Earlier) -> dict[str, Any]:
     """All channels of a report that is followed up, as it was left."""
     return {
         "plan": before.plan,
@@ -31,7 +33,7 @@ def as_it_was(before: Earlier) -> ResearchState:
     }
 
 
-def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> ResearchState:
+def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
     """All channels of a follow-up that the evidence of a report answers: a plan of one topic, which
     is proven. What was proven besides is kept for those who ask on.
     """
@@ -60,7 +62,7 @@ def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
     return [e for e in proving(state) if e.id not in known]
 
 
-def join_states(before: Earlier, state: ResearchState) -> ResearchState:
+def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
     """The plan of the report with the topics of the follow-up, the coverage of all of them, and
     what the evidence of all lacks. A topic of both has the evidence of both.
     """

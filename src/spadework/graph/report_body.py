@@ -151,7 +151,8 @@ def _count_uncited(context: SessionContext, sources: Sequence[Source], say: Phra
 
 def _verdicts(state: ResearchState) -> Counter[Verdict]:
     """How many sentences were found to be what."""
-    return Counter({c.sentence: c.verdict for c in state.get("citations", [])}.values())
+    found: dict[str, Verdict] = {c.sentence: c.verdict for c in state.get("citations", [])}
+    return Counter(found.values())
 
 
 def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:

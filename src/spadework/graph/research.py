@@ -262,7 +262,10 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     builder.add_node(plan)
     builder.add_node(approve)
     builder.add_node(
-        "worker", worker.worker, error_handler=worker_failed, destinations=(WORKER_FAILED,)
+        "worker",
+        worker.worker,
+        error_handler=worker_failed,  # pyright: ignore[reportArgumentType]  # as documented
+        destinations=(WORKER_FAILED,),
     )
     # The workers of a round are one step of the graph, a failed one with its handler too: `fuse`
     # follows once, after them all.

@@ -136,7 +136,7 @@ def _report_before(before: Earlier) -> Reported:
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """The report in another form, from what it rests on already."""
     context = await context_of(state["session_id"], runtime.context)
-    before, turn = state["before"], state["turn"]
+    before, turn = state.get("before"), state["turn"]
     assert before is not None
     model, unfit = await judging(context, "revise")
     plan = before.plan

@@ -19,7 +19,7 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState, proving
 from spadework.tools.export.markdown_report import sentence_markdown
 from spadework.tools.text.nearest import nearest
-from spadework.values import Evidence, Review, Section, Weakness
+from spadework.values import Evidence, Review, Section, Verdict, Weakness
 
 #: Entries that a section does not cite and its writer is shown when it writes it anew.
 MOST_NEAR = 8
@@ -139,7 +139,8 @@ def _material(
 def known_findings(state: ResearchState) -> dict[Stated, Finding]:
     """What was found of the sentences that the editor read."""
     review = state.get("review")
-    verdicts = {cited.sentence: cited.verdict for cited in state.get("citations", [])}
+    cited = state.get("citations", [])
+    verdicts: dict[str, Verdict] = {each.sentence: each.verdict for each in cited}
     return {
         each: Finding(verdicts.get(sentence_markdown(each.sentence), "supported"))
         for section in (review.sections if review else ())

@@ -5,7 +5,7 @@ checkpoints stay small.
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any
+from typing import Annotated, Any, Required
 
 from langgraph.types import Overwrite
 from pydantic import BaseModel, Field
@@ -85,11 +85,13 @@ def by_url(old: dict[str, Page], new: dict[str, Page]) -> dict[str, Page]:
 
 
 class ResearchState(TypedDict, total=False):
-    """What a run knows."""
+    """What a run knows. Required is what every node behind the first few finds there: what these
+    put into it, and what is gathered by a reducer.
+    """
 
-    question: str
+    question: Required[str]
     attachments: list[str]
-    session_id: str
+    session_id: Required[str]
     #: The session that this thread has opened last, to tell a new run in it from a session that was
     #: named.
     opened: str
@@ -104,25 +106,25 @@ class ResearchState(TypedDict, total=False):
     #: The day on which the run began: no prompt reads the clock.
     asked_on: str
     #: What a follow-up wants of the report before, and that report where it is revised.
-    turn: Turn
+    turn: Required[Turn]
     before: Earlier | None
     #: The place in that report of each section that was written anew, by its heading.
     places: dict[str, int]
     attached: list[Page]
-    plan: Plan
+    plan: Required[Plan]
     #: How long a model took for it; 0 where none has made it now.
     plan_seconds: float
     #: What it was foreseen to take; None for what is made of a report that is there.
     forecast: Forecast | None
-    tasks: Annotated[list[Task], operator.add]
+    tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
     pages: Annotated[dict[str, Page], by_url]
     passages: dict[str, list[Passage]]
     #: What a model was shown of the pages, in all rounds.
     shown: Annotated[list[Passage], operator.add]
-    evidence: Annotated[list[Evidence], operator.add]
-    coverage: Annotated[dict[str, Coverage], by_topic]
-    rounds: Annotated[list[Round], operator.add]
+    evidence: Required[Annotated[list[Evidence], operator.add]]
+    coverage: Required[Annotated[dict[str, Coverage], by_topic]]
+    rounds: Required[Annotated[list[Round], operator.add]]
     #: What the evidence lacks after the newest round.
     shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
@@ -226,17 +228,19 @@ class ResearchOutput(TypedDict, total=False):
 
 
 class WorkerState(TypedDict, total=False):
-    """What a worker knows: its task, and the hits, pages and passages on the way to its find."""
+    """What a worker knows: its task, and the hits, pages and passages on the way to its find. What
+    is required it is sent with, or has found when a node asks for it.
+    """
 
-    session_id: str
-    question: str
-    task: Task
+    session_id: Required[str]
+    question: Required[str]
+    task: Required[Task]
     #: How many topics the plan has, and how many workers are sent in this round.
     topics: int
     tasks: int
     #: Seconds that the model took for the plan, 0 where it made none.
     plan_seconds: float
-    read_before: list[str]
+    read_before: Required[list[str]]
     #: The topics of the workers among whom pages are dealt out; none where each may read what it
     #: likes.
     among: list[str]
@@ -244,17 +248,17 @@ class WorkerState(TypedDict, total=False):
     joint: bool
     #: The canonical URLs of pages that other workers were dealt.
     taken: list[str]
-    attached: list[Page]
-    hits: list[Hit]
+    attached: Required[list[Page]]
+    hits: Required[list[Hit]]
     #: Whether any search was answered, where one was asked, and who has answered.
     answered: bool
     heard: list[str]
-    chosen: list[Hit]
-    reserve: list[Hit]
-    drafts: list[Page]
+    chosen: Required[list[Hit]]
+    reserve: Required[list[Hit]]
+    drafts: Required[list[Page]]
     #: The hits whose pages could not be read.
     unread: list[Hit]
-    pages: list[Page]
+    pages: Required[list[Page]]
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]
 

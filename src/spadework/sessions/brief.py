@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from spadework.errors import SessionError
-from spadework.graph.state import ResearchState
 from spadework.sessions.files import Kind, Metadata, exchanges_before
 
 
@@ -70,7 +69,7 @@ class Brief:
         tuples = {name: tuple(told[name]) for name in ("attachments", "earlier", "answers")}
         return cls(**{**told, **tuples})
 
-    def state(self) -> ResearchState:
+    def state(self) -> dict[str, Any]:
         """What the graph is given."""
         return {
             "question": self.question,

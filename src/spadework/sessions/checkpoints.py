@@ -69,7 +69,8 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        if not config["configurable"].get("checkpoint_ns"):  # of a worker are only its finds
+        # Of a worker are only its finds.
+        if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()
         return await super().aput(config, checkpoint, metadata, new_versions)

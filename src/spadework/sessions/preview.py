@@ -5,6 +5,7 @@ the call that plans.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from spadework.events import Event, Notice
 from spadework.graph.planning import foreseen, make_plan, today
@@ -41,7 +42,7 @@ async def preview(session: Session, tell: Callable[[str], None] = lambda text: N
     async with temporary_context(session.settings, session.budget, tell) as context:
         for notice in context.notices:
             tell(notice)
-        asked: ResearchState = {**session.brief.state(), "asked_on": today()}
+        asked = cast("ResearchState", {**session.brief.state(), "asked_on": today()})
         context.experience = await experience(session.settings.home)
         made, problems, seconds = await make_plan(context, question_of(asked), emit)
         return Preview(

@@ -86,6 +86,7 @@ class Researching:
         ledger holds is handed over.
         """
         journal = self._context.journal
+        state: ResearchState
         if await journal.answers(ANSWER_SECONDS):
             state = await last_state(graph, config)
         else:

@@ -42,7 +42,7 @@ DEFAULT_MODEL = "openai:gpt-5-mini"
 DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
-class Settings(
+class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its own is below
     Machines,
     Users,
     Observing,

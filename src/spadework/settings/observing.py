@@ -47,8 +47,9 @@ def levels_of(log: str) -> dict[Concern, LogLevel]:
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")
-        known = next((one for one in LEVELS if one == level.strip().lower()), None)
-        asked = [one for one in CONCERNS if one == name.strip().lower()] if name else CONCERNS
+        known: LogLevel | None = next((o for o in LEVELS if o == level.strip().lower()), None)
+        named: tuple[Concern, ...] = tuple(o for o in CONCERNS if o == name.strip().lower())
+        asked = named if name else CONCERNS
         if known is None or not asked:
             raise ValueError(
                 f"{word!r} is no level ({', '.join(LEVELS)}) and no concern"

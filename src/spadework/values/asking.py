@@ -74,13 +74,13 @@ class Query(Value):
     freshness: Freshness = "any"
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
-    country: str = Field("", pattern=COUNTRY)
-    language: str = Field("", pattern=LANGUAGE)
+    country: str = Field(default="", pattern=COUNTRY)
+    language: str = Field(default="", pattern=LANGUAGE)
     asked_in: str = ""
     news: bool = False
     since: date | None = None
     until: date | None = None
-    results: int = Field(0, ge=0, le=100)
+    results: int = Field(default=0, ge=0, le=100)
 
 
 class Topic(Value):

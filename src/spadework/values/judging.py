@@ -28,7 +28,7 @@ class Recommendation(Value):
     purpose: str = ""
     led_to: bool = False
     priority: Priority = "medium"
-    max_results: int = Field(5, ge=1, le=10)
+    max_results: int = Field(default=5, ge=1, le=10)
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
 

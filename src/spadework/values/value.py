@@ -19,7 +19,7 @@ class Visible(BaseModel):
     def model_post_init(self, context: Any) -> None:
         """Make the texts visible. Not by validators: those would be called for every field."""
         for name, value in self.__dict__.items():
-            self.__dict__[name] = _visible_value(value)
+            vars(self)[name] = _visible_value(value)
 
 
 class Value(Visible):

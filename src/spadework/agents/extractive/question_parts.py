@@ -96,7 +96,8 @@ def read(text: str) -> Asked:
         return Asked(text)
     type_, expects = _KINDS[kind]
     if kind == "fact":
-        expects = next((answer for cue, answer in _FACTS if cue in found), "open")
+        answers: list[Expected] = [answer for cue, answer in _FACTS if cue in found]
+        expects = answers[0] if answers else expects
     sides = sides_of(text, code) if kind == "comparison" else ()
     if kind == "comparison" and not sides:
         return Asked(text)

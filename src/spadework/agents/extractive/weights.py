@@ -45,7 +45,7 @@ class Weights(Value):
 @cache
 def weights() -> Weights:
     """The weights of this version."""
-    text = (files(__package__) / "weights.toml").read_text(encoding="utf-8")
+    text = (files("spadework.agents.extractive") / "weights.toml").read_text(encoding="utf-8")
     return Weights.model_validate(tomllib.loads(text))
 
 

@@ -193,7 +193,7 @@ def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> R
         "iterations": result.iterations,
         "seconds": result.timings.get("total", 0.0),
     }
-    return ResearchAnswer(**given, **lists)
+    return ResearchAnswer(**{**given, **lists})
 
 
 def _completeness(result: Result) -> float:

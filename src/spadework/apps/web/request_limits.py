@@ -16,6 +16,10 @@ REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one of two classes, as installed
     """HTTP as uvicorn speaks it; a connection whose request does not come is closed."""
 
+    # Of both classes.
+    cycle: Any
+    loop: asyncio.AbstractEventLoop
+    transport: Any
     _waiting: asyncio.TimerHandle | None = None
     _came = 0
 

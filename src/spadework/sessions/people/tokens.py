@@ -55,7 +55,7 @@ class Tokens:
         user, asked = user_name(name), frozenset(scopes)
         if wrong := sorted(asked - frozenset(SCOPES)):
             raise SettingsError(f"A scope cannot be {wrong[0]!r}: there are {', '.join(SCOPES)}.")
-        given = tuple(scope for scope in SCOPES if scope in asked)
+        given: tuple[Scope, ...] = tuple(scope for scope in SCOPES if scope in asked)
         token, now = f"spw_{secrets.token_urlsafe(32)}", datetime.now(UTC)
         id_ = secrets.token_hex(4)
         with self._file.changing() as tokens:

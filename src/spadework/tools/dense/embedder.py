@@ -7,6 +7,8 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import httpx
@@ -18,7 +20,7 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.api_keys import read_key
 from spadework.tools.web.certificates import certificates
 from spadework.tools.web.connections import closing_lines
-from spadework.tools.web.retries import attempts
+from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import place
 
 #: Texts in one request: every server known takes so many, and the answer stays below a few
@@ -120,9 +122,7 @@ class EndpointEmbedder:
 
     async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
         async with place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
-            async for attempt in attempts(_wait, ATTEMPTS):
-                with attempt:
-                    answer = await self._ask(texts)
+            answer = await ask_again(partial(self._ask, texts), _wait, ATTEMPTS)
         return _vectors(self.name, answer, len(texts))
 
     async def _ask(self, texts: Sequence[str]) -> Answer:
@@ -168,11 +168,16 @@ class EndpointEmbedder:
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
     """The embedder of the settings, None where they name none. Raises SettingsError where its key
-    is missing.
+    or what compares vectors is missing.
     """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
         return None
+    if find_spec("numpy") is None:
+        raise SettingsError(
+            "SPADEWORK_EMBEDDINGS needs the package numpy.",
+            hint='Install it: pip install "spadework[embeddings]".',
+        )
     own = settings.embeddings_url
     # A key goes to its own server only.
     secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)

@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import docx
 from docx.document import Document
@@ -17,6 +17,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
+from docx.styles.style import CharacterStyle, ParagraphStyle
 from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
@@ -42,7 +43,8 @@ class _Styles(NamedTuple):
 
 _PLAIN = _Styles(None, None, _CODE)
 _BULLET = _Styles("List Bullet", "List Continue", _CODE_WITHIN)
-_STEP = _Styles("List Number", "List Continue", _CODE_WITHIN)
+_NUMBERED = "List Number"
+_STEP = _Styles(_NUMBERED, "List Continue", _CODE_WITHIN)
 
 
 def to_docx(result: Result) -> bytes:
@@ -106,7 +108,7 @@ def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragra
 def _numbered_afresh(document: Document) -> int:
     """A numbering that looks as the style of numbered lists does and begins at 1."""
     numbering = document.part.numbering_part.element
-    used = document.styles[_STEP.sign].element.pPr.numPr.numId.val
+    used = document.styles[_NUMBERED].element.pPr.numPr.numId.val
     like = next(number for number in numbering.num_lst if number.numId == used)
     made = numbering.add_num(like.abstractNumId.val)
     made.add_lvlOverride(ilvl=0).add_startOverride(1)
@@ -221,24 +223,31 @@ def _properties(document: Document, sheet: Sheet) -> None:
     properties.created = properties.modified = datetime.now(UTC)
 
 
+def _style(document: Document, name: str) -> ParagraphStyle:
+    """A style of paragraphs, made where Word does not come with it."""
+    styles = document.styles
+    found = styles[name] if name in styles else styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
+    return cast("ParagraphStyle", found)
+
+
 def _styles(document: Document) -> None:
     """Quiet headings, and the styles that Word does not come with."""
     for name, size in (("Title", 24), ("Heading 1", 14), ("Heading 2", 12)):
-        font = document.styles[name].font
+        font = _style(document, name).font
         font.size, font.bold, font.color.rgb = Pt(size), True, RGBColor(0x1D, 0x21, 0x1D)
-    facts = document.styles.add_style(_FACTS, WD_STYLE_TYPE.PARAGRAPH)
+    facts = _style(document, _FACTS)
     facts.font.color.rgb = _SOFT
-    code = document.styles.add_style(_CODE, WD_STYLE_TYPE.PARAGRAPH)
+    code = _style(document, _CODE)
     code.font.name, code.font.size, code.font.no_proof = "Consolas", Pt(9), True
     code.paragraph_format.left_indent, code.paragraph_format.keep_together = Pt(12), True
-    within = document.styles.add_style(_CODE_WITHIN, WD_STYLE_TYPE.PARAGRAPH)
+    within = _style(document, _CODE_WITHIN)
     within.base_style, within.paragraph_format.left_indent = code, Pt(30)
-    inline = document.styles.add_style(_CODE_WORDS, WD_STYLE_TYPE.CHARACTER)
+    inline = cast("CharacterStyle", document.styles.add_style(_CODE_WORDS, WD_STYLE_TYPE.CHARACTER))
     inline.font.name, inline.font.no_proof = "Consolas", True
-    source = document.styles.add_style(_SOURCE, WD_STYLE_TYPE.PARAGRAPH)
+    source = _style(document, _SOURCE)
     source.paragraph_format.left_indent, source.paragraph_format.first_line_indent = Pt(24), Pt(-24)
     source.paragraph_format.space_before, source.paragraph_format.space_after = Pt(8), Pt(4)
-    quote = document.styles["Quote"]
+    quote = _style(document, "Quote")
     quote.font.size, quote.paragraph_format.left_indent, quote.paragraph_format.space_after = (
         Pt(9.5),
         Pt(36),

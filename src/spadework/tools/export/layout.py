@@ -24,7 +24,7 @@ from spadework.tools.export.sheet import (
     Sheet,
     words,
 )
-from spadework.tools.text.emphasis import emphases
+from spadework.tools.text.emphasis import Strength, emphases
 from spadework.tools.text.markdown_marks import scan
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import domain_of
@@ -58,14 +58,16 @@ def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
     """
     marks = scan(text)
     strong = emphases(text, marks) if emphasis else []
-    begun = {one.start: one.strength for one in strong}
+    begun: dict[int, Strength] = {one.start: one.strength for one in strong}
     ended = {one.inner_end for one in strong}
     opens, closes = {start for start, _ in marks.code}, {end for _, end in marks.code}
     found: list[Run] = []
-    at, code, strength = 0, False, None
+    at, code = 0, False
+    strength: Strength | None = None
     for mark in marks.marks:
         found.append(Run(text[at : mark.start], code, strength))
-        strength = begun.get(mark.start, None if mark.start in ended else strength)
+        if mark.start in begun or mark.start in ended:
+            strength = begun.get(mark.start)
         if mark.end in opens:
             code = True
         elif mark.start in closes:

@@ -140,7 +140,8 @@ def shape_of_type(media_type: str) -> Shape:
     )
     if main in by_main:
         return by_main[main]
-    return next((shape for word, shape in words if word in kind), "text")
+    shapes: list[Shape] = [shape for word, shape in words if word in kind]
+    return shapes[0] if shapes else "text"
 
 
 def _old(shape: Shape, ending: str) -> Foreseen:

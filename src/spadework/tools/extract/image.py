@@ -8,12 +8,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PIL import Image, UnidentifiedImageError
-
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.ocr import MEND, has_ocr, text_in
+from spadework.tools.extract.ocr import MEND, has_ocr, has_pillow, text_in
 
 #: Most pixels of an image; each takes up to 8 bytes while it is read.
 MAX_PIXELS = 40_000_000
@@ -41,15 +39,17 @@ def extract_image(body: bytes, url: str) -> Extracted:
     """The text in an image. Raises Unreadable when it is damaged, there is none, or nothing is
     installed that reads it; TooLarge for more than MAX_PIXELS.
     """
+    if not has_pillow():
+        raise _not_installed()
+    from PIL import Image
+
     with _named_faults():
         image = Image.open(io.BytesIO(body), formats=_FORMATS)
         pixels = image.width * image.height
         if pixels > MAX_PIXELS:
             raise TooLarge(f"The image has {pixels:,} pixels, the limit is {MAX_PIXELS:,}.")
         if not has_ocr():
-            raise Unreadable(
-                f"Tesseract, which reads the text in images, is not installed. {MEND}", hint=MEND
-            )
+            raise _not_installed()
         image.load()
         words = text_in(image)
     if not words:
@@ -57,11 +57,19 @@ def extract_image(body: bytes, url: str) -> Extracted:
     return Extracted(title=file_name(url), markdown=words, kind="image")
 
 
+def _not_installed() -> Unreadable:
+    return Unreadable(
+        f"Tesseract, which reads the text in images, is not installed. {MEND}", hint=MEND
+    )
+
+
 @contextmanager
 def _named_faults() -> Iterator[None]:
     """The faults of Pillow by our names. Its warnings, of damage and of size, are not for whoever
     asks.
     """
+    from PIL import Image, UnidentifiedImageError
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -14,13 +14,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from itertools import groupby
 from statistics import median
-
-from PIL import Image
+from typing import TYPE_CHECKING
 
 from spadework.tools.extract.reading_time import reading_until
 from spadework.tools.extract.writing import plain
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 #: An image is made smaller to so many pixels: a page at 200 dots an inch has half of them.
 MAX_PIXELS = 8_000_000
@@ -34,7 +37,10 @@ SECONDS = 20.0
 #: Languages that are read at once; each takes time.
 MAX_LANGUAGES = 3
 #: How the lack of it is mended.
-MEND = "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German)."
+MEND = (
+    "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German), and what hands"
+    " it images: pip install 'spadework[ocr]'."
+)
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,13 @@ class Seen:
 
 
 def has_ocr() -> bool:
-    """Is it installed?"""
-    return bool(shutil.which("tesseract"))
+    """Is it installed, and Pillow, which opens images for it?"""
+    return bool(shutil.which("tesseract")) and has_pillow()
+
+
+def has_pillow() -> bool:
+    """Is there what opens images?"""
+    return find_spec("PIL") is not None
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
@@ -93,6 +104,8 @@ def _on_white(image: Image.Image) -> Image.Image:
     """An image in grey without transparency: black letters on nothing would be black on black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
+    from PIL import Image  # of an extra
+
     image = image.convert("RGBA")
     page = Image.new("RGBA", image.size, "white")
     page.alpha_composite(image)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pypdfium2
 
-from spadework.tools.extract.ocr import MAX_PIXELS, lines_in
+from spadework.tools.extract.ocr import MAX_PIXELS, has_pillow, lines_in
 from spadework.tools.extract.pdf_lines import BROKEN, Line
 
 _PDFIUM: Any = pypdfium2.raw  # it has no types
@@ -39,6 +39,8 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 def scan_page(page: Any) -> list[Line] | None:
     """The lines in the picture of a page, none for an empty one; None where nothing was read."""
+    if not has_pillow():
+        return None
     width, height = page.get_size()
     dots = min(DOTS, math.sqrt(MAX_PIXELS / max(width * height, 1.0)))
     image = page.render(scale=dots, grayscale=True).to_pil()

@@ -179,7 +179,7 @@ class _Inliner(states.Inliner):
     """
 
     def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
-        known, _ = roles.role(role, self.language, lineno, self.reporter)
+        known, _ = roles.role(role, self.language, lineno, self.reporter)  # pyright: ignore[reportArgumentType]  # a module is what docutils takes
         if known:
             return super().interpreted(rawsource, text, role, lineno)
         shown = _role_text(nodes.unescape(text))

@@ -8,7 +8,7 @@ import re
 from html.entities import html5
 from typing import Any
 
-from lxml import etree
+import lxml.etree as etree
 
 _NAMESPACE = "http://www.w3.org/1999/xhtml"
 _HEAD_CHARS = 2_000

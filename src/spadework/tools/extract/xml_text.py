@@ -4,7 +4,7 @@ was written on few lines.
 
 from __future__ import annotations
 
-from lxml import etree
+import lxml.etree as etree
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.document_kinds import file_name

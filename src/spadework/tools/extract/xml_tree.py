@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
+import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 

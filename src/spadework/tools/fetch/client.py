@@ -28,7 +28,7 @@ from spadework.tools.fetch.redirect import next_url
 from spadework.tools.fetch.robots import Robots, TooSoon
 from spadework.tools.fetch.server_faults import lasting
 from spadework.tools.fetch.streams import Pool
-from spadework.tools.web.retries import attempts
+from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import place
 
 MAX_CONNECTIONS = 100
@@ -199,10 +199,8 @@ class Web:
 
     async def _get(self, url: str, headers: dict[str, str]) -> Answer:
         """One request, and a second where it broke."""
-        async for attempt in attempts(_passing, ATTEMPTS, first=0.2, jitter=0.2):
-            with attempt:
-                answer = await self._ask(url, headers)
-        return answer
+        ask = partial(self._ask, url, headers)
+        return await ask_again(ask, _passing, ATTEMPTS, first=0.2, jitter=0.2)
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
         """One request, made when the host has a place for it, also beside those of other

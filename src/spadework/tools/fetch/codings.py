@@ -33,9 +33,11 @@ class Coding(Protocol):
     @property
     def open(self) -> bool:
         """True while the end of the packed data has not come."""
+        ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         """What the next packed bytes stand for. Raises one of ERRORS."""
+        ...
 
 
 class _Zlib:

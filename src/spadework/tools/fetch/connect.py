@@ -55,7 +55,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         for address in (await self._addresses(host))[:MAX_ADDRESSES]:
             try:
                 return Line(
-                    await self._network.connect_tcp(
+                    await self._network.connect_tcp(  # pyright: ignore[reportAttributeAccessIssue]  # another class without anyio
                         address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
                     )
                 )

@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 import idna
 
@@ -110,17 +110,8 @@ def check_url(url: str) -> str:
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
         raise NotAllowed(f"{printable_url(url)[:60]}… is longer than {MAX_URL_CHARS} characters.")
-    try:
-        parts = urlsplit(url)
-        fit = (
-            parts.scheme in _PORTS
-            and parts.hostname
-            and parts.port != 0
-            and not _UNFIT.search(parts.netloc)
-        )
-    except ValueError:
-        fit = False
-    if not fit:
+    parts = _split_web_url(url)
+    if parts is None:
         raise NotAllowed(f"{printable_url(url)} is not an http or https URL.")
     if "@" in parts.netloc:
         raise NotAllowed("A URL with a user name or password is not fetched.")
@@ -130,6 +121,20 @@ def check_url(url: str) -> str:
         quote(part, safe="/%:@!$&'()*+,;=~?[]|^") for part in (parts.path or "/", parts.query)
     )
     return urlunsplit((parts.scheme, netloc, path, query, ""))
+
+
+def _split_web_url(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        fit = (
+            parts.scheme in _PORTS
+            and parts.hostname
+            and parts.port != 0
+            and not _UNFIT.search(parts.netloc)
+        )
+    except ValueError:
+        return None
+    return parts if fit else None
 
 
 def is_http_url(text: str) -> bool:

@@ -192,6 +192,7 @@ class EmbeddedKnowledge:
 
     def _written(self, work: Callable[[sqlite3.Connection], int], *, anew: bool = False) -> int:
         """Change the catalogue, then let the index catch up."""
+        done = 0
         try:
             private_folder(self.folder)
             with self._catalogue.opened() as db:

@@ -34,7 +34,7 @@ def fresh_since(
     """The moment from which on a kept page is fresh enough for queries; None where only the web
     will do.
     """
-    wanted = {freshness_of(query) for query in queries}
+    wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {
         "any": settings.knowledge_days,
         "recent": settings.knowledge_hours / 24,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from datetime import date
 
-from lxml import etree
+import lxml.etree as etree
 
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.recency import period

@@ -71,8 +71,10 @@ class DuckDuckGo:
         """News and days, and a region that it has: a country, with one of its languages."""
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
-        met += ["country"] if place and query.country else []
-        met += ["language"] if is_spoken(place, query.language) else []
+        if place and query.country:
+            met.append("country")
+        if is_spoken(place, query.language):
+            met.append("language")
         return frozenset(met)
 
 

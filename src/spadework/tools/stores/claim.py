@@ -18,9 +18,11 @@ class Claim(Protocol):
     @property
     def session_id(self) -> str:
         """The session that is claimed."""
+        ...
 
     def journal_rows(self) -> JournalRows:
         """The rows of its journal."""
+        ...
 
     async def tell(self, lines: bytes) -> None:
         """Keep lines of its record, and wake who watches."""

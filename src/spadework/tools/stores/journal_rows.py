@@ -53,38 +53,45 @@ class JournalRows(Protocol):
 
     async def count(self, kind: str) -> int:
         """How many answers of a kind there are."""
+        ...
 
     async def exchanges(self, key: str) -> list[FoundExchange]:
         """All exchanges under a key, the oldest first."""
+        ...
 
     async def put_exchange(self, row: ExchangeRow) -> None:
         """Put one more exchange."""
 
     async def requests(self, kind: str) -> list[bytes]:
         """The requests of a kind, the oldest first."""
+        ...
 
     async def opened_before(self, number: int) -> int:
         """The number of the last exchange before another that tells that a process has begun; 0
         where there is none.
         """
+        ...
 
     async def refused(self) -> str | None:
         """The error of the first exchange that the budget could not pay for."""
 
     async def charges(self) -> Iterable[tuple[str, float]]:
         """What each answer and each exchange has used, and when."""
+        ...
 
     async def body(self, name: str) -> bytes | None:
         """The packed body under a hash, None where there is none."""
 
     async def has_body(self, name: str) -> bool:
         """Whether there is a body under a hash."""
+        ...
 
     async def put_body(self, name: str, packed: bytes) -> None:
         """Put a body, where it is not there yet."""
 
     async def size(self) -> float:
         """The bytes of all bodies."""
+        ...
 
     async def close(self) -> None:
         """Give back what is held; what is not put by now is not put any more."""

@@ -42,7 +42,8 @@ def _parts(request: dict[str, Any]) -> list[tuple[str, str]]:
         ("way of asking", str(request["method"])),
         ("schema", json.dumps(request["schema"], sort_keys=True)),
     ]
-    return named + [(_NAMES.get(kind, kind), text) for kind, text in request["messages"]]
+    told = ((_NAMES.get(kind, str(kind)), text) for kind, text in request["messages"])
+    return [*named, *told]
 
 
 def _describe_difference(mine: tuple[str, str], theirs: tuple[str, str]) -> str:

@@ -5,23 +5,25 @@ output, and the settings of every library in the process.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
+T = TypeVar("T")
 #: The longest growing pause, in seconds.
 LONGEST = 5.0
 
 
-def attempts(
+async def ask_again(
+    ask: Callable[[], Awaitable[T]],
     worth: Callable[[BaseException], bool | float],
     most: int,
     *,
     first: float = 0.1,
     jitter: float = 1.0,
-) -> AsyncRetrying:
-    """For `async for attempt in …: with attempt: …`: at most so many attempts; the last error is
-    raised.
+) -> T:
+    """What `ask` gives, in at most so many attempts; the last error is raised.
 
     `worth` says whether an error may be gone the next time, or after how many seconds. The pauses
     grow from `first` on, each by up to `jitter` more.
@@ -34,10 +36,11 @@ def attempts(
             return said
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
-    return AsyncRetrying(
+    retrying = AsyncRetrying(
         # Zero seconds are no "no".
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,
         reraise=True,
     )
+    return await retrying(ask)

@@ -15,7 +15,15 @@ from spadework.tools.extract.page.metadata import Metadata, types_of
 from spadework.tools.extract.page.page_blocks import Block
 from spadework.tools.extract.page.scorer import weights
 
-KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
+KINDS: tuple[str, ...] = (
+    "article",
+    "collection",
+    "documentation",
+    "forum",
+    "listing",
+    "product",
+    "service",
+)
 _WORD = re.compile(r"[a-z]{2,}")
 #: What a page is less likely than this, it is not.
 UNLIKELY = 0.1
@@ -45,7 +53,7 @@ def told_by(table: dict[str, float]) -> Told:
 
 def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
     """The kinds that these clues tell: the odds of each are a sum of weights over them."""
-    sums = dict.fromkeys(KINDS, 0.0)
+    sums: dict[str, float] = dict.fromkeys(KINDS, 0.0)
     for name in names:
         for kind, value in told.get(name, ()):
             sums[kind] += value

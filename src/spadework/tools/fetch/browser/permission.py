@@ -17,7 +17,9 @@ MAX_CONNECTIONS = 64
 
 _TRACKERS = frozenset(
     line
-    for line in (files(__package__) / "trackers.txt").read_text("utf-8").split("\n")
+    for line in (files("spadework.tools.fetch.browser") / "trackers.txt")
+    .read_text("utf-8")
+    .split("\n")
     if line and not line.startswith("#")
 )
 

@@ -42,7 +42,7 @@ CHECK = 10.0
 RESERVE = 3.0
 
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
-    (files(__package__) / f"{name}.js").read_text("utf-8")
+    (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
 )
 #: What the proxy answers for a host that may not be reached, and for one that cannot be.

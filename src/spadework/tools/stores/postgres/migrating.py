@@ -25,7 +25,7 @@ def migrate(conninfo: str, schema: str) -> None:
     """Make or change what is missing in the schema. Raises psycopg.Error, also for tables that a
     newer spadework has made.
     """
-    with Connection.connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
+    with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
         if (version := _version(connection)) > HEAD:
