@@ -32,8 +32,7 @@ class PageCache:
     written.
 
     `left` gives the seconds in which it may be asked. `meaning` is the model by which it and the
-    library are searched, too; it is closed with the
-    store.
+    library are searched, too; it is closed with the store.
     """
 
     def __init__(
