@@ -19,7 +19,7 @@ from spadework.tools.web.api_keys import read_key
 from spadework.tools.web.certificates import certificates
 from spadework.tools.web.connections import closing_lines
 from spadework.tools.web.retries import attempts
-from spadework.tools.web.slots import place
+from spadework.tools.web.slots import far_place
 
 #: Texts in one request: every server known takes so many, and the answer stays below a few
 #: megabytes.
@@ -119,7 +119,7 @@ class EndpointEmbedder:
         await self._client.aclose()
 
     async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
-        async with place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
+        async with far_place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
             async for attempt in attempts(_wait, ATTEMPTS):
                 with attempt:
                     answer = await self._ask(texts)
