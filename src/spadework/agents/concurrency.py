@@ -16,8 +16,8 @@ from spadework.tools.web.slots import Room
 
 
 class Gate:
-    """Lets at most `limit` calls through to an address. A 429 halves it, and one more is tried after
-    as many answers in a row.
+    """Lets at most `limit` calls through to an address. A 429 halves it, and one more is tried
+    after as many answers in a row.
     """
 
     def __init__(self, address: str) -> None:

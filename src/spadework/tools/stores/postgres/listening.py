@@ -1,5 +1,5 @@
-"""What other processes tell of sessions and places (LISTEN and NOTIFY): a reason to look at once instead of in
-a while. Nothing depends on it: who waits looks again by itself.
+"""What other processes tell of sessions and places (LISTEN and NOTIFY): a reason to look at once
+instead of in a while. Nothing depends on it: who waits looks again by itself.
 """
 
 from __future__ import annotations

@@ -141,11 +141,11 @@ CREATE VIEW queued AS
             (ORDER BY most_runs > 0 AND ahead >= most_runs, ahead, submitted_at, id) AS place,
         count(*) OVER () AS waiting
     FROM (
-        SELECT *, (SELECT count(*) FROM sessions AS one
-                WHERE one.owner = waits.owner AND one.state = 'running')
-            + row_number() OVER (PARTITION BY owner ORDER BY submitted_at, id) - 1 AS ahead
-        FROM sessions AS waits WHERE state = 'waiting'
-    ) AS counted;;
+        SELECT *, count(*) FILTER (WHERE state = 'running') OVER (PARTITION BY owner)
+            + row_number() OVER (PARTITION BY owner, state ORDER BY submitted_at, id) - 1 AS ahead
+        FROM sessions WHERE state IN ('waiting', 'running')
+    ) AS counted
+    WHERE state = 'waiting';;
 CREATE FUNCTION take_session(one text, by text) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     taken sessions;
