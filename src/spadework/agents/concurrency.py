@@ -40,8 +40,8 @@ class Gate:
             return 0 if closed else int(min(most, self.limit))
 
         async with (
-            self._room.place(party, allowed),
             shared_place(self._address, allowed) as visit,
+            self._room.place(party, allowed),
         ):
             yield time.monotonic()
             visit.shut = max(0.0, self._closed_until - time.monotonic())

@@ -137,8 +137,8 @@ async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """A place at something that other machines ask, too."""
-    async with place(what, party, most), shared_place(what, lambda: most):
+    """A place at something that other machines ask, too: first among theirs, then here."""
+    async with shared_place(what, lambda: most), place(what, party, most):
         yield
 
 

@@ -11,16 +11,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import logging
+import re
 import secrets
 import socket
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Error
 
+from spadework.tools.stores.database_faults import why
 from spadework.tools.stores.postgres.listening import PLACES
 from spadework.tools.stores.shared_rooms import Check, Opening, Visit, wait_on
 
@@ -39,6 +43,7 @@ KEEP_SECONDS, RENEW_SECONDS, LOOK_SECONDS = 1.0, 10.0, 2.0
 FORGET_SECONDS, FORGET_BEATS = 3_600.0, 200
 #: Longest name of a room as it is; a longer one, and one in which a key may stand, is its hash.
 MOST_NAME = 200
+_LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
 
 _ASK = (
     "SELECT inside, wanted, opens, shut"
@@ -53,6 +58,7 @@ _FORGET = tuple(
     f"DELETE FROM {table} WHERE {at} < clock_timestamp() - make_interval(secs => %s)"
     for table, at in (("askers", "lapses_at"), ("rooms", "asked_at"), ("calls", "called_at"))
 )
+_log = logging.getLogger(__name__)
 _END = "DELETE FROM askers WHERE process = %s"
 
 
@@ -85,12 +91,13 @@ class PostgresRooms:
         self.alone = False
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[None]] = {}
-        self._inside: Counter[str] = Counter()
+        #: Those of this process who are inside or wait to be, by room.
+        self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Those of the rooms where somebody of ours is for which others wait.
+        #: The rooms where somebody of ours is, and for which somebody waits.
         self._wanted: set[str] = set()
-        #: What is given back, and for how many seconds its room is shut.
-        self._leaving: dict[str, float] = {}
+        #: Tickets that are given back, each with its room, and how many seconds that is shut for.
+        self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -116,14 +123,14 @@ class PostgresRooms:
         """A place for somebody; see `SharedRooms.place`."""
         room, visit = name_of(what), Visit()
         place = self._kept[room].pop() if self._kept.get(room) and not every else None
-        if place is None and not self.alone:
-            place = await self._enter((room, self.process, *whose), most, every, check)
-        self._inside[room] += 1
+        self._here[room] += 1
         try:
+            if place is None and not self.alone:
+                place = await self._enter((room, self.process, *whose), most, every, check)
             yield visit
         finally:
-            self._inside[room] -= 1
-            self._inside += Counter()  # those with nobody inside are forgotten
+            self._here[room] -= 1
+            self._here += Counter()  # where nobody is is forgotten
             if place:
                 self._leave(room, place, keep=not every, shut=visit.shut)
 
@@ -132,16 +139,17 @@ class PostgresRooms:
     ) -> _Place | None:
         """A new place, waited for; None where the database does not answer."""
         place = _Place(f"{self.process}-{next(self._numbers)}", self._clock())
+        give_back = partial(self._give_back, who[0], place.ticket)
         called = self._waiting[place.ticket] = asyncio.get_running_loop().create_future()
         try:
             while not called.done():
                 asked = (place.ticket, *who, max(0, most()), every, LEASE_SECONDS)
-                rows = await self._ask(_ASK, asked, place.ticket)
+                rows = await self._ask(_ASK, asked, give_back)
                 if not rows:
-                    self._give_back(place.ticket)
+                    give_back()
                     return None
                 [(inside, wanted, opens, shut)] = rows
-                if wanted:
+                if wanted or not inside:
                     self._wanted.add(who[0])
                 if inside or called.done():
                     break
@@ -149,7 +157,7 @@ class PostgresRooms:
                 soon = max(opens, shut) or LOOK_SECONDS
                 await asyncio.wait({called}, timeout=min(LOOK_SECONDS, soon))
         except BaseException:
-            self._give_back(place.ticket)
+            give_back()
             raise
         finally:
             del self._waiting[place.ticket]
@@ -162,10 +170,10 @@ class PostgresRooms:
             place.kept_until = now + KEEP_SECONDS
             self._kept[room].append(place)
         else:
-            self._give_back(place.ticket, shut)
+            self._give_back(room, place.ticket, shut)
 
-    def _give_back(self, ticket: str, shut: float = 0.0) -> None:
-        self._leaving[ticket] = max(shut, self._leaving.get(ticket, 0.0))
+    def _give_back(self, room: str, ticket: str, shut: float = 0.0) -> None:
+        self._leaving[ticket] = room, shut
         self._work.set()
 
     def _told(self, payload: str) -> None:
@@ -178,29 +186,35 @@ class PostgresRooms:
             self._work.set()
 
     def _ours(self, room: str) -> bool:
-        return bool(self._inside[room] or self._kept.get(room))
+        return bool(self._here[room] or self._kept.get(room))
 
     async def _ask(
-        self, statement: str, values: Sequence[Any], ticket: str = ""
+        self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> list[tuple[Any, ...]] | None:
         """The rows that a statement gives, None where it does not in time: it is not waited for
-        then, also where it cannot be struck.
+        then, also where it cannot be struck, and `late` is called when it is over.
         """
         task = asyncio.create_task(self._database.ask_once(statement, values))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._over)
         try:
-            done, _ = await asyncio.wait({task}, timeout=ASK_SECONDS)
-            if done:
-                with suppress(Error, OSError):
-                    return task.result()
+            async with asyncio.timeout(ASK_SECONDS):
+                return await asyncio.shield(task)
+        except (Error, OSError) as error:
+            if not self.alone:
+                _log.warning("Limits are those of this process alone: %s", why(error))
             self.alone = True
             return None
         finally:
             if not task.done():
                 task.cancel()
-                if ticket:  # what it may yet take is given back
-                    task.add_done_callback(lambda _: self._give_back(ticket))
+                if late:  # what it may yet take is given back
+                    task.add_done_callback(lambda _: late())
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # it was told, or nobody waits for it any more
 
     async def _care(self) -> None:
         """Give back what is to be given back, and tell now and then that the process lives."""
@@ -213,15 +227,12 @@ class PostgresRooms:
             self._work.clear()
             self._let_go()
             await self._send_back()
-            if self._clock() >= beat_at and (self.alone or self._busy()):
+            if self._clock() >= beat_at and (self.alone or self._here or self._kept):
                 rows = await self._ask(_BEAT, (self.process, LEASE_SECONDS))
                 self.alone = rows is None
                 if next(beats) % FORGET_BEATS == 0:
                     await self._forget()
                 beat_at = self._clock() + BEAT_SECONDS
-
-    def _busy(self) -> bool:
-        return bool(self._inside or self._waiting or self._kept)
 
     def _let_go(self) -> None:
         """Give back places that were kept long enough, or are wanted elsewhere."""
@@ -230,7 +241,7 @@ class PostgresRooms:
             every = self.alone or room in self._wanted
             for place in [one for one in kept if every or one.kept_until <= now]:
                 kept.remove(place)
-                self._give_back(place.ticket)
+                self._give_back(room, place.ticket)
             if not kept:
                 del self._kept[room]
 
@@ -239,13 +250,13 @@ class PostgresRooms:
         if not leaving or self.alone:
             self._leaving = leaving
             return
-        rows = await self._ask(_LEAVE, ([*leaving], [*leaving.values()]))
+        rooms, shuts = zip(*leaving.values(), strict=True)
+        self._wanted.difference_update(rooms)  # who wants them from now on tells of it
+        rows = await self._ask(_LEAVE, ([*leaving], [*shuts]))
         if rows is None:  # later, then
             self._leaving = leaving | self._leaving
             return
-        for room, wanted in rows:
-            still = wanted and self._ours(room)
-            (self._wanted.add if still else self._wanted.discard)(room)
+        self._wanted.update(room for room, wanted in rows if wanted and self._ours(room))
 
     async def _forget(self) -> None:
         for statement in _FORGET:
@@ -270,8 +281,7 @@ class RoomsOf:
 
 def name_of(what: str) -> str:
     """How something is known to all machines. What listens on loopback is each machine's own."""
-    local = any(name in what for name in ("127.0.0.1", "localhost", "[::1]"))
-    said = f"{what} on {socket.gethostname()}" if local else what
+    said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}
     if len(said) > MOST_NAME or not plain:
         return hashlib.sha256(said.encode(errors="replace")).hexdigest()

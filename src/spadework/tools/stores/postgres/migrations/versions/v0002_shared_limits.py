@@ -19,8 +19,8 @@ CREATE UNLOGGED TABLE askers (
 );
 CREATE UNLOGGED TABLE rooms (
     what text PRIMARY KEY,
-    next_at timestamptz NOT NULL DEFAULT '-infinity',
-    shut_until timestamptz NOT NULL DEFAULT '-infinity',
+    next_at timestamptz NOT NULL DEFAULT 'epoch',
+    shut_until timestamptz NOT NULL DEFAULT 'epoch',
     asked_at timestamptz NOT NULL
 );
 CREATE UNLOGGED TABLE places (
