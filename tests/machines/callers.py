@@ -1,5 +1,5 @@
-"""Processes that call one endpoint again and again, each for some sessions, with a place that all of
-them share; and the endpoint, which counts who is there.
+"""Processes that call one endpoint again and again, each for some sessions, with a place that all
+of them share; and the endpoint, which counts who is there.
 
 python -m tests.machines.callers URL MOST TASKS OWNER/SESSION …
 """

@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack, ExitStack
 
 import psycopg
 import pytest
-from pydantic import SecretStr
 
 from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.search.rate_limiter import Limit, RateLimiter
@@ -27,6 +26,7 @@ from spadework.tools.stores.postgres.rooms import (
 from spadework.tools.stores.shared_rooms import SHARED
 from tests.machines.callers import Callers, Counted
 from tests.world.background import Background
+from tests.world.timing import eventually
 
 pytestmark = pytest.mark.machines
 
@@ -83,7 +83,6 @@ def test_one_with_much_to_do_holds_up_nobody_elsewhere(
                 time.sleep(0.01)
             endpoint.came.clear()
             came = endpoint.until(200)
-    print(came)
     assert came["bob/late"] / 200 == pytest.approx(share, rel=0.25)
     assert endpoint.most == 2
 
@@ -146,8 +145,7 @@ async def test_nobody_waits_for_a_database_that_does_not_answer(
             async with one.place("there", lambda: 1):
                 assert time.monotonic() - before - took < 0.5, "it waits once"
         connection.rollback()
-    while one._rooms.alone:
-        await asyncio.sleep(0.05)
+    await eventually(lambda: not one.alone)
     async with one.place("there", lambda: 1):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.3), two.place("there", lambda: 1):

@@ -7,11 +7,15 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from spadework.errors import SpadeworkError
 from spadework.sessions.machines.shared import owner_of, shared_sessions
 from spadework.settings import Settings
 from spadework.tools.stores.shared_rooms import SHARED
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.database import Database
 
 #: So long a database that is not open yet has to answer; one that has not is left alone for a
 #: while.
@@ -25,26 +29,40 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
     """Share the limits of all that is done within with those who name the same database. Where it
     cannot be had soon, the limits of the process alone count.
     """
+    async with database_soon(settings) as database:
+        if database is None:
+            yield
+            return
+        from spadework.tools.stores.postgres.rooms import RoomsOf
+
+        token = SHARED.set(RoomsOf(database.rooms, owner_of(settings), session_id))
+        try:
+            yield
+        finally:
+            SHARED.reset(token)
+
+
+@asynccontextmanager
+async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
+    """The database of the settings; None where there is none, or it cannot be had soon."""
     async with AsyncExitStack() as stack:
-        if settings.database_url is not None and time.monotonic() > _away_until:
-            await _share(stack, settings, session_id)
-        yield
+        if settings.database_url is None or time.monotonic() < _away_until:
+            yield None
+        else:
+            yield await _opened(stack, settings)
 
 
-async def _share(stack: AsyncExitStack, settings: Settings, session_id: str) -> None:
+async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
     global _away_until
-    entering = asyncio.create_task(stack.enter_async_context(shared_sessions(settings)))
+    opening = asyncio.create_task(stack.enter_async_context(shared_sessions(settings)))
     try:
         async with asyncio.timeout(OPEN_SECONDS):
-            shared = await asyncio.shield(entering)
+            return (await asyncio.shield(opening)).database
     except (TimeoutError, SpadeworkError) as error:
         _away_until = time.monotonic() + AWAY_SECONDS
-        _log.warning("Limits are those of this process alone: %s", error or "no database answers")
-        return
+        _log.warning(
+            "Limits are those of this process alone: %s", str(error) or "no database answers"
+        )
+        return None
     finally:
-        if not entering.done():
-            entering.cancel()
-    from spadework.tools.stores.postgres.rooms import RoomsOf
-
-    token = SHARED.set(RoomsOf(shared.database.rooms, owner_of(settings), session_id))
-    stack.callback(SHARED.reset, token)
+        opening.cancel()

@@ -23,6 +23,7 @@ from pydantic import SecretStr
 
 from spadework.errors import SettingsError
 from spadework.tools.stores.database_faults import DatabaseDown, why
+from spadework.tools.stores.postgres.asking_soon import AskingSoon
 from spadework.tools.stores.postgres.listening import Listening
 from spadework.tools.stores.postgres.migrating import migrate
 from spadework.tools.stores.postgres.rooms import PostgresRooms
@@ -57,6 +58,7 @@ class Database:
             kwargs={"autocommit": True},
         )
         self.listening = Listening(self.conninfo)
+        self.soon = AskingSoon(self.ask_once)
         self.rooms = PostgresRooms(self)
         self._users = 0
 
@@ -114,6 +116,7 @@ class Database:
     async def close(self) -> None:
         """Give back all places and connections."""
         await self.rooms.close()
+        await self.soon.close()
         await self.listening.close()
         await self.pool.close()
 

@@ -11,20 +11,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
-import logging
 import re
 import secrets
 import socket
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from psycopg import Error
-
-from spadework.tools.stores.database_faults import why
+from spadework.tools.stores.postgres.asking_soon import ASK_SECONDS
 from spadework.tools.stores.postgres.listening import PLACES
 from spadework.tools.stores.shared_rooms import Check, Opening, Visit, wait_on
 
@@ -33,9 +30,6 @@ if TYPE_CHECKING:
 
 #: A process tells so often that it lives; its places lapse where it has not for so long.
 BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
-#: So long the database has to answer. Where it does not, the process keeps to what it allows
-#: itself, until it answers again: nothing that is asked of it may make a run late.
-ASK_SECONDS = 3.0
 #: How long a place is kept for who comes next; after which it is asked for anew, since the database
 #: may have forgotten it; and after which who waits looks again by itself.
 KEEP_SECONDS, RENEW_SECONDS, LOOK_SECONDS = 1.0, 10.0, 2.0
@@ -58,7 +52,6 @@ _FORGET = tuple(
     f"DELETE FROM {table} WHERE {at} < clock_timestamp() - make_interval(secs => %s)"
     for table, at in (("askers", "lapses_at"), ("rooms", "asked_at"), ("calls", "called_at"))
 )
-_log = logging.getLogger(__name__)
 _END = "DELETE FROM askers WHERE process = %s"
 
 
@@ -87,8 +80,7 @@ class PostgresRooms:
         self._database = database
         #: How the process is known there.
         self.process = secrets.token_hex(8)
-        #: Whether the database does not answer, and what the process allows itself is all there is.
-        self.alone = False
+        self._soon = database.soon
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[None]] = {}
         #: Those of this process who are inside or wait to be, by room.
@@ -99,7 +91,6 @@ class PostgresRooms:
         #: Tickets that are given back, each with its room, and how many seconds that is shut for.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self) -> None:
         """Hear who is called in, and care for the places that are held."""
@@ -109,12 +100,9 @@ class PostgresRooms:
 
     async def close(self) -> None:
         """Give all places back: those of a process that is not there lapse at once."""
-        tasks = {self._caring, *self._tasks}
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks, timeout=ASK_SECONDS)
-        if not self.alone:
-            await self._ask(_END, (self.process,))
+        self._caring.cancel()
+        await asyncio.wait({self._caring}, timeout=ASK_SECONDS)
+        await self._soon.ask(_END, (self.process,))
 
     @asynccontextmanager
     async def place(
@@ -125,7 +113,7 @@ class PostgresRooms:
         place = self._kept[room].pop() if self._kept.get(room) and not every else None
         self._here[room] += 1
         try:
-            if place is None and not self.alone:
+            if place is None and not self._soon.down:
                 place = await self._enter((room, self.process, *whose), most, every, check)
             yield visit
         finally:
@@ -144,7 +132,7 @@ class PostgresRooms:
         try:
             while not called.done():
                 asked = (place.ticket, *who, max(0, most()), every, LEASE_SECONDS)
-                rows = await self._ask(_ASK, asked, give_back)
+                rows = await self._soon.ask(_ASK, asked, give_back)
                 if not rows:
                     give_back()
                     return None
@@ -166,7 +154,7 @@ class PostgresRooms:
     def _leave(self, room: str, place: _Place, *, keep: bool, shut: float) -> None:
         now = self._clock()
         fresh = now < place.asked_at + RENEW_SECONDS
-        if keep and fresh and not (shut or self.alone or room in self._wanted):
+        if keep and fresh and not (shut or self._soon.down or room in self._wanted):
             place.kept_until = now + KEEP_SECONDS
             self._kept[room].append(place)
         else:
@@ -188,34 +176,6 @@ class PostgresRooms:
     def _ours(self, room: str) -> bool:
         return bool(self._here[room] or self._kept.get(room))
 
-    async def _ask(
-        self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
-    ) -> list[tuple[Any, ...]] | None:
-        """The rows that a statement gives, None where it does not in time: it is not waited for
-        then, also where it cannot be struck, and `late` is called when it is over.
-        """
-        task = asyncio.create_task(self._database.ask_once(statement, values))
-        self._tasks.add(task)
-        task.add_done_callback(self._over)
-        try:
-            async with asyncio.timeout(ASK_SECONDS):
-                return await asyncio.shield(task)
-        except (Error, OSError) as error:
-            if not self.alone:
-                _log.warning("Limits are those of this process alone: %s", why(error))
-            self.alone = True
-            return None
-        finally:
-            if not task.done():
-                task.cancel()
-                if late:  # what it may yet take is given back
-                    task.add_done_callback(lambda _: late())
-
-    def _over(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # it was told, or nobody waits for it any more
-
     async def _care(self) -> None:
         """Give back what is to be given back, and tell now and then that the process lives."""
         beats, beat_at = itertools.count(1), 0.0
@@ -227,9 +187,8 @@ class PostgresRooms:
             self._work.clear()
             self._let_go()
             await self._send_back()
-            if self._clock() >= beat_at and (self.alone or self._here or self._kept):
-                rows = await self._ask(_BEAT, (self.process, LEASE_SECONDS))
-                self.alone = rows is None
+            if self._clock() >= beat_at and (self._soon.down or self._here or self._kept):
+                await self._soon.try_again(_BEAT, (self.process, LEASE_SECONDS))
                 if next(beats) % FORGET_BEATS == 0:
                     await self._forget()
                 beat_at = self._clock() + BEAT_SECONDS
@@ -238,7 +197,7 @@ class PostgresRooms:
         """Give back places that were kept long enough, or are wanted elsewhere."""
         now = self._clock()
         for room, kept in [*self._kept.items()]:
-            every = self.alone or room in self._wanted
+            every = self._soon.down or room in self._wanted
             for place in [one for one in kept if every or one.kept_until <= now]:
                 kept.remove(place)
                 self._give_back(room, place.ticket)
@@ -247,12 +206,12 @@ class PostgresRooms:
 
     async def _send_back(self) -> None:
         leaving, self._leaving = self._leaving, {}
-        if not leaving or self.alone:
+        if not leaving or self._soon.down:
             self._leaving = leaving
             return
         rooms, shuts = zip(*leaving.values(), strict=True)
         self._wanted.difference_update(rooms)  # who wants them from now on tells of it
-        rows = await self._ask(_LEAVE, ([*leaving], [*shuts]))
+        rows = await self._soon.ask(_LEAVE, ([*leaving], [*shuts]))
         if rows is None:  # later, then
             self._leaving = leaving | self._leaving
             return
@@ -260,7 +219,7 @@ class PostgresRooms:
 
     async def _forget(self) -> None:
         for statement in _FORGET:
-            await self._ask(statement, (FORGET_SECONDS,))
+            await self._soon.ask(statement, (FORGET_SECONDS,))
 
 
 class RoomsOf:

@@ -40,6 +40,7 @@ CREATE TABLE spent (
     owner text NOT NULL, day date NOT NULL, process text NOT NULL,
     tokens bigint NOT NULL, money double precision NOT NULL,
     held_tokens bigint NOT NULL, held_money double precision NOT NULL,
+    held_until timestamptz NOT NULL,
     PRIMARY KEY (owner, day, process)
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
@@ -132,6 +133,23 @@ BEGIN
     END LOOP;
 END $$;;
 """
+#: One process after the other tells what it has spent of a user's day, and hears of the others.
+_DAY = """
+CREATE FUNCTION tell_spent(own spent, OUT tokens bigint, OUT money double precision)
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('day of ' || own.owner));
+    INSERT INTO spent SELECT own.* ON CONFLICT (owner, day, process) DO UPDATE SET
+        tokens = excluded.tokens, money = excluded.money, held_tokens = excluded.held_tokens,
+        held_money = excluded.held_money, held_until = excluded.held_until;
+    SELECT coalesce(sum(s.tokens), 0)
+            + coalesce(sum(s.held_tokens) FILTER (WHERE s.held_until > now()), 0),
+        coalesce(sum(s.money), 0)
+            + coalesce(sum(s.held_money) FILTER (WHERE s.held_until > now()), 0)
+        INTO tokens, money FROM spent AS s
+        WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
+END $$;;
+"""
 #: Those who wait for a worker, in the order in which they are taken: who has as many runs as may be
 #: stands at the end; of the others the user comes first who has fewest.
 _RUNS = """
@@ -168,14 +186,14 @@ END $$;;
 
 def upgrade() -> None:
     """Make the tables."""
-    statements = [*_TABLES.split(";"), *_PLACES.split(";;"), *_RUNS.split(";;")]
+    statements = [*_TABLES.split(";"), *_PLACES.split(";;"), *_DAY.split(";;"), *_RUNS.split(";;")]
     for statement in filter(None, map(str.strip, statements)):
         op.execute(statement)
 
 
 def downgrade() -> None:
     """Remove them with all that they hold."""
-    for name in ("take_session", "leave_places", "ask_place", "call_in"):
+    for name in ("take_session", "tell_spent", "leave_places", "ask_place", "call_in"):
         op.execute(f"DROP FUNCTION {name}")
     op.execute("DROP VIEW queued")
     op.execute("ALTER TABLE sessions DROP COLUMN most_runs")
