@@ -60,9 +60,8 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
             return (await asyncio.shield(opening)).database
     except (TimeoutError, SpadeworkError) as error:
         _away_until = time.monotonic() + AWAY_SECONDS
-        _log.warning(
-            "Limits are those of this process alone: %s", str(error) or "no database answers"
-        )
+        said = str(error) or "the database does not answer"
+        _log.warning("Limits are those of this process alone: %s", said)
         return None
     finally:
         opening.cancel()

@@ -135,18 +135,19 @@ END $$;;
 """
 #: One process after the other tells what it has spent of a user's day, and hears of the others.
 _DAY = """
-CREATE FUNCTION tell_spent(own spent, OUT tokens bigint, OUT money double precision)
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION tell_spent(
+    own spent, OUT tokens bigint, OUT money double precision,
+    OUT held_tokens bigint, OUT held_money double precision
+) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('day of ' || own.owner));
     INSERT INTO spent SELECT own.* ON CONFLICT (owner, day, process) DO UPDATE SET
         tokens = excluded.tokens, money = excluded.money, held_tokens = excluded.held_tokens,
         held_money = excluded.held_money, held_until = excluded.held_until;
-    SELECT coalesce(sum(s.tokens), 0)
-            + coalesce(sum(s.held_tokens) FILTER (WHERE s.held_until > now()), 0),
-        coalesce(sum(s.money), 0)
-            + coalesce(sum(s.held_money) FILTER (WHERE s.held_until > now()), 0)
-        INTO tokens, money FROM spent AS s
+    SELECT coalesce(sum(s.tokens), 0), coalesce(sum(s.money), 0),
+        coalesce(sum(s.held_tokens) FILTER (WHERE s.held_until > now()), 0),
+        coalesce(sum(s.held_money) FILTER (WHERE s.held_until > now()), 0)
+        INTO tokens, money, held_tokens, held_money FROM spent AS s
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
