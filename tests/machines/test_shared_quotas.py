@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,12 +24,14 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.web.server import Server
 from tests.machines.fleet import Fleet, case_of, play_cases, question
+from tests.machines.test_shared_sessions import QUESTION, machine, settings, worker
 from tests.machines.test_two_servers import ask
 from tests.world.model import Model
 from tests.world.record import Asked
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+__all__ = ["machine", "settings"]
 pytestmark = [pytest.mark.machines, pytest.mark.slow]
 WISH = HoldRequest(told=100, usual=300, most=300, price=(1.0, 2.0))
 
@@ -148,11 +151,28 @@ def test_what_a_user_may_spend_in_a_day_is_spent_on_all_machines_together(
     assert [answer.status_code for answer in last] == [429, 429]
 
 
+async def test_who_has_as_many_runs_as_may_be_is_told_the_place_in_the_queue(
+    settings: Settings, machine: Settings, model: Model
+) -> None:
+    mine, told = settings.with_(user_runs=1), list[str]()
+    model.delay = 0.2
+
+    async def run() -> None:
+        async with aclosing(Session.start(QUESTION, settings=mine).events(told.append)) as events:
+            async for _ in events:
+                pass
+
+    async with worker(machine):
+        await asyncio.gather(*(run() for _ in range(3)))
+    full = "1 question is being researched for you, as many as may be at once: place"
+    assert f"{full} 2 of 2 in the queue." in told
+    assert f"{full} 1 of 1 in the queue." in told
+
+
 async def test_of_two_processes_that_want_the_last_of_a_day_one_has_it(
     database: str, tmp_path: Path
 ) -> None:
-    settings = Settings.load(home=tmp_path, user_tokens=500)
-    limits = [SharedDayLimit(settings) for _ in range(4)]
+    limits = [SharedDayLimit(Settings.load(home=tmp_path)) for _ in range(4)]
     budgets = [Budget() for _ in limits]
     for limit, budget in zip(limits, budgets, strict=True):
         limit.tokens = 500

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: What a process has set aside counts for so long if it is not heard of again.
 HELD_SECONDS = 300.0
+#: Counts as any number of tokens.
+MOST_TOKENS = 1e12
 _TELL = (
     "SELECT tokens, money, held_tokens, held_money FROM tell_spent"
     "(ROW(%s, %s, %s, %s, %s, %s, %s, now() + make_interval(secs => %s))::spent)"
@@ -90,6 +92,6 @@ class SharedDayLimit(DayLimit):
 
 def _usual(wish: HoldRequest, free: Free) -> Free:
     """What a call will set aside where so much is free."""
-    if hold := hold_share(wish, free, alone=True):
+    if hold := hold_share(wish, Free(min(free.tokens, MOST_TOKENS), free.money), alone=True):
         return Free(hold.tokens, hold.money)
     return Free(wish.told + wish.usual, cost(wish.price, wish.told, wish.usual))

@@ -50,7 +50,7 @@ ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    first places;
+    first record;
     inside integer;
 BEGIN
     DELETE FROM places WHERE what = room AND process NOT IN
@@ -59,20 +59,19 @@ BEGIN
     LOOP
         PERFORM FROM rooms
             WHERE what = room AND greatest(next_at, shut_until) > clock_timestamp();
-        EXIT WHEN FOUND;
-        SELECT one.* INTO first FROM places AS one
-            LEFT JOIN calls USING (what, owner, session)
-            WHERE one.what = room AND NOT one.held
-            ORDER BY
-            (SELECT count(*) FROM places AS a
-                WHERE a.what = room AND a.held AND a.owner = one.owner),
-            (SELECT count(*) FROM places AS a WHERE a.what = room AND a.held
-                AND a.owner = one.owner AND a.session = one.session),
-            (SELECT max(a.called_at) FROM calls AS a
-                WHERE a.what = room AND a.owner = one.owner) NULLS FIRST,
-            calls.called_at NULLS FIRST, one.asked_at, one.ticket
+        EXIT WHEN FOUND OR inside >=
+            (SELECT coalesce(max(most), 0) FROM places WHERE what = room AND NOT held);
+        SELECT * INTO first FROM (
+            SELECT *, count(*) FILTER (WHERE held) OVER (PARTITION BY owner) AS of_owner,
+                count(*) FILTER (WHERE held) OVER (PARTITION BY owner, session) AS of_session,
+                max(called_at) OVER (PARTITION BY owner) AS owner_called_at
+            FROM places LEFT JOIN calls USING (what, owner, session) WHERE what = room
+        ) AS present
+            WHERE NOT held
+            ORDER BY of_owner, of_session, owner_called_at NULLS FIRST,
+                called_at NULLS FIRST, asked_at, ticket
             LIMIT 1;
-        EXIT WHEN NOT FOUND OR inside >= first.most;
+        EXIT WHEN inside >= first.most;
         inside := inside + 1;
         UPDATE places SET held = true WHERE ticket = first.ticket;
         IF first.every > 0 THEN
