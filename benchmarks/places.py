@@ -1,5 +1,5 @@
-"""What places cost that machines share: statements, the database's time, and the time that is waited
-for one, where nobody else wants it and where processes wait for each other.
+"""What places cost that machines share: statements, the database's time, and the time that is
+waited for one, where nobody else wants it and where processes wait for each other.
 
 python -m benchmarks.places [--calls 400]
 """
@@ -23,9 +23,7 @@ from tests.machines.callers import Callers, Counted
 from tests.world.background import Background
 from tests.world.postgres import Postgres
 
-_COST = (
-    "SELECT active_time, xact_commit FROM pg_stat_database WHERE datname = current_database()"
-)
+_COST = "SELECT active_time, xact_commit FROM pg_stat_database WHERE datname = current_database()"
 #: Seconds after which the server's own counts hold all that was done, and its idle share is small.
 SETTLED_SECONDS = 1.5
 
@@ -96,8 +94,10 @@ def _print(
     before: tuple[float, float],
     after: tuple[float, float],
 ) -> None:
-    ordered = sorted(waited)
-    said = f"{statistics.median(ordered):.2f} ({ordered[int(0.95 * len(ordered))]:.2f})" if ordered else "–"
+    said = "–"
+    if waited:
+        late = sorted(waited)[int(0.95 * len(waited))]
+        said = f"{statistics.median(waited):.2f} ({late:.2f})"
     spent, statements = (b - a for a, b in zip(before, after, strict=True))
     print(f"| {what} | {calls} | {said} | {statements / calls:.2f} | {spent / calls:.2f} |")
 

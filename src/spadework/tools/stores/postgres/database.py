@@ -36,7 +36,7 @@ CONNECT_SECONDS, STATEMENT_SECONDS, AWAY_SECONDS = 5.0, 20.0, 30.0
 #: since its own tries become ever rarer.
 AGAIN_SECONDS, RECONNECT_SECONDS = 0.25, 3.0
 #: Connections of a process at most, beside the one that listens.
-MOST_CONNECTIONS = 8
+MOST_CONNECTIONS = 6
 #: The schema in which all tables are.
 SCHEMA = "spadework"
 

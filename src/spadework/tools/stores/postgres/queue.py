@@ -73,7 +73,7 @@ class Queue:
             connector=PsycopgConnector(
                 conninfo=database.conninfo,
                 min_size=1,
-                max_size=4,
+                max_size=2,
                 timeout=AWAY_SECONDS,
                 reconnect_timeout=RECONNECT_SECONDS,
             )

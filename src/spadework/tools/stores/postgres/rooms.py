@@ -94,7 +94,8 @@ class PostgresRooms:
 
     def start(self) -> None:
         """Hear who is called in, and care for the places that are held."""
-        self._clock = asyncio.get_running_loop().time
+        self._loop = asyncio.get_running_loop()
+        self._clock = self._loop.time
         self._database.listening.tell(PLACES, self._told)
         self._caring = asyncio.create_task(self._care())
 
@@ -110,6 +111,9 @@ class PostgresRooms:
     ) -> AsyncIterator[Visit]:
         """A place for somebody; see `SharedRooms.place`."""
         room, visit = name_of(what), Visit()
+        if asyncio.get_running_loop() is not self._loop:  # the browser's, where a visit has a place
+            yield visit
+            return
         place = self._kept[room].pop() if self._kept.get(room) and not every else None
         self._here[room] += 1
         try:
