@@ -9,11 +9,16 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, ExitStack, suppress
+from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 
 from spadework.errors import QuotaSpent, Throttled
+from spadework.tools.fetch.byte_store import Store
+from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.robots import TURNS, Robots, TooSoon
 from spadework.tools.search.rate_limiter import Limit, RateLimiter
 from spadework.tools.stores.postgres.database import Database
 from spadework.tools.stores.postgres.rooms import (
@@ -178,6 +183,26 @@ async def test_machines_ask_a_provider_at_one_pace_and_heed_what_it_said_to_one(
     with pytest.raises(Throttled, match="wants to be left alone"):
         await search("two")
     assert len(began) == 7
+
+
+async def test_the_pause_that_a_site_wants_is_kept_by_all_machines(
+    machine: Callable[[str], RoomsOf], tmp_path: Path
+) -> None:
+    url, text = "https://slow.example/page", b"User-agent: *\nCrawl-delay: 0.6"
+
+    async def get(asked: str) -> Answer:
+        return Answer(asked, 200, httpx.Headers(), text)
+
+    robots, until = Robots("test", get, Store(tmp_path, 1_000_000)), asyncio.get_running_loop().time
+    before = time.monotonic()
+    for name in ("one", "two"):
+        SHARED.set(machine(name))
+        TURNS.clear()  # as another process has others
+        await robots.ask_permission(url, until() + 5)
+    assert time.monotonic() - before > 0.55
+    TURNS.clear()
+    with pytest.raises(TooSoon, match=r"slow.example wants 0\.6 s between two pages"):
+        await robots.ask_permission(url, until() + 0.3)
 
 
 async def test_what_listens_on_loopback_is_another_on_each_machine(

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,12 +20,14 @@ import pytest
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent
 from spadework.holds import HoldRequest
+from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.machines.shared_day_limit import SharedDayLimit
+from spadework.sessions.people.people import People
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.web.server import Server
 from tests.machines.fleet import Fleet, case_of, play_cases, question
-from tests.machines.test_shared_sessions import QUESTION, machine, settings, worker
+from tests.machines.test_shared_sessions import QUESTION, eventually, machine, settings, worker
 from tests.machines.test_two_servers import ask
 from tests.world.model import Model
 from tests.world.record import Asked
@@ -149,6 +152,25 @@ def test_what_a_user_may_spend_in_a_day_is_spent_on_all_machines_together(
         last = [ask_at(server, 9) for server in servers]
     assert kept == used
     assert [answer.status_code for answer in last] == [429, 429]
+
+
+async def test_of_those_who_wait_for_workers_the_user_comes_first_who_has_fewest_runs(
+    settings: Settings, machine: Settings, model: Model
+) -> None:
+    play_cases(model)
+    people = People(settings)
+    asked = [people.settings_of(name) for name in ("anna", "anna", "anna", "bob")]
+    sessions = [Session.start(question(n), settings=own) for n, own in enumerate(asked)]
+    running = []
+    for session in sessions:
+        running.append(asyncio.create_task(session.result()))
+        async with shared_sessions(settings) as shared:
+            await eventually(partial(shared.find, session.session_id))
+    async with worker(machine):
+        await asyncio.gather(*running)
+    cases = [case for one in model.asked if (case := case_of(one)) is not None]
+    order = list(dict.fromkeys(cases))
+    assert set(order[:2]) == {0, 3}, order
 
 
 async def test_who_has_as_many_runs_as_may_be_is_told_the_place_in_the_queue(
