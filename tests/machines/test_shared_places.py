@@ -15,6 +15,7 @@ import httpx
 import psycopg
 import pytest
 
+from spadework.agents.concurrency import Gate
 from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
@@ -183,6 +184,20 @@ async def test_machines_ask_a_provider_at_one_pace_and_heed_what_it_said_to_one(
     with pytest.raises(Throttled, match="wants to be left alone"):
         await search("two")
     assert len(began) == 7
+
+
+async def test_an_endpoint_that_is_busy_is_left_alone_by_all_machines(
+    machine: Callable[[str], RoomsOf],
+) -> None:
+    gates = {name: Gate("https://model.example/v1") for name in ("one", "two")}
+    SHARED.set(machine("one"))
+    async with gates["one"].through("a", 4) as began:
+        gates["one"].limited(began, 0.8, 4)
+    told = time.monotonic()
+    await asyncio.sleep(0.2)  # it is told in the background
+    SHARED.set(machine("two"))
+    async with gates["two"].through("b", 4):
+        assert time.monotonic() - told > 0.7
 
 
 async def test_the_pause_that_a_site_wants_is_kept_by_all_machines(

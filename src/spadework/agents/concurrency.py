@@ -43,8 +43,10 @@ class Gate:
             shared_place(self._address, allowed) as visit,
             self._room.place(party, allowed),
         ):
-            yield time.monotonic()
-            visit.shut = max(0.0, self._closed_until - time.monotonic())
+            try:
+                yield time.monotonic()
+            finally:
+                visit.shut = max(0.0, self._closed_until - time.monotonic())
 
     def answered(self, most: int) -> None:
         """A call was answered, of one who may make so many."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from spadework.errors import SpadeworkError
@@ -39,7 +39,8 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
         try:
             yield
         finally:
-            SHARED.reset(token)
+            with suppress(ValueError):  # a run that is dropped ends in another context
+                SHARED.reset(token)
 
 
 @asynccontextmanager
