@@ -158,10 +158,8 @@ class Budget(Deadline):
         if self.spent("calls") + 1 > self._open("calls", closing=wish.closing):
             self._refuse("calls")
         own = wish.closing
-        if self.shared:
-            await self.shared.refresh()
         while (
-            hold := hold_share(wish, free := self._free(closing=own), alone=not self._holds)
+            hold := hold_share(wish, free := await self._now_free(wish), alone=not self._holds)
         ) is None:
             hopeless = hold_share(wish, self._free(closing=own, settled=True), alone=True) is None
             if hopeless or not await self._settlement(until):
@@ -191,6 +189,12 @@ class Budget(Deadline):
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
+
+    async def _now_free(self, wish: HoldRequest) -> Free:
+        """What a call may set aside, of the shared limit what others have left by now."""
+        if self.shared:
+            await self.shared.refresh(wish)
+        return self._free(closing=wish.closing)
 
     async def _settlement(self, until: float) -> bool:
         """Wait for a call under way to settle; whether one did in time."""

@@ -50,8 +50,10 @@ class Hold(NamedTuple):
 class SharedLimit(Protocol):
     """What all runs of a user may take together, beside the limits of each."""
 
-    async def refresh(self) -> None:
-        """Know what others have taken, and let them know what was taken here."""
+    async def refresh(self, wish: HoldRequest | None = None) -> None:
+        """Know what others have taken, and let them know what was taken here, and what a call that
+        comes now may take.
+        """
 
     def free(self, *, settled: bool = False) -> Free:
         """What is left; `settled`: as if no call were under way."""

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from spadework.tools.stores.database_faults import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
 from spadework.tools.stores.postgres.database import opened
-from spadework.tools.stores.postgres.session_rows import SharedSessions
+from spadework.tools.stores.postgres.session_rows import New, SharedSessions
 
 pytestmark = pytest.mark.machines
 ID = "20260101-000000-abc"
@@ -23,7 +23,7 @@ EXCHANGE = ExchangeRow("key", "model", b"asked", "[]", None, "{}", 1.0)
 async def shared(database: str) -> AsyncIterator[SharedSessions]:
     async with opened(SecretStr(database)) as connected:
         shared = SharedSessions(connected)
-        await shared.submit(ID, "", "{}", "{}", {"attachments/a.txt": b"told"})
+        await shared.submit(New(ID, "", "{}", "{}"), {"attachments/a.txt": b"told"})
         yield shared
 
 
@@ -62,7 +62,7 @@ async def test_a_session_that_is_over_is_not_taken_and_waits_again_when_it_is_su
         await claim.tell(b'{"late": 1}\n')
     assert await shared.take(ID, "two") is None
     assert not await shared.end(ID, "failed", "{}")
-    await shared.submit(ID, "", "{}", "{}", {})
+    await shared.submit(New(ID, "", "{}", "{}"), {})
     assert await shared.take(ID, "two")
 
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from spadework.tools.stores.claim import CLAIM
 from spadework.tools.stores.postgres.database import opened
-from spadework.tools.stores.postgres.session_rows import SharedSessions
+from spadework.tools.stores.postgres.session_rows import New, SharedSessions
 from tests.tools.stores.test_journal import (  # noqa: F401 - they are run here
     test_a_final_failure_is_kept_and_a_passing_one_tried_again,
     test_a_run_that_is_taken_up_knows_what_it_had_used,
@@ -35,7 +35,7 @@ async def claimed(database: str, tmp_path: Path) -> AsyncIterator[None]:
     """The session whose folder is that of the test is claimed here."""
     async with opened(SecretStr(database)) as connected:
         shared = SharedSessions(connected)
-        await shared.submit(tmp_path.name, "", "{}", "{}", {})
+        await shared.submit(New(tmp_path.name, "", "{}", "{}"), {})
         CLAIM.set(await shared.take(tmp_path.name, "this"))
         yield
         CLAIM.set(None)

@@ -1,5 +1,6 @@
-"""How many calls run at once at one endpoint, those of all sessions of the process together: as
-many as the setting allows, fewer once the endpoint has said that it is too much.
+"""How many calls run at once at one endpoint, those of all sessions of the process together, and of
+all machines where they share a database: as many as the setting allows, fewer once the endpoint has
+said that it is too much.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ import time
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 
+from spadework.tools.stores.shared_rooms import shared_place
 from spadework.tools.web.slots import Room
 
 
 class Gate:
-    """Lets at most `limit` calls through. A 429 halves it, and one more is tried after as many
-    answers in a row.
+    """Lets at most `limit` calls through to an address. A 429 halves it, and one more is tried
+    after as many answers in a row.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
+        self._address = address
         #: Infinite before the endpoint has said that anything is too much.
         self.limit = float("inf")
         self._lock = threading.Lock()
@@ -36,8 +39,14 @@ class Gate:
             closed = time.monotonic() < self._closed_until
             return 0 if closed else int(min(most, self.limit))
 
-        async with self._room.place(party, allowed):
-            yield time.monotonic()
+        async with (
+            shared_place(self._address, allowed) as visit,
+            self._room.place(party, allowed),
+        ):
+            try:
+                yield time.monotonic()
+            finally:
+                visit.shut = max(0.0, self._closed_until - time.monotonic())
 
     def answered(self, most: int) -> None:
         """A call was answered, of one who may make so many."""
@@ -78,7 +87,7 @@ class Gates:
     def at(self, address: str) -> Gate:
         """The gate of an endpoint."""
         with self._lock:
-            return self._gates.setdefault(address, Gate())
+            return self._gates.setdefault(address, Gate(address))
 
     def clear(self) -> None:
         """Forget all gates, as a new process would; for tests."""

@@ -1,7 +1,8 @@
 """What the models of a user's runs may take in a day: tokens and money, of all runs together.
 
 What each call has cost stands in a file of the user's home, a line a call, one file a day: every
-process that runs something for the user reads what the others have added.
+process that runs something for the user reads what the others have added. Where machines share a
+database, it stands there (`spadework.sessions.machines.shared_day_limit`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from spadework.errors import DaySpent
-from spadework.holds import Free, Hold
+from spadework.holds import Free, Hold, HoldRequest
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
@@ -34,7 +37,7 @@ class DayLimit:
         self._pending: list[tuple[int, float]] = []
         self._holds: list[Hold] = []
 
-    async def refresh(self) -> None:
+    async def refresh(self, wish: HoldRequest | None = None) -> None:
         """Write down what was spent here, and read what was spent elsewhere."""
         await on_disk(self._exchange)
 
@@ -104,7 +107,15 @@ def _append(path: Path, data: bytes) -> None:
         os.close(handle)
 
 
-_limits: dict[Path, DayLimit] = {}
+_limits: dict[tuple[Path, SecretStr | None], DayLimit] = {}
+
+
+def _made(settings: Settings) -> DayLimit:
+    if settings.database_url is None:
+        return DayLimit(settings.home)
+    from spadework.sessions.machines.shared_day_limit import SharedDayLimit
+
+    return SharedDayLimit(settings)
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
@@ -113,7 +124,7 @@ async def day_limit_of(settings: Settings) -> DayLimit | None:
     """
     if not (settings.user_tokens or settings.user_money):
         return None
-    limit = _limits.setdefault(settings.home, DayLimit(settings.home))
+    limit = _limits.setdefault((settings.home, settings.database_url), _made(settings))
     limit.tokens, limit.money = settings.user_tokens or math.inf, settings.user_money or math.inf
     await limit.refresh()
     limit.check()

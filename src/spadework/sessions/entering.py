@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from contextvars import ContextVar
 
 from spadework.budget import Budget
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
+from spadework.sessions.machines.sharing_limits import limits_shared
 from spadework.sessions.reserve import reserve
 from spadework.settings import Settings
 from spadework.tools.stores.claim import claim_on
@@ -21,19 +22,25 @@ _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 @asynccontextmanager
 async def entered(
+    session_id: str,
     brief: Brief,
     settings: Settings,
     budget: Budget,
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """A place in the process, the clock of the run standing still while it is waited for."""
+    """A place in the process, the clock of the run standing still while it is waited for; and what
+    all machines share, for what is done inside.
+    """
+    replayed = budget.replayed is not None
+    sharing = nullcontext() if replayed else limits_shared(settings, session_id)
     if _inside.get() or brief.kind == "read":  # one page waits for no research
-        yield
+        async with sharing:
+            yield
         return
     budget.reserve = await on_disk(reserve, settings.home)
     budget.pause()
-    async with quotas.place(settings, stop, progress):
+    async with quotas.place(settings, stop, progress), sharing:
         budget.go_on()
         _inside.set(True)
         yield

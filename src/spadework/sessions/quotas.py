@@ -51,7 +51,10 @@ async def place(
 
     def told(place: int, of: int) -> None:
         if progress:
-            progress(f"{_why(whose)}: place {place} of {of} in the queue.")
+            full = whose.most and admission.here().inside_of(whose.user) >= whose.most
+            progress(
+                f"{why_waiting(whose.most if full else 0)}: place {place} of {of} in the queue."
+            )
 
     whose = _whose(settings)
     async with admission.place(settings.parallel_sessions, stop, told, whose):
@@ -67,10 +70,12 @@ def _whose(settings: Settings) -> Whose:
     return Whose(str(settings.home), settings.user_runs)
 
 
-def _why(whose: Whose) -> str:
-    """Why one must wait."""
-    if whose.most and admission.here().inside_of(whose.user) >= whose.most:
-        many = "1 question is" if whose.most == 1 else f"{whose.most} questions are"
+def why_waiting(most: int) -> str:
+    """Why one must wait: for `most` runs of one's own, as many as one may have, or (0) for those of
+    others.
+    """
+    if most:
+        many = "1 question is" if most == 1 else f"{most} questions are"
         return f"{many} being researched for you, as many as may be at once"
     return "Other questions are being researched"
 

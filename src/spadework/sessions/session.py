@@ -196,7 +196,8 @@ class Session:
                 self.folder, self.brief, self.settings, self.budget.limits
             )
         # What is asked stands written down while it waits, so that it can be taken up.
-        async with entered(self.brief, self.settings, self.budget, self._stop, progress):
+        me = self.session_id, self.brief, self.settings, self.budget
+        async with entered(*me, self._stop, progress):
             with hold_session(self.folder):
                 set_today(records.created_at)
                 async with aclosing(TALLY.counted(self._opened(records, progress))) as events:

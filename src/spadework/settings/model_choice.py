@@ -88,8 +88,8 @@ class Models(BaseModel, defer_build=True):
         16,
         ge=1,
         le=256,
-        description="Model calls at once per endpoint, of all sessions of a process; fewer after it"
-        " answers that it is busy.",
+        description="Model calls at once per endpoint, of all sessions of a process or, with a"
+        " database, of all machines; fewer after it answers that it is busy.",
     )
     model_stream: bool = Field(
         False,

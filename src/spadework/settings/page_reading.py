@@ -12,7 +12,11 @@ class Reading(BaseModel, defer_build=True):
 
     parallel_pages: int = Field(5, ge=1, le=10, description="Pages read at once, per topic.")
     parallel_per_host: int = Field(
-        2, ge=1, le=10, description="Connections at once to one host, of all sessions of a process."
+        2,
+        ge=1,
+        le=10,
+        description="Connections at once to one host, of all sessions of a process or, with a"
+        " database, of all machines.",
     )
     page_seconds: float = Field(
         60, gt=0, le=600, description="Longest wait for one page over all levels, in seconds."

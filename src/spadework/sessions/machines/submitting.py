@@ -22,6 +22,7 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     SettingsError where it follows one that they do not know, or a file cannot be read.
     """
     from spadework.tools.stores.postgres.queue import Queue
+    from spadework.tools.stores.postgres.session_rows import New
 
     before = await shared.find(brief.follows) if brief.follows else None
     if brief.follows and (before is None or before.owner != owner_of(settings)):
@@ -34,7 +35,8 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     told = brief.told() | {"attachments": list(paths)}
     metadata = known.model_dump(mode="json") | {"attachments": list(paths)}
     # Text as JSON has it in ASCII: PostgreSQL takes no character that it does not know.
-    await shared.submit(known.id, owner_of(settings), json.dumps(told), json.dumps(metadata), files)
+    texts = (json.dumps(told), json.dumps(metadata))
+    await shared.submit(New(known.id, owner_of(settings), *texts, settings.user_runs), files)
     await Queue(shared.database).put(known.id)
 
 

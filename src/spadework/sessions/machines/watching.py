@@ -153,10 +153,10 @@ async def _brought(
 
 
 async def _why(shared: SharedSessions, session_id: str) -> str:
-    workers, place, of = await shared.place(session_id)
+    workers, place, of, most_runs = await shared.place(session_id)
     if not workers:
         return "No worker runs: `spadework worker` starts one on any machine of the database."
-    return f"Other questions are being researched: place {place} of {of} in the queue."
+    return f"{quotas.why_waiting(most_runs)}: place {place} of {of} in the queue."
 
 
 def _unheard(text: str) -> None:

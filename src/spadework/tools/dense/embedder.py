@@ -21,7 +21,7 @@ from spadework.tools.web.api_keys import read_key
 from spadework.tools.web.certificates import certificates
 from spadework.tools.web.connections import closing_lines
 from spadework.tools.web.retries import ask_again
-from spadework.tools.web.slots import place
+from spadework.tools.web.slots import far_place
 
 #: Texts in one request: every server known takes so many, and the answer stays below a few
 #: megabytes.
@@ -121,7 +121,7 @@ class EndpointEmbedder:
         await self._client.aclose()
 
     async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
-        async with place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
+        async with far_place(f"embeddings at {self._client.base_url}", id(self), PARALLEL):
             answer = await ask_again(partial(self._ask, texts), _wait, ATTEMPTS)
         return _vectors(self.name, answer, len(texts))
 

@@ -29,7 +29,7 @@ from spadework.tools.fetch.robots import Robots, TooSoon
 from spadework.tools.fetch.server_faults import lasting
 from spadework.tools.fetch.streams import Pool
 from spadework.tools.web.retries import ask_again
-from spadework.tools.web.slots import place
+from spadework.tools.web.slots import far_place
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
@@ -207,7 +207,7 @@ class Web:
         sessions.
         """
         limits = self._settings
-        async with place(urlsplit(url).netloc, id(self), limits.parallel_per_host):
+        async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):
             answer = await exchange(
                 self._pool,
                 url,

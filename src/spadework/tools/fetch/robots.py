@@ -20,6 +20,7 @@ from spadework.errors import Blocked, FetchError, TooSlow
 from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import printable_url
+from spadework.tools.stores.shared_rooms import Opening, shared_place
 
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
@@ -119,12 +120,11 @@ class Robots:
         left = deadline - asyncio.get_running_loop().time()
         turn = TURNS.take(host, delay, time.monotonic() + left)
         if turn is None:
-            raise TooSoon(
-                f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is"
-                " time for."
-            )
+            raise _too_soon(host, delay)
         try:
             await asyncio.sleep(max(0.0, turn - time.monotonic()))
+            if delay:
+                await _among_all(host, delay, deadline)
         except asyncio.CancelledError:
             TURNS.give_back(host, delay, turn)
             raise
@@ -156,6 +156,33 @@ class Robots:
         body = answer.body[:MAX_BYTES] if answer.status < 300 else b""
         await asyncio.to_thread(self._store.put, _KIND, url, b"%d\n%b" % (time.time(), body))
         return _parse_robots(body)
+
+
+async def _among_all(host: str, delay: float, deadline: float) -> None:
+    """Return when it is one's turn at a host among all machines. Raises TooSoon where that is only
+    after `deadline`.
+    """
+    clock = asyncio.get_running_loop().time
+
+    def check(opening: Opening) -> None:
+        if clock() + opening.opens > deadline:
+            raise _too_soon(host, delay)
+
+    try:
+        async with (
+            asyncio.timeout_at(deadline),
+            shared_place(f"turns at {host}", lambda: 1, delay, check),
+        ):
+            pass
+    except TimeoutError:
+        raise _too_soon(host, delay) from None
+
+
+def _too_soon(host: str, delay: float) -> TooSoon:
+    return TooSoon(
+        f"{host} wants {delay:.3g} s between two pages, and more of them wait than there is time"
+        " for."
+    )
 
 
 def _parse_robots(body: bytes) -> Protego:

@@ -13,7 +13,7 @@ from functools import partial
 from types import MappingProxyType
 
 from spadework.errors import QuotaSpent, SearchError, Throttled
-from spadework.tools.search.provider import Closing, Provider
+from spadework.tools.search.provider import Closing, Placed, Provider
 from spadework.tools.search.rate_limiter import RATE_LIMITERS, RateLimiters, limit_of
 from spadework.tools.search.result_cache import SearchCache
 from spadework.tools.search.search_filters import Unmet, fits
@@ -121,7 +121,7 @@ class Search:
                 " a row."
             )
         asked = partial(self._asked, provider, query, limit, charge)
-        found = await self._in_turn(provider.name, asked, seconds)
+        found = await self._in_turn(provider, asked, seconds)
         return [hit for hit in found if fits(query, hit)]
 
     async def keep(
@@ -158,29 +158,29 @@ class Search:
                 raise failed
 
     async def _in_turn(
-        self, name: str, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
+        self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
         """Ask when it is one's turn; once more where the provider named a time to come back and
         that is before the end.
         """
-        until, again = self._clock() + seconds, True
+        name, until, again = provider.name, self._clock() + seconds, True
         rate = limit_of(name, self._manners.limits)
         if rate is None:
             return await asked(seconds)
         limiter = self._manners.limiters.of(name)
         while True:
             try:
-                async with limiter.turn(rate, until - self._clock()) as waited:
+                left = until - self._clock()
+                async with limiter.turn(rate, left, _common(provider)) as waited:
                     self.waits.add(name, waited)
-                    return await asked(_rest(seconds, waited, until - self._clock()))
+                    with limiter.heeding():
+                        return await asked(_rest(seconds, waited, until - self._clock()))
             except Throttled as error:
                 self.waits.turn_away(name)
                 raise Throttled(f"{name} was not asked: {error}.") from None
             except QuotaSpent as error:
-                if error.retry_after is None:
-                    raise
-                limiter.pause(error.retry_after)
-                if not again or error.retry_after >= until - self._clock():
+                after = error.retry_after
+                if after is None or not again or after >= until - self._clock():
                     raise
                 again = False
 
@@ -236,6 +236,12 @@ class Search:
         breaker.failures += 1
         if breaker.failures >= FAILURES:
             breaker.until = self._clock() + PAUSE_SECONDS
+
+
+def _common(provider: Provider) -> str:
+    """What all machines know a provider by, "" where it is on this machine alone."""
+    where = provider.where if isinstance(provider, Placed) else provider.name
+    return where and f"search at {where}"
 
 
 def _rest(seconds: float, waited: float, left: float) -> float:

@@ -67,6 +67,7 @@ class McpSearch:
         self.name = name
         self.describes = f"what the MCP tool {tool} searches"
         self._tool = tool
+        self.where = where if is_address(where) else ""
         self._connection = Connection(where)
         self._asking: _Asking | None = None
 

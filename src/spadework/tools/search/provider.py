@@ -31,6 +31,15 @@ class Provider(Protocol):
 
 
 @runtime_checkable
+class Placed(Protocol):
+    """A provider that its name does not tell apart from others: `where` does, an address, or "" for
+    what is on this machine alone.
+    """
+
+    where: str
+
+
+@runtime_checkable
 class Closing(Protocol):
     """A provider that holds something open: a connection, or a process."""
 

@@ -1,8 +1,8 @@
 """How often each provider is asked: one queue a provider for the whole process, so that ten
 sessions are as polite as one.
 
-A queue is known by the provider's name. It is first come, first served; it ends with its process,
-and other processes have their own.
+A queue is known by the provider's name. It is first come, first served, and ends with its process.
+Who is first there asks beside those of other machines, where these share a database.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from spadework.errors import Throttled
+from spadework.errors import QuotaSpent, Throttled
+from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.waiters import Waiter
 
 #: A time to wait that a provider names counts up to this, so that one wrong header does not silence
@@ -100,10 +101,21 @@ class RateLimiter:
                 self._paused = self._clock() + seconds
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
+    @contextmanager
+    def heeding(self) -> Iterator[None]:
+        """Pause where the provider names a time to come back."""
+        try:
+            yield
+        except QuotaSpent as error:
+            if error.retry_after is not None:
+                self.pause(error.retry_after)
+            raise
+
     @asynccontextmanager
-    async def turn(self, limit: Limit, seconds: float) -> AsyncIterator[float]:
-        """One's turn to ask; gives the seconds that were waited. Raises Throttled as soon as it is
-        clear that none comes in time.
+    async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
+        """One's turn to ask; gives the seconds that were waited. `common` is what all machines know
+        the provider by, where they ask it, too. Raises Throttled as soon as it is clear that none
+        comes in time.
         """
         begun = self._clock()
         with self._lock:
@@ -113,7 +125,10 @@ class RateLimiter:
             await self._called(waiter, seconds)
         await self._until_allowed(limit, begun + seconds)
         try:
-            yield self._clock() - begun
+            async with AsyncExitStack() as inside:
+                if common:
+                    await self._beside_others(inside, limit, begun + seconds, common)
+                yield self._clock() - begun
         finally:
             with self._lock:
                 self._running -= 1
@@ -157,6 +172,32 @@ class RateLimiter:
             self._next = self._clock() + limit.every
             self._starting = False
             self._call_next()
+
+    async def _beside_others(
+        self, inside: AsyncExitStack, limit: Limit, until: float, common: str
+    ) -> None:
+        """Have a turn among those of all machines, and leave it with `inside`, when what the
+        provider has asked for is told to all of them.
+        """
+
+        def check(opening: Opening) -> None:
+            if opening.shut:
+                self.pause(opening.shut)
+            with self._lock:
+                self._next = max(self._next, self._clock() + opening.opens)
+                self._check(limit, until, 0)
+
+        place = shared_place(common, lambda: limit.at_once, limit.every, check)
+        try:
+            async with asyncio.timeout(until - self._clock()):
+                visit = await inside.enter_async_context(place)
+        except TimeoutError:
+            raise Throttled("others were before this query for all of its time") from None
+
+        def tell() -> None:
+            visit.shut = max(0.0, self._paused - self._clock())
+
+        inside.callback(tell)
 
     def _check(self, limit: Limit, until: float, before: int) -> None:
         """Raise Throttled when the turn would come after `until`, with so many `before` it."""

@@ -31,6 +31,7 @@ class SearXNG:
             raise SettingsError(
                 f"searxng_url cannot be {url[:80]!r}: it must begin with http:// or https://."
             )
+        self.where = base
         self._service = Service("SearXNG", base, _ACCESS, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:

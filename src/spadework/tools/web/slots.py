@@ -1,6 +1,6 @@
 """Places at what is scarce, such as a host or a model's server: shared by all sessions of the
 process, in whichever thread and event loop, so that ten of them are as polite as one, and fair
-between them.
+between them. What other machines ask too, they share with those where there is a database for it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from spadework.tools.stores.shared_rooms import shared_place
 from spadework.tools.web.waiters import Waiter
 
 
@@ -129,8 +130,15 @@ if hasattr(os, "register_at_fork"):
 
 @asynccontextmanager
 async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """See `Rooms.place`."""
+    """A place at something of this machine; see `Rooms.place`."""
     async with ROOMS.place(what, party, most):
+        yield
+
+
+@asynccontextmanager
+async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
+    """A place at something that other machines ask, too: first among theirs, then here."""
+    async with shared_place(what, lambda: most), place(what, party, most):
         yield
 
 

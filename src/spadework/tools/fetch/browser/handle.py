@@ -24,7 +24,7 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.web.background_threads import aside
 from spadework.tools.web.chromium import HOW_TO_INSTALL, headless_shell, installed_chromium
-from spadework.tools.web.slots import place
+from spadework.tools.web.slots import far_place
 
 if TYPE_CHECKING:  # Playwright is an extra
     from spadework.tools.fetch.browser.engine import Engine
@@ -109,7 +109,7 @@ class Browser:
     def _turn(self, url: str) -> AbstractAsyncContextManager[None]:
         """A place at the host, among all sessions that visit it with the browser."""
         most = self._settings.parallel_per_host
-        return place(f"{urlsplit(url).netloc} in the browser", id(self), most)
+        return far_place(f"{urlsplit(url).netloc} in the browser", id(self), most)
 
 
 async def _visit_page(

@@ -23,8 +23,10 @@ from pydantic import SecretStr
 
 from spadework.errors import SettingsError
 from spadework.tools.stores.database_faults import DatabaseDown, why
+from spadework.tools.stores.postgres.asking_soon import AskingSoon
 from spadework.tools.stores.postgres.listening import Listening
 from spadework.tools.stores.postgres.migrating import migrate
+from spadework.tools.stores.postgres.rooms import PostgresRooms
 
 T = TypeVar("T")
 
@@ -34,7 +36,7 @@ CONNECT_SECONDS, STATEMENT_SECONDS, AWAY_SECONDS = 5.0, 20.0, 30.0
 #: since its own tries become ever rarer.
 AGAIN_SECONDS, RECONNECT_SECONDS = 0.25, 3.0
 #: Connections of a process at most, beside the one that listens.
-MOST_CONNECTIONS = 8
+MOST_CONNECTIONS = 6
 #: The schema in which all tables are.
 SCHEMA = "spadework"
 
@@ -56,13 +58,15 @@ class Database:
             kwargs={"autocommit": True},
         )
         self.listening = Listening(self.conninfo)
+        self.soon = AskingSoon(self.ask_once)
+        self.rooms = PostgresRooms(self)
         self._users = 0
 
     async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows that a statement gives, also where the server is away for a while. Raises
         DatabaseDown.
         """
-        return await self.again(partial(self._ask, statement, values))
+        return await self.again(partial(self.ask_once, statement, values))
 
     async def again(self, work: Callable[[], Awaitable[T]]) -> T:
         """What `work()` gives, which may be done twice, also where the server is away for a while.
@@ -80,7 +84,10 @@ class Database:
                 raise DatabaseDown(self.where, error) from error
             await asyncio.sleep(AGAIN_SECONDS)
 
-    async def _ask(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The rows that a statement gives, where the server is there. Raises psycopg.Error,
+        TimeoutError.
+        """
         async with (
             asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
             self.pool.connection() as connection,
@@ -104,9 +111,12 @@ class Database:
                 hint="SPADEWORK_DATABASE_URL names it; unset, everything stays on this machine.",
             ) from None
         self.listening.start()
+        self.rooms.start()
 
     async def close(self) -> None:
-        """Give back all connections."""
+        """Give back all places and connections."""
+        await self.rooms.close()
+        await self.soon.close()
         await self.listening.close()
         await self.pool.close()
 

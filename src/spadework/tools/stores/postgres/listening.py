@@ -1,5 +1,5 @@
-"""What other processes tell of sessions (LISTEN and NOTIFY): a reason to look at once instead of in
-a while. Nothing depends on it: who waits looks again by itself.
+"""What other processes tell of sessions and places (LISTEN and NOTIFY): a reason to look at once
+instead of in a while. Nothing depends on it: who waits looks again by itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from psycopg import AsyncConnection, Error, sql
 
 #: What is told of, by the id of its session: to who watches it, and to who runs it.
 EVENTS, SIGNALS = "spadework_events", "spadework_signals"
+#: Who has a place now, by its ticket, and what is waited for, by its name.
+PLACES = "spadework_places"
 #: Seconds after which who waits looks by himself, and between two tries to listen again.
 LOOK_SECONDS, AGAIN_SECONDS = 2.0, 1.0
 
@@ -24,6 +26,7 @@ class Listening:
         self._conninfo = conninfo
         self._task: asyncio.Task[None] | None = None
         self._waiting: defaultdict[tuple[str, str], list[asyncio.Event]] = defaultdict(list)
+        self._told: dict[str, Callable[[str], None]] = {}
 
     def start(self) -> None:
         """Listen from now on."""
@@ -34,6 +37,10 @@ class Listening:
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+
+    def tell(self, channel: str, told: Callable[[str], None]) -> None:
+        """Call `told` with all that is told on a channel."""
+        self._told[channel] = told
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
@@ -62,9 +69,11 @@ class Listening:
                 async with await AsyncConnection.connect(
                     self._conninfo, autocommit=True
                 ) as connection:
-                    for name in (EVENTS, SIGNALS):
+                    for name in (EVENTS, SIGNALS, PLACES):
                         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(name)))
                     async for told in connection.notifies():
+                        if every := self._told.get(told.channel):
+                            every(told.payload)
                         for waiting in self._waiting.get((told.channel, told.payload), ()):
                             waiting.set()
             await asyncio.sleep(AGAIN_SECONDS)

@@ -34,10 +34,19 @@ SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
 STOP_SECONDS = 1.0
 #: Held by who looks for sessions that nobody runs.
 SWEEP_LOCK = 0x5AFE
+#: Those that are held back, since their user has as many runs as may be, get no job.
 _ORPHANS = (
-    "SELECT id FROM sessions WHERE state IN ('waiting', 'running') AND NOT EXISTS"
-    " (SELECT 1 FROM procrastinate_jobs WHERE procrastinate_jobs.lock = sessions.id"
-    " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY submitted_at"
+    "SELECT sessions.id, sessions.run, coalesce(queued.ahead, 0) FROM sessions"
+    " LEFT JOIN queued ON queued.id = sessions.id"
+    " WHERE sessions.state IN ('waiting', 'running') AND NOT coalesce(queued.held_back, false)"
+    " AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE procrastinate_jobs.lock = sessions.id"
+    " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY sessions.submitted_at"
+)
+_QUEUED = "SELECT ahead FROM queued WHERE id = %s AND NOT held_back"
+#: A job comes the sooner the fewer runs its user has or gets before it.
+_REORDER = (
+    "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
+    " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
 #: A session is taken as soon as its job is begun. Where it was not for so long, the worker has
 #: never heard that it has the job: the answer was lost with its connection.
@@ -64,25 +73,33 @@ class Queue:
             connector=PsycopgConnector(
                 conninfo=database.conninfo,
                 min_size=1,
-                max_size=4,
+                max_size=2,
                 timeout=AWAY_SECONDS,
                 reconnect_timeout=RECONNECT_SECONDS,
             )
         )
 
+        self._ended = asyncio.Event()
+
         async def research(session_id: str) -> None:
             assert run is not None
-            await run(session_id)
+            try:
+                await run(session_id)
+            finally:
+                self._ended.set()
 
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Let a session be run, once however often it is put. Raises DatabaseDown."""
+        """Let a session be run, once however often it is put; one whose user has as many runs as
+        may be, when one of them has ended. Raises DatabaseDown.
+        """
         async with self._app.open_async(self._database.pool):
-            await self._put(session_id)
+            for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
+                await self._put(session_id, ahead)
 
-    async def _put(self, session_id: str) -> None:
-        job = self._task.configure(lock=session_id, queueing_lock=session_id)
+    async def _put(self, session_id: str, ahead: int) -> None:
+        job = self._task.configure(lock=session_id, queueing_lock=session_id, priority=-ahead)
 
         async def defer() -> None:
             try:
@@ -127,12 +144,15 @@ class Queue:
             )
 
     async def _sweep_on(self) -> None:
-        """Sweep every now and then. After the database was away, workers have first time to tell
-        that they live.
+        """Sweep every now and then, and when a run has ended. After the database was away, workers
+        have first time to tell that they live.
         """
         calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
-            await asyncio.sleep(SWEEP_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SWEEP_SECONDS):
+                    await self._ended.wait()
+            self._ended.clear()
             try:
                 if time.monotonic() > calm:
                     await self.sweep()
@@ -140,8 +160,8 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close the jobs of workers that have died or never heard of them, and let each session be
-        run that nobody runs; one process at a time does.
+        """Close the jobs of workers that have died or never heard of them, let each session be run
+        that nobody runs, and put them in order; one process at a time does.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
@@ -153,9 +173,11 @@ class Queue:
             unheard = await self._database.ask(_UNHEARD, (UNHEARD_SECONDS,))
             for job in {*(job.id for job in stalled if job.id), *(job for (job,) in unheard)}:
                 await jobs.finish_job_by_id_async(job, Status.FAILED, delete_job=True)
-            for (session_id,) in await self._database.ask(_ORPHANS):
-                _log.warning("Session %s has nobody who runs it: it waits again", session_id)
-                await self._put(session_id)
+            for session_id, run, ahead in await self._database.ask(_ORPHANS):
+                if run:
+                    _log.warning("Session %s has nobody who runs it: it waits again", session_id)
+                await self._put(session_id, ahead)
+            await self._database.ask(_REORDER)
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

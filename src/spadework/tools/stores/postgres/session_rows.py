@@ -20,7 +20,8 @@ ALIVE_SECONDS = 30
 FILES_AT_ONCE = 20
 
 _SUBMIT = (
-    "INSERT INTO sessions (id, owner, state, brief, metadata) VALUES (%s, %s, 'coming', %s, %s)"
+    "INSERT INTO sessions (id, owner, state, brief, metadata, most_runs)"
+    " VALUES (%s, %s, 'coming', %s, %s, %s)"
     " ON CONFLICT DO NOTHING"
 )
 _PUT_FILE = "INSERT INTO files (session, name, packed) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
@@ -28,10 +29,7 @@ _WAIT = (
     "UPDATE sessions SET state = 'waiting', submitted_at = now(), changed_at = now()"
     " WHERE id = %s AND state = ANY(%s)"
 )
-_TAKE = (
-    "UPDATE sessions SET state = 'running', run = run + 1, worker = %s, changed_at = now()"
-    " WHERE id = %s AND state = ANY(%s) RETURNING run"
-)
+_TAKE = "SELECT take_session(%s, %s)"
 _COUNTS = (
     "SELECT (SELECT coalesce(max(number), 0) FROM events WHERE session = %s),"
     " (SELECT coalesce(max(number), 0) FROM exchanges WHERE session = %s)"
@@ -60,12 +58,22 @@ _NEWS = (
     " WHERE sessions.id = %s ORDER BY events.number"
 )
 _PLACE = (
-    "SELECT (SELECT count(*) FROM procrastinate_workers"
-    " WHERE last_heartbeat > now() - make_interval(secs => %s)),"
-    " count(*) FILTER (WHERE (submitted_at, id) <="
-    " (SELECT submitted_at, id FROM sessions WHERE id = %s)), count(*)"
-    " FROM sessions WHERE state = 'waiting'"
+    "SELECT workers.live, coalesce(place, 0), coalesce(waiting, 0),"
+    " CASE WHEN held_back THEN most_runs ELSE 0 END"
+    " FROM (SELECT count(*) AS live FROM procrastinate_workers"
+    " WHERE last_heartbeat > now() - make_interval(secs => %s)) AS workers"
+    " LEFT JOIN queued ON queued.id = %s"
 )
+
+
+class New(NamedTuple):
+    """A session that is submitted, and how many runs its user may have at once (0: any number)."""
+
+    id: str
+    owner: str
+    brief: str
+    metadata: str
+    most_runs: int = 0
 
 
 class Kept(NamedTuple):
@@ -84,6 +92,17 @@ class Kept(NamedTuple):
         return self.state in LIVE
 
 
+class Place(NamedTuple):
+    """How many workers live; the place of a session among those that wait, from 1, and how many
+    they are; and how many runs its user may have at once, where it waits for that.
+    """
+
+    workers: int
+    place: int
+    of: int
+    most_runs: int
+
+
 class Signal(NamedTuple):
     """What a user tells a run, after so many of its events."""
 
@@ -99,13 +118,12 @@ class SharedSessions:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    async def submit(
-        self, session_id: str, owner: str, brief: str, metadata: str, files: dict[str, bytes]
-    ) -> None:
+    async def submit(self, new: New, files: dict[str, bytes]) -> None:
         """Put a session where workers find it; one that is there already waits again, where it
         has failed or was cancelled.
         """
-        await self.database.ask(_SUBMIT, (session_id, owner, brief, metadata))
+        session_id = new.id
+        await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
             await self.database.ask(_PUT_FILE, (session_id, name, pack_bytes(data)))
         await self.database.ask(_WAIT, (session_id, list(AGAIN)))
@@ -121,13 +139,15 @@ class SharedSessions:
         return [one for (one,) in await self.database.ask(asked, (owner, most))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Take a session to run it, from whoever had it; None where it is not to be run."""
-        rows = await self.database.ask(_TAKE, (worker, session_id, list(LIVE)))
-        if not rows:
+        """Take a session to run it, from whoever had it; None where it is not to be run, or not
+        yet, since its user has as many runs as may be.
+        """
+        [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
+        if run is None:
             return None
         # Nobody writes to it any more: what was being written then is counted.
         [(told, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
-        return SessionClaim(self.database, session_id, rows[0][0], told, exchanged)
+        return SessionClaim(self.database, session_id, run, told, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
         """End a session without a result, whoever runs it, and tell that as its last event. False
@@ -183,12 +203,10 @@ class SharedSessions:
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
 
-    async def place(self, session_id: str) -> tuple[int, int, int]:
-        """How many workers live; the place of a session among those that wait, from 1, and how many
-        they are.
-        """
-        [(workers, place, of)] = await self.database.ask(_PLACE, (ALIVE_SECONDS, session_id))
-        return int(workers), int(place), int(of)
+    async def place(self, session_id: str) -> Place:
+        """The place of a session in the queue."""
+        [row] = await self.database.ask(_PLACE, (ALIVE_SECONDS, session_id))
+        return Place(*row)
 
     async def delete(self, session_id: str) -> None:
         """Delete a session with all that is kept of it."""

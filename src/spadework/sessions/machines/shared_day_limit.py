@@ -1,0 +1,97 @@
+"""What the models of a user's runs may take in a day on all machines together."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from spadework.holds import Free, HoldRequest, cost, hold_share
+from spadework.sessions.day_limit import DayLimit
+from spadework.sessions.machines.shared import owner_of
+from spadework.sessions.machines.sharing_limits import database_soon
+from spadework.settings import Settings
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.asking_soon import Rows
+
+#: What a process has set aside counts for so long if it is not heard of again.
+HELD_SECONDS = 300.0
+#: Counts as any number of tokens.
+MOST_TOKENS = 1e12
+_TELL = (
+    "SELECT tokens, money, held_tokens, held_money FROM tell_spent"
+    "(ROW(%s, %s, %s, %s, %s, %s, %s, now() + make_interval(secs => %s))::spent)"
+)
+
+
+class SharedDayLimit(DayLimit):
+    """The limit of one home, of which this process tells the others what it has spent, and what
+    calls under way may cost. Told in one order: of two calls that want the last of it one sees the
+    other.
+
+    Where the database does not answer soon, what was known last counts.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings.home)
+        self._settings = settings
+        self._process = secrets.token_hex(8)
+        #: What calls will set aside that are about to be told of.
+        self._coming: list[Free] = []
+        self._told_of = 0
+        self._held_elsewhere = Free(0, 0.0)
+
+    def free(self, *, settled: bool = False) -> Free:
+        """What is left of the day; `settled`: as if no call were under way anywhere."""
+        left, held = super().free(settled=settled), self._held_elsewhere
+        return left if settled else Free(left.tokens - held.tokens, left.money - held.money)
+
+    async def refresh(self, wish: HoldRequest | None = None) -> None:
+        """Tell what was spent and set aside here, and know what was elsewhere."""
+        coming = [_usual(wish, self.free())] if wish else []
+        with self._lock:
+            self._coming += coming
+        try:
+            async with database_soon(self._settings) as database:
+                if database is not None:
+                    values, told = self._now()
+                    rows = await database.soon.ask(_TELL, values)
+                    self._heard(values[1], rows, told)
+        finally:
+            with self._lock:
+                for one in coming:
+                    self._coming.remove(one)
+
+    def _now(self) -> tuple[tuple[object, ...], int]:
+        """What is told, and how many settled calls are in it."""
+        with self._lock:
+            if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
+                self._begin(today)
+                del self._pending[: self._told_of]  # those were told of on their day
+                self._told_of = 0
+            held = [*(Free(hold.tokens, hold.money) for hold in self._holds), *self._coming]
+            values = (
+                *(owner_of(self._settings), today, self._process),
+                sum(tokens for tokens, _ in self._pending),
+                sum(money for _, money in self._pending),
+                sum(one.tokens for one in held),
+                sum(one.money for one in held),
+                HELD_SECONDS,
+            )
+            return values, len(self._pending)
+
+    def _heard(self, day: object, rows: Rows | None, told: int) -> None:
+        with self._lock:
+            if rows and day == self._day:
+                [(tokens, money, held_tokens, held_money)] = rows
+                self._told = int(tokens), float(money)
+                self._held_elsewhere = Free(held_tokens, held_money)
+                self._told_of = max(told, self._told_of)
+
+
+def _usual(wish: HoldRequest, free: Free) -> Free:
+    """What a call will set aside where so much is free."""
+    if hold := hold_share(wish, Free(min(free.tokens, MOST_TOKENS), free.money), alone=True):
+        return Free(hold.tokens, hold.money)
+    return Free(wish.told + wish.usual, cost(wish.price, wish.told, wish.usual))

@@ -1,0 +1,201 @@
+"""Limits that all machines share: places at what is scarce, runs of one user at once, and what a
+user has spent in a day.
+
+Places are of the moment: their tables are unlogged, so that a place costs no write to the disk, and
+empty after a crash of the server.
+"""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+_TABLES = """
+CREATE UNLOGGED TABLE askers (
+    process text PRIMARY KEY,
+    lapses_at timestamptz NOT NULL
+);
+CREATE UNLOGGED TABLE rooms (
+    what text PRIMARY KEY,
+    next_at timestamptz NOT NULL DEFAULT 'epoch',
+    shut_until timestamptz NOT NULL DEFAULT 'epoch',
+    asked_at timestamptz NOT NULL
+);
+CREATE UNLOGGED TABLE places (
+    ticket text PRIMARY KEY,
+    what text NOT NULL, process text NOT NULL, owner text NOT NULL, session text NOT NULL,
+    most integer NOT NULL, every double precision NOT NULL,
+    held boolean NOT NULL DEFAULT false,
+    asked_at timestamptz NOT NULL
+);
+CREATE INDEX places_by_what ON places (what);
+CREATE UNLOGGED TABLE calls (
+    what text NOT NULL, owner text NOT NULL, session text NOT NULL,
+    called_at timestamptz NOT NULL,
+    PRIMARY KEY (what, owner, session)
+);
+CREATE TABLE spent (
+    owner text NOT NULL, day date NOT NULL, process text NOT NULL,
+    tokens bigint NOT NULL, money double precision NOT NULL,
+    held_tokens bigint NOT NULL, held_money double precision NOT NULL,
+    held_until timestamptz NOT NULL,
+    PRIMARY KEY (owner, day, process)
+);
+ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
+"""
+#: Whoever changes the places of a room holds the lock of its row. First comes who has fewest places
+#: there: the user, then the session; of several the one who was called in longest ago.
+_PLACES = """
+CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    first record;
+    inside integer;
+BEGIN
+    DELETE FROM places WHERE what = room AND process NOT IN
+        (SELECT process FROM askers WHERE lapses_at > clock_timestamp());
+    SELECT count(*) INTO inside FROM places WHERE what = room AND held;
+    LOOP
+        PERFORM FROM rooms
+            WHERE what = room AND greatest(next_at, shut_until) > clock_timestamp();
+        EXIT WHEN FOUND OR inside >=
+            (SELECT coalesce(max(most), 0) FROM places WHERE what = room AND NOT held);
+        SELECT * INTO first FROM (
+            SELECT *, count(*) FILTER (WHERE held) OVER (PARTITION BY owner) AS of_owner,
+                count(*) FILTER (WHERE held) OVER (PARTITION BY owner, session) AS of_session,
+                max(called_at) OVER (PARTITION BY owner) AS owner_called_at
+            FROM places LEFT JOIN calls USING (what, owner, session) WHERE what = room
+        ) AS present
+            WHERE NOT held
+            ORDER BY of_owner, of_session, owner_called_at NULLS FIRST,
+                called_at NULLS FIRST, asked_at, ticket
+            LIMIT 1;
+        EXIT WHEN inside >= first.most;
+        inside := inside + 1;
+        UPDATE places SET held = true WHERE ticket = first.ticket;
+        IF first.every > 0 THEN
+            UPDATE rooms SET next_at = clock_timestamp() + make_interval(secs => first.every)
+                WHERE what = room;
+        END IF;
+        INSERT INTO calls VALUES (room, first.owner, first.session, clock_timestamp())
+            ON CONFLICT (what, owner, session) DO UPDATE SET called_at = excluded.called_at;
+        IF first.ticket <> own THEN
+            PERFORM pg_notify('spadework_places', first.ticket);
+        END IF;
+    END LOOP;
+END $$;;
+CREATE FUNCTION ask_place(
+    asked places, lease double precision,
+    OUT inside boolean, OUT wanted boolean,
+    OUT opens double precision, OUT shut double precision
+) LANGUAGE plpgsql AS $$
+DECLARE
+    room rooms;
+BEGIN
+    INSERT INTO askers VALUES (asked.process, clock_timestamp() + make_interval(secs => lease))
+        ON CONFLICT (process) DO UPDATE SET lapses_at = excluded.lapses_at
+        WHERE askers.lapses_at < clock_timestamp();
+    INSERT INTO rooms (what, asked_at) VALUES (asked.what, clock_timestamp())
+        ON CONFLICT (what) DO UPDATE SET asked_at = excluded.asked_at;
+    asked.asked_at := clock_timestamp();
+    INSERT INTO places SELECT asked.*
+        ON CONFLICT (ticket) DO UPDATE SET most = excluded.most;
+    PERFORM call_in(asked.what, asked.ticket);
+    SELECT * INTO room FROM rooms WHERE what = asked.what;
+    SELECT held INTO inside FROM places WHERE ticket = asked.ticket;
+    wanted := EXISTS (SELECT FROM places
+        WHERE what = asked.what AND NOT held AND process <> asked.process);
+    opens := greatest(0, extract(epoch FROM room.next_at - clock_timestamp()));
+    shut := greatest(0, extract(epoch FROM room.shut_until - clock_timestamp()));
+    IF NOT inside THEN
+        PERFORM pg_notify('spadework_places', asked.what);
+    END IF;
+END $$;;
+CREATE FUNCTION leave_places(tickets text[], shuts double precision[])
+    RETURNS TABLE (room text, wanted boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    one record;
+BEGIN
+    FOR one IN
+        SELECT places.what, array_agg(places.ticket) AS left_by, max(leaving.shut) AS shut
+            FROM unnest(tickets, shuts) AS leaving (ticket, shut) JOIN places USING (ticket)
+            GROUP BY places.what ORDER BY places.what
+    LOOP
+        UPDATE rooms SET shut_until =
+            greatest(shut_until, clock_timestamp() + make_interval(secs => one.shut))
+            WHERE what = one.what;
+        DELETE FROM places WHERE ticket = ANY (one.left_by);
+        PERFORM call_in(one.what, '');
+        RETURN QUERY SELECT one.what, EXISTS
+            (SELECT FROM places WHERE what = one.what AND NOT held);
+    END LOOP;
+END $$;;
+"""
+#: One process after the other tells what it has spent of a user's day, and hears of the others.
+_DAY = """
+CREATE FUNCTION tell_spent(
+    own spent, OUT tokens bigint, OUT money double precision,
+    OUT held_tokens bigint, OUT held_money double precision
+) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('day of ' || own.owner));
+    INSERT INTO spent SELECT own.* ON CONFLICT (owner, day, process) DO UPDATE SET
+        tokens = excluded.tokens, money = excluded.money, held_tokens = excluded.held_tokens,
+        held_money = excluded.held_money, held_until = excluded.held_until;
+    SELECT coalesce(sum(s.tokens), 0), coalesce(sum(s.money), 0),
+        coalesce(sum(s.held_tokens) FILTER (WHERE s.held_until > now()), 0),
+        coalesce(sum(s.held_money) FILTER (WHERE s.held_until > now()), 0)
+        INTO tokens, money, held_tokens, held_money FROM spent AS s
+        WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
+END $$;;
+"""
+#: Those who wait for a worker, in the order in which they are taken: who has as many runs as may be
+#: stands at the end; of the others the user comes first who has fewest.
+_RUNS = """
+CREATE VIEW queued AS
+    SELECT id, owner, most_runs, ahead, most_runs > 0 AND ahead >= most_runs AS held_back,
+        row_number() OVER
+            (ORDER BY most_runs > 0 AND ahead >= most_runs, ahead, submitted_at, id) AS place,
+        count(*) OVER () AS waiting
+    FROM (
+        SELECT *, count(*) FILTER (WHERE state = 'running') OVER (PARTITION BY owner)
+            + row_number() OVER (PARTITION BY owner, state ORDER BY submitted_at, id) - 1 AS ahead
+        FROM sessions WHERE state IN ('waiting', 'running')
+    ) AS counted
+    WHERE state = 'waiting';;
+CREATE FUNCTION take_session(one text, by text) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    taken sessions;
+BEGIN
+    SELECT * INTO taken FROM sessions WHERE id = one;
+    IF taken.most_runs > 0 THEN
+        PERFORM pg_advisory_xact_lock(hashtext('runs of ' || taken.owner));
+        IF (SELECT count(*) FROM sessions WHERE owner = taken.owner AND state = 'running'
+            AND id <> one) >= taken.most_runs
+        THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    UPDATE sessions SET state = 'running', run = run + 1, worker = by, changed_at = now()
+        WHERE id = one AND state IN ('waiting', 'running') RETURNING * INTO taken;
+    RETURN CASE WHEN FOUND THEN taken.run END;
+END $$;;
+"""
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    statements = [*_TABLES.split(";"), *_PLACES.split(";;"), *_DAY.split(";;"), *_RUNS.split(";;")]
+    for statement in filter(None, map(str.strip, statements)):
+        op.execute(statement)
+
+
+def downgrade() -> None:
+    """Remove them with all that they hold."""
+    for name in ("take_session", "tell_spent", "leave_places", "ask_place", "call_in"):
+        op.execute(f"DROP FUNCTION {name}")
+    op.execute("DROP VIEW queued")
+    op.execute("ALTER TABLE sessions DROP COLUMN most_runs")
+    for name in ("spent", "calls", "places", "rooms", "askers"):
+        op.execute(f"DROP TABLE {name}")
