@@ -39,6 +39,7 @@ from spadework.apps.mcp.tool_context import ToolContext, caller_of
 from spadework.apps.mcp.tool_errors import word_fault
 from spadework.errors import Stopping
 from spadework.sessions import quotas
+from spadework.sessions.machines.shared import connected
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import Scope
 from spadework.sessions.pruning import prune
@@ -146,13 +147,14 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
         people = People(settings)
         homes = [people.settings_of(name).home for name in people.names()]
-        pruning = asyncio.create_task(_prune(homes))
-        try:
-            yield ToolContext(settings, people, local)
-        finally:
-            pruning.cancel()  # what has begun in its thread is done to its end
-            with suppress(asyncio.CancelledError):
-                await pruning
+        async with connected(settings):
+            pruning = asyncio.create_task(_prune(homes))
+            try:
+                yield ToolContext(settings, people, local)
+            finally:
+                pruning.cancel()  # what has begun in its thread is done to its end
+                with suppress(asyncio.CancelledError):
+                    await pruning
 
     server = Server(
         "spadework",

@@ -94,7 +94,7 @@ async def get_session_data(
     door = door_of(call)
     return await asyncio.to_thread(
         _answer,
-        door.home_of(session_id),
+        await door.home_of(session_id),
         (session_id, part, page),
         (offset, limit, door.form_tokens),
         as_json=as_json,

@@ -33,6 +33,7 @@ from spadework.apps.web.page_context import web_of
 from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
 from spadework.events import Ended, Event, Finished
 from spadework.sessions import quotas
+from spadework.sessions.machines.finding import find
 from spadework.sessions.receptionist import receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
@@ -182,6 +183,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
     """
     question, earlier, answer = asked.question()
     named = (asked.metadata or {}).get("session_id", "")
+    await find(runs.settings, named)
     settings = runs.settings.with_(effort=MODELS[asked.model], clarify=False, approve=False)
 
     def start() -> Session:

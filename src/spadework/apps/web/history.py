@@ -11,10 +11,10 @@ from pathlib import Path
 
 from spadework.apps.web.page_context import Web
 from spadework.apps.web.view_model import ViewModel
-from spadework.errors import SessionError
+from spadework.errors import DiskFailed, SessionError
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import Listed, list_sessions
-from spadework.sessions.machines.finding import know_all
+from spadework.sessions.machines.finding import know, know_all
 
 #: Sessions in the list; older ones are reached by their address.
 MOST_LISTED = 100
@@ -65,21 +65,22 @@ async def history_of(web: Web) -> list[Entry]:
 
 async def shared_with(web: Web) -> list[Entry]:
     """The newest sessions that others have shared with the user."""
-    return await asyncio.to_thread(_shared, web)
-
-
-def _shared(web: Web) -> list[Entry]:
     people = web.access.people
     if people is None or not people.there:
         return []
     found = []
-    for share in islice(people.shares.reaching(web.user), MOST_LISTED):
-        with suppress(SessionError):
-            folder = session_folder(people.settings_of(share.owner).home, share.session_id)
-            asked = read_metadata(folder).query
+    for share in people.shares.reaching(web.user)[:MOST_LISTED]:
+        settings = people.settings_of(share.owner)
+        with suppress(SessionError, DiskFailed):
+            await know(settings, share.session_id)
+            asked = await asyncio.to_thread(_query, settings.home, share.session_id)
             owner = share.owner or "the owner of this server"
             found.append(Entry(share.session_id, asked, owner, "Shared with you", owner=owner))
     return found
+
+
+def _query(home: Path, session_id: str) -> str:
+    return read_metadata(session_folder(home, session_id)).query
 
 
 def _newest(home: Path) -> list[Listed]:

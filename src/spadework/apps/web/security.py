@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spadework.apps.web.permissions import OPEN, USER, refusal
 from spadework.apps.web.proxies import NONE, Proxies
+from spadework.errors import DiskFailed, SettingsError
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import NOBODY, OWNER, User
 from spadework.settings import Settings
@@ -38,6 +39,8 @@ HEADERS = {
 }
 TOKEN_FILE = ".serve-token"
 COOKIE = "spadework_token"
+#: When who was refused since the database is away may try again.
+RETRY_SECONDS = "5"
 _TOKEN = re.compile(r"[\w-]{32,}")
 
 
@@ -109,8 +112,19 @@ class Gate:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             with_headers = _with_headers(send)
-            await (self._refusal(scope) or self._app)(scope, receive, with_headers)
+            refused = await self._unknowing(scope) or self._refusal(scope)
+            await (refused or self._app)(scope, receive, with_headers)
         # A WebSocket is not answered: nothing here speaks it.
+
+    async def _unknowing(self, scope: Scope) -> Response | None:
+        """Nobody is let in while it is not known who may be."""
+        if self._access.people is None or scope["path"] in OPEN:
+            return None
+        try:
+            await self._access.people.look()
+        except (DiskFailed, SettingsError) as error:
+            return PlainTextResponse(f"{error}\n", 503, {"Retry-After": RETRY_SECONDS})
+        return None
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

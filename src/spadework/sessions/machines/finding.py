@@ -71,6 +71,17 @@ async def know_all(settings: Settings) -> None:
                     await _know(settings, kept)
 
 
+async def know(settings: Settings, session_id: str) -> None:
+    """Have the folder of one session of this home with its metadata, where workers know it."""
+    path = settings.home / "sessions" / session_id / METADATA
+    if settings.database_url is None or await on_disk(path.exists):
+        return
+    async with shared_sessions(settings) as shared:
+        kept = await shared.find(session_id)
+        if kept is not None and kept.owner == owner_of(settings):
+            await _know(settings, kept)
+
+
 async def forget(settings: Settings, session_id: str) -> None:
     """Delete a session where workers know it, with all that is kept of it there."""
     if settings.database_url is None:

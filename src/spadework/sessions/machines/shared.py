@@ -44,6 +44,18 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
         raise DiskFailed(f"Nothing is known of sessions now: {error.strerror}.") from None
 
 
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[None]:
+    """Keep the connections of a server to the database, where the settings name one. Raises
+    SettingsError where it cannot be used.
+    """
+    if settings.database_url is None:
+        yield
+        return
+    async with shared_sessions(settings):
+        yield
+
+
 def owner_of(settings: Settings) -> str:
     """Whose the sessions of a home are: the path of the home in that of the server, "" for its
     owner's.
