@@ -18,6 +18,7 @@ from tests.apps.people.test_two_users import act, look, speak
 from tests.apps.people.two_users import PAGE, QUESTION, WORD, Two, asked, call, report
 from tests.apps.web.server import Server
 from tests.machines.fleet import Fleet
+from tests.machines.test_shared_sessions import eventually
 from tests.world.postgres import Postgres
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -126,7 +127,11 @@ async def test_nobody_is_let_in_while_the_database_is_away(
             assert "database" in refused.text
             assert (await anna.get("/healthz")).status_code == 200
             own.start()
-            assert (await anna.get("/")).status_code == 200
+
+            async def again() -> bool:
+                return (await anna.get("/")).status_code == 200
+
+            await eventually(again)
         server.stop()
 
 

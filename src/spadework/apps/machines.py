@@ -47,7 +47,7 @@ def bring_list(home: Path) -> None:
     if VARIABLE in os.environ:  # settings are nothing to a command that needs none
         from spadework.sessions.machines.finding import know_all
 
-        asyncio.run(know_all(settings_from(home=home)))
+        asyncio.run(know_all(settings_from(home=home), None))
 
 
 def forget_session(home: Path, session_id: str) -> None:

@@ -51,7 +51,7 @@ async def history_of(web: Web) -> list[Entry]:
     """The newest sessions, first those that have only just begun; not the single pages that the
     clients of MCP have read, which nobody here has asked for.
     """
-    await know_all(web.settings)
+    live = await know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}
@@ -60,7 +60,7 @@ async def history_of(web: Web) -> list[Entry]:
         for id_, run in running.items()
         if id_ not in known
     ]
-    return [*new, *(_entry(data, web) for data in kept)][:MOST_LISTED]
+    return [*new, *(_entry(data, web, data.id in live) for data in kept)][:MOST_LISTED]
 
 
 async def shared_with(web: Web) -> list[Entry]:
@@ -96,7 +96,8 @@ def words_of(picture: ViewModel) -> tuple[str, bool]:
     return ("waiting for you" if picture.asked else "running"), True
 
 
-def _entry(data: Listed, web: Web) -> Entry:
+def _entry(data: Listed, web: Web, elsewhere: bool) -> Entry:
+    """The session in the list; `elsewhere`: a worker has it or will."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.running(data.id)
@@ -105,6 +106,8 @@ def _entry(data: Listed, web: Web) -> Entry:
     state = _WORDS.get(result.status if result else data.status, UNFINISHED)
     if run is not None and live:
         state = "waiting for you" if run.asked else "running"
+    if elsewhere and run is None:
+        state, live = "running", True
     return Entry(data.id, data.query, state, _when(data.created_at.astimezone().date()), live)
 
 

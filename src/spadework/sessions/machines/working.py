@@ -4,12 +4,14 @@ What it runs then goes on elsewhere.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import Callable
 
 from spadework.sessions.machines.running_one import run_one
 from spadework.sessions.machines.shared import shared_sessions
+from spadework.sessions.machines.tidying import keep_tidy
 from spadework.settings import Settings
 
 
@@ -24,5 +26,10 @@ async def work(settings: Settings, most: int, ready: Callable[[str], None]) -> N
         async def run(session_id: str) -> None:
             await run_one(shared, settings, session_id, name)
 
-        ready(f"{name} takes sessions from {shared.database.where}")
-        await Queue(shared.database, run).work(name, most)
+        tidying = asyncio.create_task(keep_tidy(shared, settings))
+        try:
+            ready(f"{name} takes sessions from {shared.database.where}")
+            await Queue(shared.database, run).work(name, most)
+        finally:
+            tidying.cancel()
+            await asyncio.gather(tidying, return_exceptions=True)
