@@ -29,11 +29,7 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
             "No database is named.",
             hint="Set SPADEWORK_DATABASE_URL=postgresql://user:password@host/name.",
         )
-    if not all(_is_installed(name) for name in _EXTRA):
-        raise SettingsError(
-            "SPADEWORK_DATABASE_URL needs the packages of an extra.",
-            hint='Install it: pip install "spadework[postgres]".',
-        )
+    check_installed()
     from spadework.tools.stores.postgres.database import opened
     from spadework.tools.stores.postgres.session_rows import SharedSessions
 
@@ -42,6 +38,15 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
             yield SharedSessions(database)
     except DatabaseDown as error:
         raise DiskFailed(f"Nothing is known of sessions now: {error.strerror}.") from None
+
+
+def check_installed() -> None:
+    """Whether the packages are there that a database needs. Raises SettingsError."""
+    if not all(_is_installed(name) for name in _EXTRA):
+        raise SettingsError(
+            "SPADEWORK_DATABASE_URL needs the packages of an extra.",
+            hint='Install it: pip install "spadework[postgres]".',
+        )
 
 
 @asynccontextmanager
@@ -57,11 +62,8 @@ async def connected(settings: Settings) -> AsyncIterator[None]:
 
 
 def owner_of(settings: Settings) -> str:
-    """Whose the sessions of a home are: the path of the home in that of the server, "" for its
-    owner's.
-    """
-    home, common = settings.home, settings.common
-    return "" if home == common else home.relative_to(common).as_posix()
+    """Whose the sessions of a home are."""
+    return settings.owner
 
 
 def home_of(owner: str, settings: Settings) -> Path:
