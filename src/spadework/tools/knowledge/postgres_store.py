@@ -67,7 +67,7 @@ _USE = (
 _COUNTS = (
     "SELECT (SELECT coalesce(sum(passages), 0) FROM known_pages WHERE owner = %s),"
     " (SELECT count(*) FROM (SELECT FROM known_passages WHERE owner = %s"
-    " AND words @@ (%s::tsquery && word::tsquery) LIMIT %s) AS some)"
+    " AND words @@ (%s::tsquery && word::tsquery) LIMIT %s) AS counted)"
     " FROM unnest(%s::text[]) WITH ORDINALITY AS asked (word, n) ORDER BY n"
 )
 _FIND = (
